@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of definitions: for each place one list, which its next reader takes out, puts right and gives back. */
+/* Cache of definitions: one list per place, which a reader takes out, updates and returns. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times of files are as coarse as 2 s: a file that was written so shortly before it was read may be written again with
-   the same stamp. In 100 ns. */
+/* File times can be as coarse as 2 s. A file read this shortly after it was written may be written again with the
+   same stamp. In 100 ns. */
 #define SETTLED_AFTER (2 * INT64_C(10000000))
-#define KEPT_MOST     (64u << 20) /* bytes; what does not fit is read each time */
+#define KEPT_MOST     (64u << 20) /* bytes; what exceeds it is read each time */
 
 struct kept_place {
     char *path;
@@ -36,7 +36,7 @@ static void definitions_free(struct kept_definitions *d)
     *d = (struct kept_definitions){0};
 }
 
-/* Under the lock; NULL: nothing was kept of it yet. */
+/* Under the lock; NULL: nothing is cached. */
 static struct kept_place *find_place(const char *path)
 {
     for (size_t i = 0; i < kept.count; i++)
@@ -66,7 +66,7 @@ struct seen_files {
     int64_t begun;
     see_file *also;
     void *user;
-    struct kept_definitions files; /* only their entries and stamps */
+    struct kept_definitions files; /* only entries and stamps */
 };
 
 static HRESULT add_seen(void *user, const struct seen_file *file)
@@ -166,7 +166,7 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
         struct kept_place *place = find_place(path);
         if (!place)
             place = make_place(path);
-        if (place) { /* another reader may have been here meanwhile */
+        if (place) { /* another reader may have have stored a list */
             old = place->definitions;
             kept.bytes += bytes - place->bytes;
             place->bytes = bytes;
@@ -203,7 +203,7 @@ void store_keep_definitions(bool keep)
     host_lock_leave(&kept.lock);
 }
 
-/* ---- one of them ---- */
+/* ---- single definitions ---- */
 
 HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out)
 {

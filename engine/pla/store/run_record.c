@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run leaves in files beside its set: the run record, the process that hosts it, and lists of what it holds and
-   of its folders. */
+/* What a run leaves in files beside its set: the run record, the host process, and lists of what it holds and of its
+   folders. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -13,9 +13,7 @@
 #define FIRST_LINE "openpla-run 1"
 #define RECORD_MAX (16u << 20) /* bytes */
 
-enum {
-    CHANGES_ASIDE = 3
-}; /* tries without the lock, before those who write all the time have to wait for one with it */
+enum { CHANGES_ASIDE = 3 }; /* tries without the lock before permanent writers are excluded by taking it */
 
 static void add_value(struct text_buffer *b, const char *key, const char *value)
 {
@@ -38,7 +36,7 @@ static void write_record(struct text_buffer *b, const struct run_record *record)
         add_value(b, "latest-file", record->latest_files.items[i]);
 }
 
-/* Everything but the last step of a save. */
+/* Writes and flushes the temporary file. */
 static HRESULT begin_save(const struct set_file *at, const struct run_record *record, struct file_storing **out)
 {
     struct text_buffer b = {0};
@@ -50,7 +48,7 @@ static HRESULT begin_save(const struct set_file *at, const struct run_record *re
     return hr;
 }
 
-/* Under the lock of the namespace. */
+/* Renames the temporary file. Under the lock of the namespace. */
 static HRESULT end_save(const struct set_file *at, struct file_storing *storing)
 {
     HRESULT hr = file_store_end(storing);
@@ -69,7 +67,7 @@ HRESULT run_record_set_text(char **field, const char *value)
     return S_OK;
 }
 
-/* Keys of later versions are passed over. */
+/* Ignores keys of later versions. */
 static HRESULT take_line(char *key, char *value, struct run_record *record)
 {
     uint64_t number;
@@ -100,7 +98,7 @@ static HRESULT run_record_parse(char *text, size_t size, struct run_record *reco
 {
     char *line = text;
     HRESULT hr = S_OK;
-    /* A line that does not end is a file that was cut. */
+    /* A last line without an end means that the file was truncated. */
     if (strlen(text) != size || !size || text[size - 1] != '\n' ||
         strncmp(text, FIRST_LINE "\n", sizeof(FIRST_LINE)) != 0)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -117,7 +115,7 @@ static HRESULT run_record_parse(char *text, size_t size, struct run_record *reco
     return hr;
 }
 
-/* What stands in the record's file. *text NULL: there is none. */
+/* Loads the record's file. *text is NULL if it does not exist. */
 static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
 {
     HRESULT hr = file_load(at->run, RECORD_MAX, text, size);
@@ -126,7 +124,7 @@ static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* Of the file's text, which is changed. No text: an empty record that is not known. */
+/* Parses the file's text, which it changes. NULL: an empty record, not known. */
 static HRESULT take_text(const struct set_file *at, char *text, size_t size, struct run_record *out)
 {
     struct run_record record = {.known = text != NULL};
@@ -135,8 +133,8 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
     if (record.known) {
         hr = run_record_parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
-            error_set(hr, "\"%s\": is no run record", at->run);
-        /* Texts are never NULL in a record that is known. */
+            error_set(hr, "\"%s\": is not a run record", at->run);
+        /* Strings of a known record are never NULL. */
         if (SUCCEEDED(hr) && !record.latest_location)
             hr = run_record_set_text(&record.latest_location, "");
         if (SUCCEEDED(hr) && !record.last_message)
@@ -197,8 +195,9 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The lock is held for the two ends alone, as hosts that start at one second would wait for one another's flushes: the
-   change is that of a record which nobody has written meanwhile. S_FALSE: somebody has. */
+/* Holds the lock only at both ends, because hosts that start in the same second would otherwise wait for each
+   other's flushes. Applies the change to the record that was read; S_FALSE: another process wrote the record
+   meanwhile. */
 static HRESULT change_unlocked(struct set_file *at, const struct run_change *change)
 {
     struct run_record record = {0};
@@ -225,7 +224,7 @@ static HRESULT change_unlocked(struct set_file *at, const struct run_change *cha
         hr = same ? end_save(at, storing) : S_FALSE;
         if (same)
             storing = NULL;
-        if (set_file_is_missing(hr)) /* taken for one that a killed writer left */
+        if (set_file_is_missing(hr)) /* another process removed our temporary file as a leftover */
             hr = S_FALSE;
     }
     hr = file_store_drop(storing, hr);
@@ -249,7 +248,7 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
     return hr;
 }
 
-#define RUNNING "\nrunning 1\n" /* in no value: those are escaped */
+#define RUNNING "\nrunning 1\n" /* cannot occur within a value: values are escaped */
 
 HRESULT store_mark_ended(const char *space, const char *name)
 {
@@ -279,17 +278,16 @@ void run_record_free(struct run_record *record)
     *record = (struct run_record){0};
 }
 
-/* ---- the host ---- */
+/* ---- the host process ---- */
 
-/* A file of one line: "openpla-host 1 <process> <start> <key> <owner>". It is not flushed: a system that stops ends the
-   host too. */
+/* One line: "openpla-host 1 <process> <start> <key> <owner>". Not flushed: a system crash ends the host process too. */
 
 #define FIRST_WORDS "openpla-host 1 "
 #define LINE_MAX    512  /* bytes */
-#define PATIENCE_MS 1000 /* for those who have the file open, or one of that name that is on its way out */
+#define PATIENCE_MS 1000 /* for readers of the file, and for a file of that name that is being deleted */
 #define STEP_MS     5
 
-/* Takes the word off that `*rest` begins with; NULL: none, or longer than `most`. */
+/* Cuts the first word off *rest; NULL: no word, or longer than `most`. */
 static char *take_word(char **rest, size_t most)
 {
     char *word = *rest, *end = strchr(word, ' ');
@@ -306,7 +304,7 @@ static bool run_host_parse(char *text, size_t size, struct run_host *out)
     size_t first = sizeof(FIRST_WORDS) - 1;
     if (strlen(text) != size || size < first || strncmp(text, FIRST_WORDS, first) != 0 ||
         strcspn(text, "\n") != size - 1)
-        return false; /* a line without its end was not written to the end */
+        return false; /* a line without an end was not completely written */
     text[size - 1] = ' ';
     text += first;
     char *process = take_word(&text, 10), *start = process ? take_word(&text, 20) : NULL;
@@ -330,7 +328,7 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
         hr = file_load(at.host, LINE_MAX, &text, &size);
-    /* Access is denied also to a file that its host has just removed. */
+    /* Access is denied also for a file that its host has just removed. */
     bool none = set_file_is_missing(hr) || hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
     if (SUCCEEDED(hr) ? !run_host_parse(text, size, out) : none) {
         *out = (struct run_host){0};
@@ -409,16 +407,15 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
 
 /* ---- lists ---- */
 
-/* A first line says what the list holds, then a line for each entry, escaped; the file is replaced whole. One list
-   holds what would outlive a host that is killed (a trace session would run for ever), the other the folders of the
-   runs. */
+/* The first line names the kind of list; then one escaped line per entry. The file is replaced as a whole. One list
+   holds what would outlive a killed host (a trace session would run forever), the other the folders of the runs. */
 
 #define HELD_LINE    "openpla-held 1\n"
 #define HELD_MOST    (1 << 20) /* bytes */
 #define FOLDERS_LINE "openpla-folders 1\n"
 #define FOLDERS_MOST (64 << 20)
 
-/* S_FALSE: the file is another one. */
+/* S_FALSE: the file is not a list of this kind. */
 static HRESULT lines_parse(char *text, const char *first_line, struct texts *out)
 {
     const size_t first = strlen(first_line);
@@ -433,7 +430,7 @@ static HRESULT lines_parse(char *text, const char *first_line, struct texts *out
     return hr;
 }
 
-/* S_FALSE: there is none, or another one. */
+/* S_FALSE: no file, or not a list of this kind. */
 static HRESULT lines_load(const char *path, const char *first_line, size_t most, struct texts *out)
 {
     char *text = NULL;
@@ -474,7 +471,7 @@ static HRESULT lines_check(const char *path, const char *first_line, size_t most
     hr = lines_parse(text, first_line, &lines);
     texts_free(&lines);
     memory_free(text);
-    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is no %s", path, what) : hr;
+    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is not a %s", path, what) : hr;
 }
 
 HRESULT held_file_check(const char *path)

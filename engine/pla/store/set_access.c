@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate. */
+/* The access check of sets: who may do what, by the Security of the set. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
@@ -8,7 +8,7 @@
 
 #define ADMINISTRATORS "D:(A;;0x1f01ff;;;SY)(A;;0x1f01ff;;;BA)"
 #define CREATORS       ADMINISTRATORS "(A;;0x1f01ff;;;S-1-5-32-559)" /* Performance Log Users */
-/* What ETW documents for sessions of which nothing is registered. */
+/* The default security of trace sessions that ETW documents. */
 #define SESSIONS                                                                                                       \
     "O:BAG:BAD:(A;;0x800;;;WD)(A;;0x1f0fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x1f0fff;;;BA)"                \
     "(A;;0xee5;;;S-1-5-32-559)"
@@ -43,7 +43,7 @@ static HRESULT is_administrator(const struct access_subject *who, bool *is)
     return access_allows(who, ADMINISTRATORS, &file_rights, 1, is);
 }
 
-/* By the text alone, which must not be NULL. */
+/* Checks the descriptor alone; `security` must not be NULL. */
 static HRESULT security_allows(const struct access_subject *who, enum set_access_verb verb, const char *security,
                                bool session, bool *allowed)
 {
@@ -65,8 +65,7 @@ static HRESULT verb_allowed(const struct access_subject *who, enum set_access_ve
 
 static HRESULT verb_refuse(enum set_access_verb verb, const struct set_access_object *set)
 {
-    return error_set(SET_ACCESS_REFUSED,
-                     "%s: the Security of \"%s\\%.300s\" gives you no right to do this (it needs 0x%X)",
+    return error_set(SET_ACCESS_REFUSED, "%s: access to \"%s\\%.300s\" denied by its Security (0x%X is required)",
                      verbs[verb].name, set->space, set->name,
                      (unsigned)(set->session ? verbs[verb].of_session : verbs[verb].of_set));
 }
@@ -101,12 +100,13 @@ HRESULT set_access_check_create(const struct access_subject *who, const struct s
     bool allowed;
     HRESULT hr = access_allows(who, boot ? ADMINISTRATORS : CREATORS, &file_rights, 1, &allowed);
     return FAILED(hr) || allowed ? hr
-           : boot                ? error_set(SET_ACCESS_REFUSED,
-                                             "Commit: \"%s\\%.300s\" begins with the system: only administrators make such",
-                                             set->space, set->name)
-                                 : error_set(SET_ACCESS_REFUSED,
-                                             "Commit: only administrators and Performance Log Users make sets, such as \"%s\\%.300s\"",
-                                             set->space, set->name);
+           : boot
+               ? error_set(SET_ACCESS_REFUSED,
+                           "Commit: \"%s\\%.300s\" starts with the system: only administrators may create such a set",
+                           set->space, set->name)
+               : error_set(SET_ACCESS_REFUSED,
+                           "Commit: \"%s\\%.300s\": only administrators and Performance Log Users may create sets",
+                           set->space, set->name);
 }
 
 HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
@@ -119,8 +119,8 @@ HRESULT set_access_check_caller(const struct caller *caller, enum set_access_ver
     if (SUCCEEDED(hr))
         hr = set_access_check(who, verb, set);
     else if (hr == E_ACCESSDENIED)
-        hr = error_set(SET_ACCESS_REFUSED, "%s: \"%s\\%.300s\": who asks cannot be told", verbs[verb].name, set->space,
-                       set->name);
+        hr = error_set(SET_ACCESS_REFUSED, "%s: \"%s\\%.300s\": cannot identify the caller", verbs[verb].name,
+                       set->space, set->name);
     access_close(who);
     return hr;
 }

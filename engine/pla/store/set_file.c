@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and the lock of the sets of one namespace. */
+/* The paths of a set's files and the lock of its namespace; moving definitions to their places. */
 #include "engine/pla/store/set_file.h"
 
 #include "engine/base/host.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host, .held, .folders or .pass */
-#define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
+#define LOCK_PATIENCE 10000        /* ms; holders need the lock for some milliseconds */
 
 char *store_folder(const char *space)
 {
@@ -29,8 +29,7 @@ static char *with_suffix(const char *folder, const char *file, const char *suffi
     return path;
 }
 
-/* Where a host looks for a name that is not there by reading the whole folder, as Wine does, a folder of thousands
-   makes each commit dear. */
+/* Wine finds a missing name by reading the whole folder, so a folder of thousands of files would slow every commit. */
 char *set_file_place(const char *folder, const char *file)
 {
     char place[3];
@@ -125,24 +124,24 @@ HRESULT set_file_lock(struct set_file *at)
     return set_file_take_lock(at, SET_FILE_CREATE);
 }
 
-/* Whether the text is a whole definition: of one that is being copied there is more to come. */
+/* Whether the text ends as a definition does; a file that is still being copied does not. */
 static bool has_its_end(const char *xml, size_t size)
 {
-    static const char end[] = "DataCollectorSet>"; /* behind "</" and perhaps a prefix */
+    static const char end[] = "DataCollectorSet>"; /* preceded by "</" and perhaps a prefix */
     const size_t n = sizeof end - 1;
     while (size && strchr(" \t\r\n", xml[size - 1]))
         size--;
     return size >= n && !memcmp(xml + size - n, end, n);
 }
 
-/* Adds the name to a definition that says none, as the file's own name has lost its case. Where that cannot be done the
-   definition is what it was. */
+/* Adds the set's name to a definition without one, because the file name has lost its case. On failure the
+   definition is unchanged. */
 static HRESULT add_name(const char *definition, const char *name)
 {
     struct text_buffer b = {0};
     char *xml = NULL;
     size_t size = 0;
-    /* Written anew it would be ours, whoever had put it there. */
+    /* Loaded as trusted only: rewriting the file would make it ours, whoever put it there. */
     HRESULT hr = file_load_trusted(definition, DEFINITION_MAX, &xml, &size);
     if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
         text_buffer_add_n(&b, xml, size);
@@ -164,7 +163,7 @@ HRESULT store_complete_name(const char *space, const char *name)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The run lock of a version that kept all sets in one folder, unless a host of it runs. */
+/* Removes the run lock of a version that kept all sets in one folder, unless a host process holds it. */
 static void remove_old_lock(const char *path)
 {
     struct file_lock *running = NULL;
@@ -188,7 +187,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     struct stored_set set = {0};
     HRESULT hr = stored_set_read(at->folder, file, &set);
     char *from = path_join(at->folder, file), *run = NULL, *run_lock = NULL;
-    if (SUCCEEDED(hr) && !set.xml) /* a stranger's would take the place of one that is somebody's */
+    if (SUCCEEDED(hr) && !set.xml) /* an unknown account's file must not replace another user's definition */
         hr = from ? set_file_check_owner(from) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         run = with_suffix(at->folder, set.file, ".run");
@@ -199,7 +198,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
         hr = folder_create_protected(to.place, PROTECTION_PLACE);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
-    /* Renamed, as who still writes the file goes on writing it, and as there are never two of it. */
+    /* A rename keeps the file single, and a writer that still has it open continues to write it. */
     if (SUCCEEDED(hr))
         hr = file_rename(from, to.definition);
     if (SUCCEEDED(hr)) {
@@ -215,7 +214,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     return hr;
 }
 
-/* A name that file_store makes: ~<process>-<number>.tmp */
+/* A name that file_store creates: ~<process>-<number>.tmp */
 bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;
@@ -263,7 +262,7 @@ void set_file_remove_torn(const char *place)
     texts_free(&files);
 }
 
-/* A definition that was put into the namespace's folder since the last look at all of it. */
+/* Moves a definition that was put into the namespace's folder since the last full scan. */
 static HRESULT adopt_own(const struct set_file *at)
 {
     char *flat = path_join(at->folder, path_name(at->definition));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The private header of the store: the files of one set and their lock, the access check in front of them, quotas of
-   owners, definitions that are kept in memory, and the line that holds a set's Security. */
+/* Private header of the store: the files of a set and their lock, the access check of stored sets, owner quotas, the
+   cache of definitions, and the stored line with a set's Security. */
 #ifndef OPENPLA_SET_FILE_H
 #define OPENPLA_SET_FILE_H
 
@@ -13,9 +13,9 @@
 
 struct set_file {
     const char *space; /* static */
-    char *name;        /* of the set; NULL as the rest where it is the namespace only */
+    char *name;        /* name of the set; NULL, like all paths but `folder`, for the namespace alone */
     char *folder;      /* of the namespace */
-    char *place;       /* <folder>/<two digits>: where the set's files are among few others (DECISIONS 50) */
+    char *place;       /* <folder>/<two digits>: keeps each folder small (DECISIONS 50) */
     char *definition;  /* <place>/<file>.xml */
     char *run;         /* <place>/<file>.run */
     char *run_lock;    /* <place>/<file>.running */
@@ -25,89 +25,88 @@ struct set_file {
     char *pass;        /* <place>/<file>.pass */
     struct file_lock *lock;
 };
-/* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
+/* Fills in the paths. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 
-/* The folder of the files of that name (without extension), from memory_alloc. Wine looks for a name that is not there
-   by reading the whole folder: one of thousands would make each commit dear. */
+/* The folder for files of that name (without extension), from memory_alloc. Wine finds a missing name by reading the
+   whole folder, so one folder for thousands of sets would slow every commit. */
 char *set_file_place(const char *folder, const char *file);
 
-/* What a lock is taken for. */
+/* Why the lock is taken. */
 enum set_file_use {
-    SET_FILE_READ,   /* where one may not write it goes without a lock: files are replaced whole */
-    SET_FILE_CHANGE, /* what is there already */
-    SET_FILE_CREATE, /* makes the folder of the namespace */
+    SET_FILE_READ,   /* works without the lock if the folder is not writable: files are replaced as a whole */
+    SET_FILE_CHANGE, /* for existing files */
+    SET_FILE_CREATE, /* creates the namespace's folder */
 };
-/* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
-   process is held against the set (stored_set_check_access). S_FALSE, and no lock, when the folder is not there. Zero
-   on failure. */
+/* Fills in the paths and takes the lock, which serializes all readers and writers of a namespace. The caller must
+   check access under it (stored_set_check_access). S_FALSE, without the lock: the folder does not exist. Zero on
+   failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
-/* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
-   looks at may be written. */
+/* Release and retake the lock between set_file_open and set_file_close. Without it only private files may be
+   written. */
 void set_file_unlock(struct set_file *at);
 HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
-/* The set in folder/file, an .xml, with the name that it was committed under; of a file that others put there or that
-   cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is
-   E_OUTOFMEMORY. */
+/* Reads the set in folder/file.xml with the name that it was committed under; for a foreign or unreadable file the
+   name comes from the file name. `out` must be zero; free it also on failure, which is E_OUTOFMEMORY only. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
-/* E_ACCESSDENIED, with the file and its owner in the text: the definition is one of an account that does not write here
-   (file_load_trusted), or it cannot be opened. E_OUTOFMEMORY. */
+/* E_ACCESSDENIED, naming file and owner: the definition belongs to an account that may not write here
+   (file_load_trusted), or cannot be opened. E_OUTOFMEMORY. */
 HRESULT set_file_check_owner(const char *path);
-/* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
-   name. Under the lock. E_ACCESSDENIED as set_file_check_owner: it stays where it is. */
+/* Moves a definition from the namespace's folder, where people put it, to its place. `file` is its name. Under the
+   lock. E_ACCESSDENIED as for set_file_check_owner: it is not moved. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
-/* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays:
- *left is a hash of the names, 0 where there is none. E_OUTOFMEMORY alone is told. */
+/* Moves all such definitions and removes temporary files of killed writers. *left: hash of the names that were not
+   moved, 0 for none. Fails with E_OUTOFMEMORY only. */
 HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
-/* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
+/* Removes temporary files of killed writers from a place. Under the lock, so that nobody is writing. */
 void set_file_remove_torn(const char *place);
-/* Whether a file's name is one that such a writer leaves. */
+/* Whether the name is that of such a temporary file. */
 bool set_file_is_torn(const char *file);
-/* Tells those who watch the store that the set has changed (store_changes). Under the lock. */
+/* Records the change for those that watch the store (store_changes). Under the lock. */
 void set_file_note_change(const struct set_file *at);
-/* store_changes under the lock. What lies in the namespace's folder itself is not looked at. */
+/* store_changes under the lock. Ignores files in the namespace's folder itself. */
 struct store_mark;
 HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names);
-/* Unlocks, and frees what either gave. */
+/* Unlocks and frees the paths. */
 void set_file_close(struct set_file *at);
-/* Whether `hr` says that there is no such file or folder. */
+/* Whether `hr` means that a file or folder does not exist. */
 bool set_file_is_missing(HRESULT hr);
 
-/* Has those who watch the store look at all of the namespace. */
+/* Makes all watchers of the store rescan the namespace. */
 void set_file_forget_changes(const struct set_file *at);
-/* Whether the file is a run record, a list of what a run holds, and one of folders: ERROR_INVALID_DATA's HRESULT when
-   not. */
+/* Check that the file is a run record, a list of what a run holds, or a list of folders: HRESULT of
+   ERROR_INVALID_DATA. */
 HRESULT run_record_check(const char *path);
 HRESULT held_file_check(const char *path);
 HRESULT folders_file_check(const char *path);
 
 struct run_change;
-/* Loads the run record, has it changed and saves it. */
+/* Loads the run record, applies the change and saves it. Under the lock. */
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
 
-/* ---- access check: what the files of a set say of who may do what ---- */
+/* ---- access check of stored sets ---- */
 
-/* Before something is done with the set that is there. `at` is open. PLA_E_DCS_NOT_FOUND; what set_access_check
- * answers. */
+/* Checks a verb on the existing set. `at` is open. PLA_E_DCS_NOT_FOUND; the results of set_access_check. */
 HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at);
-/* Before a definition that says `security` (NULL: that cannot be told) is written: in place of one, or as a new set. */
+/* Checks writing a definition with `security` (NULL: invalid), over an existing set or as a new one. */
 HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                               const char *security);
-/* The same as stored_set_check_access for a definition that has been loaded, with its line of the security cut off. */
+/* stored_set_check_access for a loaded definition whose Security line has been cut off. */
 HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
                                 const char *xml, size_t size, const char *security);
-/* Security of the set as it was read; *out NULL: it cannot be told. Borrowed, and kept with the set. E_OUTOFMEMORY. */
+/* The Security of a set that was read; *out is NULL if it is invalid. Borrowed from the set, which caches it.
+   E_OUTOFMEMORY. */
 HRESULT stored_set_security(struct stored_set *set, const char **out);
 
-/* Which sets of a list a caller may see. Zero-initialise `known`. */
+/* Decides which sets of a list the caller may see. Zero-initialise `known`. */
 struct set_visibility {
     struct access_subject *who; /* NULL: this process itself, which sees all */
     const char *space;
     struct {
         char *security;
         bool seen;
-    } known[8]; /* most sets of a list say the same */
+    } known[8]; /* results for descriptors seen so far; most sets of a list have the same */
     size_t count;
 };
 HRESULT set_visibility_open(const struct caller *caller, const char *space, struct set_visibility *out);
@@ -116,50 +115,49 @@ void set_visibility_close(struct set_visibility *sight);
 
 /* ---- quotas "sets" and "bytes" of owners ---- */
 
-/* Under the lock of `at`: whose its definition is once `caller` has written `size` bytes of it, as UTF-8 in *owner,
-   from memory_alloc; "" is nobody, as of what a program writes without a server. A definition stays with who made it.
-   HRESULT of ERROR_NOT_ENOUGH_QUOTA where it would be one set too many, or too many bytes; what is not more than it was
-   is always taken. */
+/* Under the lock of `at`: determines the owner of the definition after `caller` writes `size` bytes. *owner: UTF-8
+   from memory_alloc, "" for nobody, as when a program writes without a server. The owner of an existing set does not
+   change. HRESULT of ERROR_NOT_ENOUGH_QUOTA for too many sets or bytes; a definition that does not grow is always
+   accepted. */
 HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller, size_t size, char **owner);
 
-/* ---- definitions in memory ---- */
+/* ---- cache of definitions ---- */
 
-/* Each definition that this process has read is kept with the stamp of its file, so that a list of thousands opens only
-   the files that have changed. */
+/* Each definition that this process has read is cached with the stamp of its file, so a list of thousands opens only
+   the changed files. */
 
 struct kept_definition {
     char *entry; /* its file's name */
     struct stored_set set;
-    bool settled; /* a later change of the file is another stamp */
+    bool settled; /* a later change of the file will have another stamp */
 };
-/* Those of one place, in the order of their files' names. */
+/* The definitions of one place, sorted by file name. */
 struct kept_definitions {
     struct kept_definition *items;
     size_t count, capacity;
 };
 
 typedef HRESULT see_file(void *user, const struct seen_file *file);
-/* Reads what is in the place now: a file that is kept with its stamp is not opened. Under the store's lock. All files
-   of the place are given to `also`, unless that is NULL. *out is for kept_definitions_keep also on failure, which is
-   E_OUTOFMEMORY, the folder's or that of `also`. */
+/* Reads the definitions of a place; a file whose stamp is cached is not opened. Under the store's lock. `also`,
+   unless NULL, is called for every file of the place. Pass *out to kept_definitions_keep also on failure, which is
+   E_OUTOFMEMORY, an error of the folder or one of `also`. */
 HRESULT kept_definitions_read(const char *place, see_file *also, void *user, struct kept_definitions *out);
-/* Gives back what was read; where nothing is kept, or no more than now, it is freed. */
+/* Returns the definitions to the cache, or frees them if caching is off or the cache is full. */
 void kept_definitions_keep(const char *place, struct kept_definitions *read);
-/* A copy of what is kept of that file with this stamp; S_FALSE: nothing is. `out` is to be freed also on failure. */
+/* A copy of the cached definition with that file and stamp; S_FALSE: not cached. Free `out` also on failure. */
 HRESULT kept_definitions_find(const char *place, const char *file, uint64_t stamp, struct stored_set *out);
-/* Whether what was read of definitions is kept at all. */
+/* Whether caching is on. */
 bool kept_definitions_wanted(void);
 HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 
-/* ---- the line of the Security ---- */
+/* ---- the line with the Security ---- */
 
-/* Behind the XML stands one processing instruction with the set's Security, so that a list of thousands of sets parses
-   no XML. The XML stays the truth: the instruction says to which XML it belongs, and is ignored behind another one. */
+/* A processing instruction after the XML repeats the set's Security, so that a list of thousands of sets parses no
+   XML. The XML is authoritative: the instruction contains a hash of its XML and is ignored after another one. */
 
-/* Behind the XML, which is all of the content so far. A text that cannot stand there is left out. */
+/* Appends the line to the XML, which must be all of the content so far. Omits a descriptor that does not fit. */
 void stored_security_add(struct text_buffer *content, const char *security);
-/* Cuts the instruction off the end of the text; returns the descriptor in it, terminated, or NULL: the XML has to be
-   asked. */
+/* Cuts the line off the end of the text and returns its descriptor, terminated; NULL: read it from the XML. */
 char *stored_security_cut(char *xml, size_t *size);
 
 #endif

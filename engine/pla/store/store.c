@@ -1,6 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions of sets as files, and the quotas of those who own them. Behind the XML stands one processing
-   instruction with the name as it was committed: the name of the file has lost its case. */
+/* The store of definitions: save, load, delete, and the quotas of their owners.
+
+   Problem. Clients, the service and the host process of each run read and write the same sets at the same time. Any of
+   them may be killed, and the disk may be full. A reader must never see half a definition, a failed commit must leave
+   the set as it was, and no list of thousands of sets may block a writer for long.
+
+   Layout. All paths are built by set_file_locate:
+
+   <data>/sets/<namespace>/            Service, System, Session, Autosession
+       store.lock                      lock of the namespace
+       store.changes                   one line for each set that was written
+       <any name>.xml                  put there by hand; moved to its place
+       <place>/                        two hex digits of the name's hash
+           <file>.xml                  definition: XML, then account, Security, name and owner
+           <file>.run                  run record: serial number, latest files, last result
+           <file>.running              run lock, held by the host process for the whole run
+           <file>.host                 process, start time, key and owner of the host process
+           <file>.held                 what must be released if the host process is killed
+           <file>.folders              folders that the runs have created
+           <file>.pass                 lock of a retention pass
+           ~<process>-<number>.tmp     a file that is being written
+   <data>/secrets/<key>                passwords of a set; the key is in its definition
+   <data>/aside/                       files that store_check quarantined
+
+   Who writes what. Commit and Delete write the definition, under store.lock. The run record is written by Commit, by
+   the host process and by the supervisor; .host, .held and the run lock belong to the process that holds the run lock.
+   Only changing what readers find needs store.lock: run_record.c writes and flushes its temporary file without the
+   lock, takes the lock, and renames the file only if nobody changed the record in between (otherwise it starts again).
+
+   Commit. Every file is replaced as a whole: written to a temporary file in the same folder, flushed, renamed. A commit
+   that also changes the run record prepares both files before it renames the first, so a full disk fails the commit
+   before anything is visible. It renames the record first and the definition last. The definition's rename is the
+   commit; if it fails, the old record is restored. If the rename succeeded but flushing the folder failed, is_stored()
+   finds the new file and the commit stands.
+
+   What readers see. They see the old file or the new one. A reader that may not write to the folder works without the
+   lock. Definition and record can be of different commits for a moment; nothing depends on their pairing, because the
+   record never describes the definition.
+
+   What a crash leaves. A temporary file: the next writer or list in that place removes it. (A run record that is being
+   written without the lock may lose its temporary file this way; its writer then starts again.) A record that is newer
+   than its definition: a skipped serial number. A record or .folders without a definition: removed before a set of that
+   name is created again. Other files without a definition, and a secret that no definition refers to: store_check
+   reports and removes them, a secret only when it is ten minutes old. The lock is released by the host OS. A .running
+   file that nobody holds means that no run is active; the supervisor then releases what .held lists.
+
+   Changes. Writers append the set's name to store.changes, and watchers read it from where they stopped (struct
+   store_mark). If it was truncated, deleted or edited, its first line differs, and the watcher scans everything. A
+   change that could not be appended is found by the periodic scan. Definitions that people copy into the namespace's
+   folder are moved to their places by the next access, unless they belong to an account that may not write here. */
 #include "engine/pla/store.h"
 
 #include "engine/base/file.h"
@@ -17,7 +65,7 @@ static HRESULT set_error(HRESULT hr, const char *space, const char *name)
     return error_set(hr, "\"%s\\%.300s\": %s", space, name, error_standard_text(hr));
 }
 
-/* A folder that has the name of a file goes too, if it is empty. */
+/* Removes an empty folder with a file's name, too. */
 static HRESULT remove_entry(const char *path)
 {
     return folder_exists(path) ? folder_delete(path) : file_delete(path);
@@ -29,7 +77,7 @@ static HRESULT remove_if_there(const char *path)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* One that cannot be read gives way, as it holds nothing that anybody could have; any other failure leaves it. */
+/* An unreadable record is replaced, because nobody can use it. Any other failure leaves it. */
 static HRESULT change_run(const struct set_file *at, const struct run_change *change)
 {
     HRESULT hr = set_file_change_run(at, change);
@@ -40,11 +88,11 @@ static HRESULT change_run(const struct set_file *at, const struct run_change *ch
     return hr;
 }
 
-/* The record as it was before a commit changed it. */
+/* The record before the commit. */
 struct record_before {
     char *text;
     size_t size;
-    HRESULT hr; /* of its reading */
+    HRESULT hr; /* result of reading it */
 };
 
 static struct record_before keep_record(const struct set_file *at)
@@ -62,7 +110,7 @@ static void put_record_back(const struct set_file *at, const struct record_befor
         remove_if_there(at->run);
 }
 
-/* Whether the file is the one that was to be stored, though that failed: what failed was its folder's flush. */
+/* Whether the file is stored although an error was returned: only the flush of its folder failed. */
 static bool is_stored(const char *path, const struct text_buffer *content)
 {
     char *text = NULL;
@@ -73,12 +121,12 @@ static bool is_stored(const char *path, const struct text_buffer *content)
     return same;
 }
 
-/* Both files are on the disk before the first of them is seen: a disk that is full leaves the set as it was. The
-   definition's rename is what makes the commit. */
+/* Prepares both files before renaming the first, so that a full disk leaves the set unchanged. Renaming the
+   definition is the commit. */
 static HRESULT save_both(const struct set_file *at, const struct text_buffer *content, const struct run_change *change)
 {
     struct file_storing *definition = NULL;
-    struct record_before before = {.hr = E_ABORT}; /* nothing to be put back */
+    struct record_before before = {.hr = E_ABORT}; /* nothing to restore */
     HRESULT hr = file_store_begin(at->definition, content->text, content->length, &definition);
     if (SUCCEEDED(hr) && change) {
         before = keep_record(at);
@@ -117,14 +165,14 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     if (SUCCEEDED(hr))
         hr = owner_quota_check(&at, caller, size, &owner);
     if (SUCCEEDED(hr) && is_new) {
-        hr = remove_if_there(at.run); /* of an earlier set of this name, as are its folders */
+        hr = remove_if_there(at.run); /* belongs to an earlier set of this name, as do its folders */
         if (SUCCEEDED(hr))
             hr = remove_if_there(at.folders);
     } else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
         text_buffer_add_n(&content, xml, size);
-        if (security) /* what is none says nothing, and is asked for it each time */
+        if (security) /* without the line, readers take Security from the XML */
             stored_security_add(&content, security);
         stored_name_add(&content, name, owner);
         hr = content.failed ? E_OUTOFMEMORY : folder_create_protected(at.place, PROTECTION_PLACE);
@@ -182,10 +230,10 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr)) {
-        remove_if_there(at.run); /* what stays is removed before a set of this name is made again */
+        remove_if_there(at.run); /* whatever remains is removed before a set of this name is created again */
         remove_if_there(at.host);
-        remove_if_there(at.folders); /* a set of this name that is made later owns none of them */
-        /* Whoever holds it is a run that has not heard yet: it keeps its lock. */
+        remove_if_there(at.folders); /* a later set of this name must not own them */
+        /* A run that has not noticed the deletion keeps its lock. */
         if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
         file_lock_release(running);
@@ -200,7 +248,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     return hr;
 }
 
-/* The member of struct set_file that is there; NULL as the functions of the header say. */
+/* The path in that member of struct set_file. From memory_alloc, NULL when out of memory. */
 static char *path_of(const char *space, const char *name, size_t member)
 {
     struct set_file at;
@@ -229,22 +277,22 @@ char *store_pass_lock_path(const char *space, const char *name)
 
 /* ---- quotas of owners ---- */
 
-/* What each account owns is kept in memory for each namespace, only by processes that commit for others, and is brought
-   up to date by store_changes: a commit reads what has changed, not thousands of files. */
+/* Each process that commits for other processes keeps a tally per namespace of what each account owns. store_changes
+   keeps it current, so a commit reads the changed files, not all of them. */
 
-/* Whose account cannot be told shares what one may have with all others of whom it cannot. */
+/* All accounts that cannot be identified share one quota. */
 #define UNKNOWN "(unknown)"
 
 struct owned {
-    char *file;  /* name of the definition's file, without its place */
+    char *file;  /* name of the definition's file, without its folder */
     char *owner; /* borrowed from `owners` */
     uint64_t size;
 };
 static struct tally {
     const char *space;
-    char *folder; /* another data folder has another tally */
+    char *folder; /* another data folder requires another tally */
     struct store_mark mark;
-    struct owned *items; /* in the order of their files */
+    struct owned *items; /* sorted by file */
     size_t count, capacity;
     struct texts owners;
 } tallies[8];
@@ -269,8 +317,8 @@ static struct tally *tally_of(const char *space)
     return &tallies[i];
 }
 
-/* Whose the definition is that lies there, "" for nobody's; from memory_alloc. S_FALSE, and NULL: there is none, or
-   another account's. */
+/* The owner of the definition, "" if nobody owns it; from memory_alloc. S_FALSE and NULL: no definition, or one of a
+   foreign account. */
 static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
 {
     struct file *f = NULL;
@@ -279,7 +327,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     *owner = NULL;
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (SUCCEEDED(hr))
-        hr = file_check_owner(f); /* another account's says whose it is as it likes */
+        hr = file_check_owner(f); /* a foreign account could name any owner */
     if (SUCCEEDED(hr))
         hr = file_size(f, size);
     if (SUCCEEDED(hr)) {
@@ -300,7 +348,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     return *owner ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Where it is, or where it belongs. */
+/* The item's index, or where to insert it. */
 static size_t tally_find(const struct tally *t, const char *file, bool *there)
 {
     size_t low = 0, high = t->count;
@@ -333,7 +381,7 @@ static void take_out(struct tally *t, size_t at)
     memmove(&t->items[at], &t->items[at + 1], (--t->count - at) * sizeof *t->items);
 }
 
-/* What the file is now: somebody's, or nothing that counts. */
+/* Updates the item of one file from the file's present state. */
 static HRESULT tally_update_file(struct tally *t, const char *path)
 {
     struct owned now = {0};
@@ -341,7 +389,7 @@ static HRESULT tally_update_file(struct tally *t, const char *path)
     bool there;
     HRESULT hr = read_owner(path, &owner, &now.size);
     size_t at = tally_find(t, path_name(path), &there);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* it cannot be read now: who else commits need not wait for that */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* unreadable now: other commits need not wait for it */
         error_clear();
         return S_OK;
     }
@@ -414,7 +462,7 @@ static HRESULT tally_read_changed(struct tally *t, const struct texts *names)
     return hr;
 }
 
-/* On failure the next look is at all of it. */
+/* On failure the next call reads everything. */
 static HRESULT bring_up_to_date(struct tally *t, const struct set_file *at)
 {
     struct texts names = {0};

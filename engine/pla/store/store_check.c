@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file of the store by itself: what it should be by its name and place, and what it is. */
+/* Checks each file of the store: whether it is what its name and place require. Repairs what can be repaired without
+   loss. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -35,10 +36,10 @@ struct checking {
     bool repair;
     HRESULT (*each)(void *user, const struct store_finding *finding);
     void *user;
-    struct set_file *at; /* of the namespace; NULL: of none yet */
-    bool changed;        /* something in the namespace is repaired */
-    struct texts keys;   /* of the secrets that definitions have */
-    bool unseen;         /* there may be definitions that were not looked at */
+    struct set_file *at; /* of the namespace; NULL: none yet */
+    bool changed;        /* a file of the namespace was repaired */
+    struct texts keys;   /* keys of the secrets that definitions refer to */
+    bool unseen;         /* there may be definitions that could not be read */
 };
 
 enum repair_kind { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS };
@@ -61,7 +62,7 @@ static char *quarantine_path(const struct checking *c, const char *path, unsigne
     return to;
 }
 
-/* *to: where it is now. */
+/* Moves the file to the folder `aside`; *to: its new path. */
 static HRESULT quarantine_file(const struct checking *c, const char *path, char **to)
 {
     HRESULT hr = S_OK;
@@ -102,9 +103,9 @@ static HRESULT report_finding(struct checking *c, enum store_fault fault, const 
     return hr;
 }
 
-/* ---- whose it is ---- */
+/* ---- ownership ---- */
 
-/* S_FALSE: it is not to be looked into; there is none, or it is said what is wrong with it. */
+/* S_FALSE: do not read it; it does not exist, or the finding has been reported. */
 static HRESULT check_ownership(struct checking *c, const char *path, bool folder, enum repair_kind closing)
 {
     struct ownership o;
@@ -120,10 +121,10 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
     }
     c->unseen = c->unseen || o.is_link || (o.is_foreign && folder);
     if (o.is_link || o.is_folder != folder) {
-        /* Wine renames and deletes what a link leads to, so a link is its maker's to repair. */
-        hr = o.is_link ? report_finding(c, STORE_LINK, path, "", LEAVE)
-                       : report_finding(c, STORE_STRANGE, path, folder ? "a file, where a folder is to be" : "a folder",
-                                        LEAVE);
+        /* Wine renames and deletes the target of a link, so only the user can repair a link. */
+        hr = o.is_link
+                 ? report_finding(c, STORE_LINK, path, "", LEAVE)
+                 : report_finding(c, STORE_STRANGE, path, folder ? "a file instead of a folder" : "a folder", LEAVE);
         return FAILED(hr) ? hr : S_FALSE;
     }
     if (o.is_foreign) {
@@ -135,7 +136,8 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
 
 /* ---- one file ---- */
 
-/* What was read and is none of ours goes aside; what could not be read may be whole, and be read the next time. */
+/* Quarantines a file whose contents are not ours. A file that could not be read may be intact and readable next
+   time. */
 static enum repair_kind repair_kind_of(HRESULT hr)
 {
     return hr == OPENPLA_E_MALFORMED_XML || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
@@ -152,7 +154,7 @@ static HRESULT load_with_keys(struct checking *c, const char *path, char **text,
     return SUCCEEDED(hr) ? set_account_find_keys(*text, *size, &c->keys) : hr;
 }
 
-/* Of a file that is no definition now, and may become one again. */
+/* Collects the keys of a file that is not a definition now but may become one again. */
 static HRESULT see_keys(struct checking *c, const char *path)
 {
     char *text;
@@ -165,7 +167,7 @@ static HRESULT see_keys(struct checking *c, const char *path)
     return S_OK;
 }
 
-/* Why the definition cannot be used; S_OK: it can. *name: what it was committed under, else what its file says. */
+/* Why the definition cannot be used; S_OK: it can. *name: its committed name, else the name of its file. */
 static HRESULT check_definition_file(struct checking *c, const char *path, const char *base, char **name)
 {
     char *xml = NULL, *expected = NULL;
@@ -190,7 +192,7 @@ static HRESULT check_definition_file(struct checking *c, const char *path, const
     return hr;
 }
 
-/* To where a set of its name is looked for, with the record of its runs, unless there is one. */
+/* Moves the definition, and its run record unless one exists there, to the place of a set of its name. */
 static HRESULT move_misplaced(struct checking *c, const char *path, const struct set_file *to)
 {
     struct store_finding f = {
@@ -243,7 +245,7 @@ static bool is_held(const char *run_lock)
     return FAILED(hr);
 }
 
-/* S_OK: the set that the file belongs to exists. Those that the program brings have no definition in the store. */
+/* S_OK: the set of the file exists. System sets have no definition in the store. */
 static HRESULT find_set(const struct checking *c, const char *path, const char *definition, const char *name)
 {
     struct set_file at;
@@ -260,7 +262,7 @@ static HRESULT find_set(const struct checking *c, const char *path, const char *
     return hr;
 }
 
-/* What stands beside a definition. */
+/* Checks a file beside a definition. */
 static HRESULT check_beside(struct checking *c, const char *path, const char *extension)
 {
     const int base = (int)(strlen(path) - strlen(extension));
@@ -270,9 +272,9 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     HRESULT hr = definition && run_lock && name ? find_set(c, path, definition, name) : E_OUTOFMEMORY;
     const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held"),
                folders = !strcmp(extension, ".folders");
-    /* A record says which number the next run has, to a definition that comes back or is made again. */
+    /* A record keeps the next serial number for a definition that is restored or created again. */
     const enum repair_kind kind = record ? LEAVE : held || folders ? ASIDE : REMOVE;
-    if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */
+    if (orphan && !is_held(run_lock)) /* otherwise a run has not noticed that its set was deleted */
         hr = report_finding(c, STORE_ORPHAN, path, name, kind);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
         hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
@@ -316,7 +318,7 @@ static HRESULT check_file(struct checking *c, const char *folder, const char *fi
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Definitions first: what stands beside one that goes aside is an orphan. */
+/* Definitions first: the files beside a quarantined definition are orphans. */
 static HRESULT check_files(struct checking *c, const char *folder, const char *const *own)
 {
     struct texts files = {0};
@@ -379,11 +381,11 @@ static HRESULT check_namespace(struct checking *c, const char *space)
 
 /* ---- passwords ---- */
 
-/* A commit writes a set's secret before its definition, and has ended long before that. */
-#define SECRET_AGE (600 * INT64_C(10000000)) /* as clock_utc counts: ten minutes */
+/* A commit writes the secret before the definition and takes far less time than this. */
+#define SECRET_AGE (600 * INT64_C(10000000)) /* ten minutes, in units of clock_utc */
 
 struct seen_secrets {
-    struct texts old, unknown; /* names of files that no commit is writing, and of what is no secret */
+    struct texts old, unknown; /* names of files that no commit is writing, and of files that are not secrets */
 };
 
 static HRESULT see_secret(void *user, const struct seen_file *file)
@@ -394,7 +396,7 @@ static HRESULT see_secret(void *user, const struct seen_file *file)
     return clock_utc() - file->written >= SECRET_AGE ? texts_add(&s->old, file->name) : S_OK;
 }
 
-/* What went aside may be put back, and then has its passwords. */
+/* A quarantined definition may be restored and then needs its passwords. */
 static HRESULT find_quarantined_keys(struct checking *c, const char *folder)
 {
     struct texts files = {0};
@@ -422,9 +424,8 @@ static HRESULT check_secret(struct checking *c, const char *folder, const char *
         hr = report_finding(c, STORE_STRANGE, path, "", LEAVE);
     else if (hr == S_OK && !wanted)
         hr = report_finding(c, STORE_ORPHAN, path,
-                            c->unseen
-                                ? "passwords; of which set cannot be known, as there is what could not be looked at"
-                                : "passwords",
+                            c->unseen ? "passwords; their set is unknown, because some files could not be read"
+                                      : "passwords",
                             c->unseen ? LEAVE : REMOVE);
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;
@@ -448,14 +449,14 @@ HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_
     char *quarantined = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
     HRESULT hr = sets && quarantined && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
     const bool there = hr == S_OK;
-    /* Before the definitions: a commit that ends meanwhile has its definition there when they are looked at. */
+    /* Lists the secrets before the definitions: a commit that ends in between has its definition by then. */
     HRESULT listed = there ? check_ownership(&c, secrets, true, CLOSE_SECRETS) : S_FALSE;
     if (listed == S_OK)
         listed = folder_each_file(secrets, see_secret, &seen);
     hr = FAILED(listed) ? listed : hr;
     if (there && SUCCEEDED(hr))
         hr = check_ownership(&c, sets, true, CLOSE_DATA);
-    c.unseen = c.unseen || hr == S_FALSE; /* with all definitions gone it is these that are missing */
+    c.unseen = c.unseen || hr == S_FALSE; /* without any definitions, every secret would look orphaned */
     for (const char *const *space = store_namespaces(); hr == S_OK && *space; space++)
         hr = check_namespace(&c, *space);
     if (there && SUCCEEDED(hr) && listed == S_OK)

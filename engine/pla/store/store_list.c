@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All sets of a namespace: their definitions, what tells that one has changed, and the file that names each set that is
-   written. The lock is taken for each place separately, so that nobody waits for a long list. */
+/* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each
+   written set. Takes the lock for one place at a time, so that nobody waits for a long list. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -33,8 +33,8 @@ static HRESULT list_places(const char *space, struct texts *places)
     return hr;
 }
 
-/* Two threads of a process that look at all sets, as the supervisor and a list do when the service comes up, wait for
-   one another here: who waits for the store's lock sleeps some milliseconds at a time. */
+/* Serializes the full scans of this process, such as those of the supervisor and of a list when the service starts:
+   waiting for the store's lock sleeps some milliseconds per attempt. */
 static struct host_lock looking = HOST_LOCK_INIT;
 
 static HRESULT each_place(const char *space, visit_place *visit, void *user)
@@ -148,7 +148,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(((const struct stored_set *)a)->file, ((const struct stored_set *)b)->file);
 }
 
-/* The one set that a pattern without wildcards names, out of its own file. */
+/* Reads the only set that a pattern without wildcards can match. */
 static HRESULT load_one(const char *space, const char *name, struct matching *m)
 {
     struct set_file at;
@@ -157,7 +157,7 @@ static HRESULT load_one(const char *space, const char *name, struct matching *m)
     if (hr == S_OK && (hr = file_find(at.definition)) == S_OK) {
         if (file_exists(at.definition)) {
             hr = stored_set_read(at.place, path_name(at.definition), &set);
-        } else { /* a folder that has its name: who asks for it is told */
+        } else { /* a folder with the definition's name: the client gets an error */
             set = (struct stored_set){.name = text_copy(name), .file = text_copy("")};
             hr = set.name && set.file ? S_OK : E_OUTOFMEMORY;
         }
@@ -306,7 +306,7 @@ static HRESULT stamp_file(void *user, const struct seen_file *seen)
     return add_stamp(s->stamps, seen);
 }
 
-/* Who keeps what is read comes back for what is new, so it is read here, a place under one lock. */
+/* A process that keeps definitions will ask for changed ones next, so they are read here, one place per lock. */
 static HRESULT stamp_place(const char *place, void *user)
 {
     struct stamping s = {user, false};
@@ -326,7 +326,7 @@ static int by_stamped_file(const void *a, const void *b)
     return order ? order : (int)right->definition - (int)left->definition;
 }
 
-/* One for each definition, into which what its record has goes. */
+/* Merges the stamps of a definition and its record. */
 static void stamps_merge(struct stored_stamps *stamps)
 {
     size_t kept = 0;
@@ -372,13 +372,13 @@ void stored_stamps_free(struct stored_stamps *stamps)
 
 /* ---- changes ---- */
 
-/* A file in the folder of the namespace names each set that is written, so that a process that watches thousands of
-   sets loads only one. It is begun anew when it is long; its first line is another one then. */
+/* A file in the namespace's folder names each set that is written, so that a process watching thousands of sets
+   reloads only those. It is restarted with another first line when it becomes long. */
 
 #define CHANGES_FILE "store.changes"
 #define CHANGES_MAX  16384 /* bytes */
 
-/* A change that cannot be told is found at the next look at all files. */
+/* A change that cannot be recorded is found by the next full scan. */
 void set_file_note_change(const struct set_file *at)
 {
     struct text_buffer b = {0};
@@ -413,7 +413,7 @@ void set_file_forget_changes(const struct set_file *at)
     memory_free(path);
 }
 
-/* Takes what stands behind the mark, if the text goes on from it, and sets the mark to its end. */
+/* Reads the names after the mark if the file continues it, and moves the mark to the end. */
 static HRESULT take_changes(char *text, size_t size, struct store_mark *mark, struct texts *names)
 {
     const char *end = memchr(text, '\n', size);
@@ -451,7 +451,7 @@ HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, str
         hr = S_FALSE;
     } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
-    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* not ours any more: a new one is begun */
+    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* not written by us: start a new one */
         file_delete(path);
         hr = S_FALSE;
     }

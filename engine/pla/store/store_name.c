@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of sets: parsing a full name, file names that every file system takes, and the names of the sets that the
-   program brings. */
+/* Names of sets: parsing full names, file names that every file system accepts, and the sets of the namespace
+   System. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,9 +11,9 @@
 
 /* Room for a suffix in 143 bytes, the shortest limit of a Linux file system in use (names that it encrypts). */
 #define FILE_NAME_MAX  120
-#define FILE_NAME_KEPT 80   /* what a shortened name keeps of itself */
-#define SHORTENED      "%~" /* before the hash: no escape looks like it */
-#define NAME_SHOWN_MAX 300  /* bytes of a name in an error text */
+#define FILE_NAME_KEPT 80   /* bytes of the name that a shortened file name keeps */
+#define SHORTENED      "%~" /* before the hash; no escape looks like it */
+#define NAME_SHOWN_MAX 300  /* bytes of a name in an error message */
 
 static const char *const namespaces[] = {"Service", "System", "Session", "Autosession", "Legacy", NULL};
 
@@ -30,7 +30,7 @@ HRESULT store_find_namespace(const char *space, const char **known)
             return S_OK;
         }
     }
-    return error_set(E_NOINTERFACE, "namespace \"%.*s\" is not known", NAME_SHOWN_MAX, space);
+    return error_set(E_NOINTERFACE, "unknown namespace \"%.*s\"", NAME_SHOWN_MAX, space);
 }
 
 static HRESULT check_name(const char *name, const char *full)
@@ -38,10 +38,10 @@ static HRESULT check_name(const char *name, const char *full)
     if (!*name)
         return error_set(E_INVALIDARG, "name \"%.*s\": is empty", NAME_SHOWN_MAX, full);
     if (!text_is_utf8(name, strlen(name)))
-        return error_set(E_INVALIDARG, "name \"%.*s\": is not valid text", NAME_SHOWN_MAX, full);
+        return error_set(E_INVALIDARG, "name \"%.*s\": is not valid UTF-8", NAME_SHOWN_MAX, full);
     for (const char *c = name; *c; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            return error_set(E_INVALIDARG, "name \"%.*s\": holds the control character 0x%02X", NAME_SHOWN_MAX, full,
+            return error_set(E_INVALIDARG, "name \"%.*s\": contains the control character 0x%02X", NAME_SHOWN_MAX, full,
                              (unsigned)(unsigned char)*c);
         if (strchr("/\\:*?\"<>|", *c))
             return error_set(E_INVALIDARG, "name \"%.*s\": the character %c is not allowed", NAME_SHOWN_MAX, full, *c);
@@ -56,10 +56,11 @@ HRESULT store_check_new_name(const char *name)
         return error_set(E_INVALIDARG, "name \"%.*s...\": has %zu characters (at most %d are allowed)", NAME_SHOWN_MAX,
                          name, length, STORE_NAME_MAX);
     if (text_has_bidi_control(name))
-        return error_set(E_INVALIDARG,
-                         "name \"%.*s\": holds a bidirectional control character, which can make it look like another "
-                         "name",
-                         NAME_SHOWN_MAX, name);
+        return error_set(
+            E_INVALIDARG,
+            "name \"%.*s\": contains a bidirectional control character, which can make it look like another "
+            "name",
+            NAME_SHOWN_MAX, name);
     return S_OK;
 }
 
@@ -108,14 +109,14 @@ char *store_file_name(const char *name)
             text_buffer_format(&file, "%%%02X", (unsigned)(unsigned char)c);
         } else {
             if (c >= 'A' && c <= 'Z')
-                c = (char)(c + ('a' - 'A')); /* for the eye only */
+                c = (char)(c + ('a' - 'A')); /* for readability only */
             text_buffer_add_n(&file, &c, 1);
         }
     }
     if (file.length > FILE_NAME_MAX && !file.failed) {
         uint64_t hash = hash_text(HASH_START, folded);
         file.length = FILE_NAME_KEPT;
-        /* Twice with another start: as long as chance alone could not do. */
+        /* Two hashes, so that a collision by chance is impossible in practice. */
         text_buffer_format(&file, "%s%016llx%016llx", SHORTENED, (unsigned long long)hash,
                            (unsigned long long)hash_text(~hash, folded));
     }
@@ -143,7 +144,7 @@ char *store_name_of_file(const char *file)
             c += 2;
     }
     if (!name.failed && !text_is_utf8(name.text ? name.text : "", name.length)) {
-        text_buffer_free(&name); /* none of ours */
+        text_buffer_free(&name); /* not a name that store_file_name made */
         text_buffer_add(&name, file);
     }
     return text_buffer_take(&name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines behind the XML of a stored definition, each a processing instruction: Security, account, then name and
+/* The lines after the XML of a stored definition, each a processing instruction: Security, account, then name and
    owner. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NAME_BEGIN  "\n<?openpla-set name=\""
-#define OWNER_BEGIN "\" owner=\"" /* no name has a quotation mark */
+#define OWNER_BEGIN "\" owner=\"" /* a name cannot contain a quotation mark */
 #define NAME_END    "\"?>\n"
 
 void stored_name_add(struct text_buffer *content, const char *name, const char *owner)
@@ -35,7 +35,7 @@ char *stored_line_cut(char *xml, size_t *size, const char **owner)
         if (xml[at] != '\n')
             continue;
         if (memcmp(xml + at, NAME_BEGIN, begin) != 0)
-            return NULL; /* the instruction is the last line */
+            return NULL; /* the instruction must be the last line */
         xml[*size - end] = 0;
         xml[at] = 0;
         *size = at;
@@ -72,7 +72,7 @@ bool stored_owner_fits(const char *owner)
 #define ACCOUNT_LINE_KEY   "\" key=\""
 #define ACCOUNT_LINE_END   "\"?>\n"
 
-/* The last line; NULL: there is none. *end is where ACCOUNT_LINE_END begins. */
+/* The last line; NULL: not an account line. *end: where ACCOUNT_LINE_END begins. */
 static const char *find_line(const char *xml, size_t size, const char **end)
 {
     const size_t begin = sizeof ACCOUNT_LINE_BEGIN - 1, tail = sizeof ACCOUNT_LINE_END - 1;
@@ -142,7 +142,7 @@ HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
 #define SECURITY_LINE_BEGIN  "\n<?openpla-security of=\""
 #define SECURITY_LINE_MIDDLE "\" text=\""
 #define SECURITY_LINE_END    "\"?>"
-#define TEXT_MOST            2048 /* bytes; of a longer one the XML is asked */
+#define TEXT_MOST            2048 /* bytes; a longer descriptor is read from the XML */
 
 enum { DIGITS = 16 };
 

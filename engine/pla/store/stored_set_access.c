@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors of stored sets, and the gate asked with them. */
+/* The access check of stored sets: reads their Security and checks a caller against it. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
 
 #include <string.h>
 
-/* What cannot be read as a set says nothing of who may do what: *out NULL. */
+/* A definition that cannot be read has no Security: *out is NULL. */
 static HRESULT security_of_xml(const char *xml, size_t size, char **out)
 {
     HRESULT hr = xml ? set_security_of_xml(xml, size, out) : S_FALSE;
@@ -46,7 +46,7 @@ HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_ver
     return hr;
 }
 
-/* S_FALSE: there is no set. `set` is to be freed. */
+/* S_FALSE: the set does not exist. Always free `set`. */
 static HRESULT read_there(const struct set_file *at, struct stored_set *set)
 {
     *set = (struct stored_set){0};
@@ -86,8 +86,8 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
         hr = read_there(at, &set);
     if (SUCCEEDED(hr) && exists)
         hr = stored_set_security(&set, &about.security);
-    if (SUCCEEDED(hr) && !security) /* nobody could tell afterwards whose it is */
-        hr = error_set(E_INVALIDARG, "Security: the definition of \"%s\\%.300s\" does not say it clearly", at->space,
+    if (SUCCEEDED(hr) && !security) /* nobody could tell later who owns the set */
+        hr = error_set(E_INVALIDARG, "Security: the definition of \"%s\\%.300s\" has no valid Security", at->space,
                        at->name);
     if (SUCCEEDED(hr))
         hr = exists ? set_access_check_change(who, &about, security) : set_access_check_create(who, &about, false);
@@ -102,7 +102,7 @@ HRESULT store_check_access(const struct caller *caller, enum set_access_verb ver
     if (caller->in_process)
         return S_OK;
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
-    if (SUCCEEDED(hr)) /* also where there is no folder of the namespace */
+    if (SUCCEEDED(hr)) /* also if the namespace has no folder */
         hr = stored_set_check_access(caller, verb, &at);
     set_file_close(&at);
     return hr;
@@ -136,7 +136,7 @@ HRESULT set_visibility_open(const struct caller *caller, const char *space, stru
     if (caller->in_process)
         return S_OK;
     HRESULT hr = access_open(caller, &out->who);
-    return hr == E_ACCESSDENIED ? error_set(SET_ACCESS_REFUSED, "list of %s: who asks cannot be told", space) : hr;
+    return hr == E_ACCESSDENIED ? error_set(SET_ACCESS_REFUSED, "list of %s: cannot identify the caller", space) : hr;
 }
 
 static HRESULT ask_sight(struct set_visibility *sight, const char *name, const char *security, bool *seen)
@@ -166,7 +166,7 @@ HRESULT set_visibility_check(struct set_visibility *sight, struct stored_set *se
         hr = ask_sight(sight, set->name, security, seen);
     if (SUCCEEDED(hr) && security && sight->count < sizeof sight->known / sizeof sight->known[0]) {
         char *kept = text_copy(security);
-        if (kept) { /* else it is asked again */
+        if (kept) { /* otherwise the check is repeated next time */
             sight->known[sight->count].security = kept;
             sight->known[sight->count++].seen = *seen;
         }
