@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets (MS-CAB): written of a folder's files, judged as a whole before anything is taken out, taken apart.
-   What is wrong with a cabinet itself, or cannot be put into one, is PLA_E_CABAPI_FAILURE, with a text that names the
-   cabinet, the entry and what is wrong; what a file or folder refuses is that call's own failure. */
+/* Cabinets (MS-CAB): packing the files of a folder, validating a whole cabinet before extracting anything,
+   extracting it. Errors of the cabinet itself, or of what cannot be packed, are PLA_E_CABAPI_FAILURE, naming the
+   cabinet, the entry and the reason; errors of files and folders are those of the failing call. */
 #ifndef OPENPLA_CABINET_H
 #define OPENPLA_CABINET_H
 
@@ -11,69 +11,70 @@
 #define CABINET_SIZE_MAX  0x7FFFFFFFu /* of the whole cabinet, bytes */
 #define CABINET_FILE_MAX  0x7FFF8000u /* of one file in it, bytes: 65,535 blocks of 32,768 */
 
-/* Told of the bytes that have been read or written of `whole`, at least once in a megabyte; may be all zeros. */
+/* Reports progress: bytes read or written of `whole`, at least once per megabyte. May be all zeros. */
 struct cabinet_watch {
     bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false: end with ERROR_CANCELLED's HRESULT */
     void *user;
 };
 
-/* ---- writing, of opened files: folders are such that others may change meanwhile ---- */
+/* ---- packing opened files, because other users may change the folders at the same time ---- */
 
 struct cabinet;
 struct cabinet_limits;
 struct cabinet_member {
-    const char *name;    /* below the folder, with either separator; what cabinet_open would refuse is refused here */
-    uint64_t size;       /* bytes: as many are read */
-    int64_t written;     /* FILETIME, UTC */
+    const char *name; /* below the folder, with either separator; names that cabinet_open rejects are rejected here */
+    uint64_t size;    /* bytes that are read */
+    int64_t written;  /* FILETIME, UTC */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
 struct cabinet_source {
     const struct cabinet_member *members;
     size_t count;
-    HRESULT (*open)(void *user, size_t index, struct file **in); /* closed by who asked, before the next one */
+    HRESULT(*open)
+    (void *user, size_t index, struct file **in); /* closed by the caller before the next one is opened */
     void *user;
 };
-/* Writes a cabinet of these into `out`, an empty file that is open for writing, in their order: by cabinet.dll where
-   there is one, MSZIP on every host. PLA_E_CABAPI_FAILURE: no members, a name that is none, a file too large or shorter
-   than its size, a cabinet larger than 2 GB. What is in `out` after a failure is nothing. */
+/* Writes the members, in their order, to `out`, an empty file open for writing. Uses cabinet.dll if it exists;
+   always MSZIP. PLA_E_CABAPI_FAILURE: no members, an invalid name, a file too large or shorter than its size, a
+   cabinet over 2 GB. After a failure the contents of `out` are undefined. */
 HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch);
-/* cabinet_open of a file that is open and stays the caller's; `name` is for texts. */
+/* cabinet_open of an open file, which remains the caller's; `name` is for messages. */
 HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out);
-/* S_OK: each member is in the cabinet, in its size, and what is opened of it is what is in there, byte for byte and no
-   longer. Else PLA_E_CABAPI_FAILURE, with the first one that is not, or what `open` failed with. To be asked before
-   files are deleted that are said to be in a cabinet. */
+/* Compares the cabinet with its sources, to be called before files are deleted because they are in a cabinet. S_OK:
+   each member is in the cabinet with its size, and its file has exactly those bytes. Otherwise PLA_E_CABAPI_FAILURE,
+   naming the first that differs, or the failure of `open`. */
 HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, const struct cabinet_watch *watch);
 
 /* ---- reading ---- */
 
-/* What a reader takes of an unknown cabinet; NULL where it is asked for: the most that the format holds, and 64 GiB. */
+/* Limits for an untrusted cabinet. Default for NULL: the most that the format allows, and 64 GiB. */
 struct cabinet_limits {
-    uint64_t bytes; /* of all files together */
+    uint64_t bytes; /* total size of all files */
     uint32_t files;
-    const struct cabinet_watch *watch; /* asked while a cabinet of many blocks is judged; NULL: nobody */
+    const struct cabinet_watch *watch; /* called while a cabinet with many blocks is validated; may be NULL */
 };
 struct cabinet_entry {
-    char *name;          /* UTF-8, with '/', judged: it names something below any folder on any host */
+    char *name;          /* UTF-8 with '/', validated: it is below any folder on any host */
     uint64_t size;       /* bytes */
-    int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet's is no time */
+    int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet has no valid time */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
-/* Opens it and judges all headers, names and sizes, without taking anything out: what leads out of a folder, is no
-   name on some host or there twice, blocks that are not there or overlap, sizes that do not add up, parts of sets of
-   several cabinets, compression other than MSZIP, many times the blocks that so many bytes need. What is opened is what
-   is taken apart: the file stays open. */
+/* Opens the cabinet and validates all headers, names and sizes without extracting anything. Rejects names that leave
+   the folder, that are invalid on some host or occur twice, missing or overlapping blocks, inconsistent sizes, parts
+   of multi-cabinet sets, compression other than MSZIP, and many times the blocks that the sizes require. The file
+   stays open, so that the validated file is the one that is extracted. */
 HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
 
-/* Takes all out into the folder, which is made if it is missing: into a new folder in it first, from there by renames
-   once all is whole. Nothing that is there is replaced: a name that exists already is ERROR_FILE_EXISTS' HRESULT, too
-   little room is ERROR_DISK_FULL's, and both are found before anything is written. Links are never followed below the
-   folder. Of attributes only read-only is kept. On failure the folder is as it was, or with the folders that it is in
-   not there again. */
+/* Extracts everything into the folder, which is created if missing: first into a new subfolder, from which the files
+   are renamed once all are complete. Nothing is replaced: HRESULT of ERROR_FILE_EXISTS for an existing name, of
+   ERROR_DISK_FULL for too little space, both before anything is written. Links below the folder are never followed.
+   Of the attributes only read-only is kept. On failure the folder is unchanged, or removed again with the parents
+   that were created. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
-/* The three in one. */
+/* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,
                         const struct cabinet_watch *watch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks, which sets and alerts start (MS-PLA 3.2.4.1, 3.2.4.8): their arguments, their instances, and the tasks in
-   files of hosts without a Task Scheduler. On Windows tasks are those of Task Scheduler, under Wine and natively those
-   in files. All functions are for any thread; an instance belongs to the thread that has started it. */
+/* Tasks that sets and alerts start (MS-PLA 3.2.4.1, 3.2.4.8): arguments, instances, and the tasks in files of hosts
+   without a Task Scheduler. On Windows tasks belong to Task Scheduler; under Wine and natively they are files. All
+   functions may be called from any thread; an instance belongs to the thread that started it. */
 #ifndef OPENPLA_TASK_H
 #define OPENPLA_TASK_H
 
@@ -9,86 +9,86 @@
 
 /* ---- arguments ---- */
 
-/* What stands for {name}, in any case, in TaskArguments. */
+/* The value of a variable {name} in TaskArguments; names ignore case. */
 struct task_variable {
     const char *name;         /* without the braces */
-    const char *text;         /* its value; NULL stands for "" */
-    const struct texts *list; /* instead of `text`: a list, whose empty texts are left out; NULL: it is none */
+    const char *text;         /* its value; NULL means "" */
+    const struct texts *list; /* used instead of `text`: a list, whose empty items are omitted; NULL: not a list */
 };
-/* TaskArguments with the values in the place of their variables; of two of a name the first counts. {name} and \{name\}
-   are the same; what names no variable stays as it is, and no value is looked into again. Taken apart as command lines
-   are (command_line.h) it gives the arguments of the pattern: outside of quotes a value is one argument, or stands
-   within one, each element of a list is an argument by itself, and an empty list is none; within quotes a value stands
-   in that argument, a list with blanks between. *out from memory_alloc. HRESULT of
-   ERROR_FILENAME_EXCED_RANGE for a pattern that is longer than any command line; E_OUTOFMEMORY. */
+/* Replaces the variables in TaskArguments; the first variable of a name counts. {name} and \{name\} are equivalent;
+   unknown names stay as they are, and values are not expanded again. Parsed as a command line (command_line.h), the
+   result has the arguments of the pattern: outside quotes a value is one argument, or part of one, each item of a
+   list is an argument, and an empty list is nothing; within quotes a value is part of that argument, with blanks
+   between the items of a list. *out from memory_alloc. HRESULT of ERROR_FILENAME_EXCED_RANGE: longer than any
+   command line; E_OUTOFMEMORY. */
 HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out);
 
 /* ---- instances ---- */
 
 struct task_instance;
-/* Starts the task of that name, with folders as "\My\Task", without waiting for it: $(Arg0) of its definition is
-   `arguments`, $(Arg1) is `directory`. as_self: under this process' account instead of the task's own, which is the
-   same where tasks are those of the store (DECISIONS 63). Failures name the task: E_INVALIDARG for a name that none can
-   have, HRESULT of ERROR_FILE_NOT_FOUND (task, program), ERROR_FILENAME_EXCED_RANGE (a longer command line than there
-   may be), OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, what Task Scheduler says. */
+/* Starts the task of that name, such as "\My\Task", without waiting for it. `arguments` is $(Arg0) of its
+   definition, `directory` is $(Arg1). as_self: under this process's account instead of the task's, which is the same
+   for tasks in files (DECISIONS 63). Failures name the task: E_INVALIDARG for an invalid name, HRESULT of
+   ERROR_FILE_NOT_FOUND (task, program), ERROR_FILENAME_EXCED_RANGE (command line too long), OPENPLA_E_MALFORMED_XML,
+   SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
                    struct task_instance **out);
-/* The same for a command line: a program, in quotes if it has blanks, and its arguments. `directory` "": ours. */
+/* Starts a command line: a program, in quotes if it contains blanks, and its arguments. `directory` "": the current
+   one. */
 HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out);
-/* S_FALSE: it is still at work after timeout_ms. S_OK: it has ended, with *exit_code, which may be NULL. HRESULT of
-   ERROR_TIMEOUT, with a text: it has been ended as it took longer than its ExecutionTimeLimit. Other failures: it
-   cannot be told any more. */
+/* S_FALSE: still running after timeout_ms. S_OK: exited, with *exit_code, which may be NULL. HRESULT of
+   ERROR_TIMEOUT, with a message: terminated because it exceeded its ExecutionTimeLimit. Other failures: its state
+   cannot be determined any more. */
 HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_code);
-void task_close(struct task_instance *t); /* does not end it; NULL is allowed */
+void task_close(struct task_instance *t); /* does not terminate it; NULL is allowed */
 
 #define SCHED_E_TASK_DISABLED   ((HRESULT)0x80041326)
 #define SCHED_E_ALREADY_RUNNING ((HRESULT)0x8004131F)
 
 /* ---- definitions of tasks in files: a program, in the XML that Task Scheduler exports ---- */
 
-/* Texts are from memory_alloc, "" where there is none. Zero-initialise. */
+/* Strings are from memory_alloc, "" if absent. Zero-initialise. */
 struct task_definition {
-    char *name;      /* RegistrationInfo/URI, without the backslash at its beginning */
-    char *command;   /* of the one Exec action, as the others */
-    char *arguments; /* $(Arg0): what the task is started with; $(Arg1): the folder */
+    char *name;      /* RegistrationInfo/URI without its leading backslash */
+    char *command;   /* of the only Exec action, like the following */
+    char *arguments; /* $(Arg0): arguments of the start; $(Arg1): the folder */
     char *directory;
     uint32_t limit_seconds; /* ExecutionTimeLimit; 0: none */
     bool disabled;
 };
-#define TASK_LIMIT_USUAL (72u * 3600) /* Task Scheduler's, of a definition that says nothing */
+#define TASK_LIMIT_USUAL (72u * 3600) /* Task Scheduler's default */
 
-/* The XML of a file: UTF-8, or UTF-16 with a byte order mark. *ignored, which may be NULL: the names of elements that
-   say when and as whom it runs, "" if there are none; from memory_alloc. OPENPLA_E_MALFORMED_XML, also for a document
-   that is no task or has no program; HRESULT of ERROR_NOT_SUPPORTED for actions that are not run, E_INVALIDARG for a
-   value that none is. `out` is zero on failure. */
+/* Reads a file's XML: UTF-8, or UTF-16 with a byte order mark. *ignored (may be NULL): the names of elements about
+   triggers and principals, which are ignored, "" if there are none; from memory_alloc. OPENPLA_E_MALFORMED_XML also
+   for a document that is not a task or has no program; HRESULT of ERROR_NOT_SUPPORTED for other actions,
+   E_INVALIDARG for invalid values. `out` is zero on failure. */
 HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored);
 /* *xml from memory_alloc. */
 HRESULT task_definition_write(const struct task_definition *d, char **xml);
 void task_definition_free(struct task_definition *d);
 
-/* What a start of it comes to: the program's path, looked for in the folders of PATH if it is a name alone, its command
-   line, the folder. */
+/* What starting it will run: the program's path, searched in PATH if it is only a name, the command line and the
+   folder. */
 struct task_program {
     char *path, *line, *directory;
 };
-/* HRESULT of ERROR_FILE_NOT_FOUND for a program that is not there, ERROR_PATH_NOT_FOUND for the folder;
-   ERROR_NOT_SUPPORTED for a batch file: cmd.exe takes arguments apart by other rules, so a value could become a
-   command. */
+/* HRESULT of ERROR_FILE_NOT_FOUND: no such program; ERROR_PATH_NOT_FOUND: no such folder; ERROR_NOT_SUPPORTED: a
+   batch file, because cmd.exe parses arguments by other rules, so that a value could become a command. */
 HRESULT task_definition_resolve(const struct task_definition *d, const char *arguments, const char *directory,
                                 struct task_program *out);
 void task_program_free(struct task_program *p);
 
 /* ---- tasks in files: <data folder>/tasks/<name>.xml ---- */
 
-/* The name without a backslash at its beginning, borrowed: folders and name with backslashes between (MS-TSCH 2.3.11).
-   E_INVALIDARG with a text that shows the name for an empty part, / : * ? " < > | and controls, "." and "..". */
+/* The name without a leading backslash, borrowed: folders and name separated by backslashes (MS-TSCH 2.3.11).
+   E_INVALIDARG, showing the name, for an empty part, / : * ? " < > |, control characters, "." and "..". */
 HRESULT task_name_check(const char *name, const char **bare);
-/* Under d->name. HRESULT of ERROR_ALREADY_EXISTS for one that is there, unless it is to be replaced. */
+/* Saves it under d->name. HRESULT of ERROR_ALREADY_EXISTS unless `replace`. */
 HRESULT task_store_save(const struct task_definition *d, bool replace);
-/* HRESULT of ERROR_FILE_NOT_FOUND, named; what task_definition_read says, with the file's path before. */
+/* HRESULT of ERROR_FILE_NOT_FOUND, naming the task; errors of task_definition_read prefixed with the file's path. */
 HRESULT task_store_load(const char *name, struct task_definition *out);
 HRESULT task_store_remove(const char *name);
-/* The names of all, in the order of their files. */
+/* The names of all tasks, sorted by file. */
 HRESULT task_store_list(struct texts *names);
 
 #endif

@@ -45,7 +45,7 @@ def what_cannot_be_served_is_named():
     check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
     check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
     check(f"{PROVIDER} Nobody: nothing on this host has registered it" in text, "a provider", text)
-    check("[1]/LogCircular: a circular file needs SegmentMaxSize" in text, "a setting", text)
+    check("[1]/LogCircular: a circular file requires SegmentMaxSize" in text, "a setting", text)
     check(USER not in text and USER in openpla(3, "-all", "t.xml")[0], "-all names the others too", text)
     one, two = json.loads(openpla(3, "t.xml", "wide.xml", "--json")[0])
     check(dict(one, file="") == dict(two, file="") and one["file"] == "t.xml", "whatever the encoding", one)
@@ -70,7 +70,7 @@ def what_can_be_served_is_well():
           .replace("<Name>checked</Name>", "<Name>checked</Name><TaskArguments>of no task</TaskArguments>"))
     text = openpla(0, "good.xml")[0]
     check("all of it can be served" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
-    check("TaskArguments: there is no Task" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
+    check("TaskArguments: no Task is set" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
 
 
 def a_missing_root_is_told():

@@ -88,7 +88,7 @@ def look_at_all(store):
               ("unusable", "bad.xml")]
     check(findings(3) == sorted((a, b, False) for a, b in wanted), "what is wrong", findings(3))
     text = openpla(3, "check")
-    check("bad.xml: unusable: no definition that can be used" in text, "for people", text)
+    check("bad.xml: unusable: not a usable definition" in text, "for people", text)
     left = {"mine", "notes.txt", "linked.xml", "~1-2.tmp", "gone.run"}
     mended = findings(3, "-mend")
     check(mended == sorted([(a, b, b not in left) for a, b in wanted] + [("orphan", "bad.run", False)]), "mended",

@@ -557,7 +557,7 @@ static void a_value_may_be_a_key(void **state)
     assert_int_equal(put_value_text(map, "no number"), DISP_E_TYPEMISMATCH);
     assert_int_equal(put_value_text(map, "win:Info"), DISP_E_TYPEMISMATCH);
     assert_string_equal(error_text(DISP_E_TYPEMISMATCH),
-                        "Value: 'win:Info' is no number and no key of an item with one");
+                        "Value: 'win:Info' is neither a number nor the key of an item with a number");
     assert_int_equal(put_value_text(map, ""), DISP_E_TYPEMISMATCH);
     assert_int_equal(value_map_put_value(map, &date), DISP_E_TYPEMISMATCH);
     assert_non_null(strstr(error_text(DISP_E_TYPEMISMATCH), "Value: "));
@@ -788,7 +788,7 @@ static void thresholds_are_checked(void **state)
     /* MS-PLA 2.2.1: one threshold twice, however it is written, would act twice. */
     const char *twice[] = {"\\A\\b>5", "\\a\\B > 5.0"}, *other[] = {"\\A\\b>5", "\\A\\b<5", "\\A\\b>6"};
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, twice, 2), PLA_E_NO_DUPLICATES);
-    assert_non_null(strstr(error_text(PLA_E_NO_DUPLICATES), "AlertThresholds: '\\A\\b>5'"));
+    assert_non_null(strstr(error_text(PLA_E_NO_DUPLICATES), "AlertThresholds: duplicate item '\\A\\b>5'"));
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, other, 3), S_OK);
     object_release(a);
 }

@@ -627,8 +627,8 @@ static void each_item_that_is_dropped_is_named(void **state)
     struct object *set = new_set(), *issues = new_issues(), *collector;
     (void)state;
     assert_int_equal(set_from_xml(set, xml, sizeof xml - 1, issues), S_OK);
-    assert_int_equal(told_of(issues, counters, "'\\A\\x' is there twice"), 1);
-    assert_int_equal(told_of(issues, counters, "'\\B\\y' is there twice"), 1);
+    assert_int_equal(told_of(issues, counters, "duplicate item '\\A\\x'"), 1);
+    assert_int_equal(told_of(issues, counters, "duplicate item '\\B\\y'"), 1);
     assert_int_equal(told_of(issues, "EndTime", "ignored"), 1);
     assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
     assert_int_equal(((struct performance_counter_collector *)collector)->PerformanceCounters.count, 2);
@@ -640,7 +640,7 @@ static void each_item_that_is_dropped_is_named(void **state)
         text_buffer_format(&long_list, "<Counter>\\A\\%u</Counter>", i);
     text_buffer_add(&long_list, "</PerformanceCounterDataCollector></DataCollectorSet>");
     assert_int_equal(set_from_xml(set, long_list.text, long_list.length, issues), S_OK);
-    assert_int_equal(told_of(issues, counters, "the first 4096 items"), 1);
+    assert_int_equal(told_of(issues, counters, "after the first 4096"), 1);
     text_buffer_free(&long_list);
     object_release(collector);
     object_release(issues);

@@ -261,7 +261,7 @@ static void what_a_trace_ignores_is_reported(void **state)
                                         "Task",
                                         "Schedules",
                                         "SubdirectoryFormatPattern",
-                                        "TaskArguments", /* as there is no Task */
+                                        "TaskArguments", /* as no Task is set */
                                         "TraceDataCollector[1]/FileNameFormat",
                                         "TraceDataCollector[1]/FileNameFormatPattern",
                                         "TraceDataCollector[1]/LogOverwrite"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders of a set's runs: whose they are, the passes of its data manager over them (DECISIONS 103), and what of
-   that a set asks for in vain. */
+/* The run folders of a set: ownership, the retention passes of its data manager (DECISIONS 103), and a set's
+   settings that have no effect. */
 #ifndef OPENPLA_RUN_FOLDERS_H
 #define OPENPLA_RUN_FOLDERS_H
 
@@ -8,35 +8,35 @@
 #include "engine/pla/model.h"
 #include "engine/pla/run/segment.h"
 
-/* The folder of a segment that is being opened becomes the set's, if its data manager is on and runs have folders;
-   `made`: the run has just made it. One that was there and is not the set's is no set's from now on. What fails is
-   noted in the diagnostics: the folder is nobody's then. */
+/* Registers the folder of a segment that is being opened as the set's, if its data manager is on and runs have
+   folders. `made`: the run has just created it. An existing folder that is not the set's loses its owner. Errors go
+   to the diagnostics; the folder has no owner then. */
 void run_folder_take(struct run_set *r, const struct segment *s, bool made);
-/* For a start that fails, of a folder that it has made. */
+/* Undoes it for a failed start that created the folder. */
 void run_folder_give_back(const struct run_set *r, const struct segment *s);
 
 struct run_pass {
     const char *space, *name;
-    const struct data_collector_set *set; /* nobody changes it meanwhile */
-    const char *root;                     /* RootPath as the host has it */
-    unsigned parts;                       /* RETENTION_ */
-    const char *only;                     /* path of the one folder that it is about; NULL: all */
-    const char *running;                  /* path of the folder of the run that goes on; NULL: none */
-    bool latest_runs;                     /* the newest one is being written, whichever it is */
-    bool room_for_one;                    /* MaxFolderCount is to hold with one folder more */
-    /* Called for each folder that something failed with, which is then not returned; a failure of its own ends nothing.
-       May be NULL. */
+    const struct data_collector_set *set; /* not changed during the pass */
+    const char *root;                     /* RootPath, expanded */
+    unsigned parts;                       /* RETENTION_ bits */
+    const char *only;                     /* path of the only folder to process; NULL: all */
+    const char *running;                  /* path of the active run's folder; NULL: none */
+    bool latest_runs;                     /* the newest folder is being written, whichever it is */
+    bool room_for_one;                    /* MaxFolderCount must hold with one more folder */
+    /* Called for each folder with a failure, which is then not returned. A failure of the callback is ignored. May
+       be NULL. */
     HRESULT (*failed)(void *user, const char *folder, HRESULT hr);
     void *user;
 };
-/* One pass, each step an event. The first failure of a folder, but not that a cabinet could not be sent (MS-PLA
-   3.2.4.3), or what keeps the pass from being made: HRESULT of ERROR_LOCK_VIOLATION, another is at work. */
+/* Runs one pass; each step writes an event. Returns the first failure of a folder, except that a cabinet could not
+   be sent (MS-PLA 3.2.4.3), or why there was no pass: HRESULT of ERROR_LOCK_VIOLATION, another pass is running. */
 HRESULT run_folders_pass(const struct run_pass *pass);
 
-/* ---- what is kept without being done ---- */
+/* ---- properties without effect ---- */
 
-/* Tells of each such property with PLA_S_PROPERTY_IGNORED, which is there for it (MS-PLA 2.2.2.11): who has retention
-   in mind must not find out from a full disk. */
+/* Reports each such property with PLA_S_PROPERTY_IGNORED (MS-PLA 2.2.2.11), so that nobody learns from a full disk
+   that retention does not happen. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif
