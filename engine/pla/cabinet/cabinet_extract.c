@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A judged cabinet taken out: all of it into a new folder within the target, then its first names by renames. */
+/* Extracts a validated cabinet: first everything into a new subfolder of the target, then the top-level names by
+   renames. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -15,12 +16,12 @@ enum { INNER_TRIES = 10000 };
 struct extraction {
     struct cabinet *c;
     const char *folder;
-    char *inner;       /* the new folder in it */
-    struct file *file; /* of the entry that has begun */
+    char *inner;       /* the new subfolder */
+    struct file *file; /* of the current entry */
     char *path;
 };
 
-/* Where the first part of the name is in that folder: a file, or the folder that has it. */
+/* The path of the name's first part in the folder: a file, or the folder that contains it. */
 static char *first_path(const char *folder, const char *name)
 {
     char *first = text_copy_n(name, strcspn(name, "/"));
@@ -29,7 +30,7 @@ static char *first_path(const char *folder, const char *name)
     return path;
 }
 
-/* ---- what is looked at before anything is written ---- */
+/* ---- checks before anything is written ---- */
 
 static HRESULT check_target(struct extraction *x)
 {
@@ -37,20 +38,19 @@ static HRESULT check_target(struct extraction *x)
     HRESULT hr = folder_free_bytes(x->folder, &room);
     if (SUCCEEDED(hr) && room < x->c->bytes)
         return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
-                         "\"%s\": has room for %llu bytes, and the cabinet unpacks to %llu", x->folder,
+                         "\"%s\": %llu bytes are free, but the cabinet unpacks to %llu", x->folder,
                          (unsigned long long)room, (unsigned long long)x->c->bytes);
     for (size_t i = 0; SUCCEEDED(hr) && i < x->c->count; i++) {
         char *path = first_path(x->folder, x->c->entries[i].name);
         hr = path ? file_find(path) : E_OUTOFMEMORY;
         if (hr == S_OK)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "\"%s\": exists already, and nothing is replaced",
-                           path);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "\"%s\": already exists (nothing is replaced)", path);
         memory_free(path);
     }
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- into the new folder ---- */
+/* ---- into the subfolder ---- */
 
 static HRESULT extract_begin(void *user, size_t entry)
 {
@@ -71,7 +71,7 @@ static HRESULT extract_bytes(void *user, size_t entry, const uint8_t *data, size
     return file_write(x->file, data, size);
 }
 
-/* Twice, as the bias is that of a time in UTC. */
+/* Twice, because the bias belongs to a time in UTC. */
 static int64_t utc_of_local(int64_t local)
 {
     const int64_t minute = 600000000;
@@ -93,9 +93,9 @@ static HRESULT extract_end(void *user, size_t entry)
     return hr;
 }
 
-/* ---- out of it, and away ---- */
+/* ---- out of the subfolder, and cleaning up ---- */
 
-/* Folders of the name below `base`, the innermost first; what is not empty stays. */
+/* Removes the folders of the name below `base`, innermost first; those that are not empty stay. */
 static void remove_folders(const char *base, const char *name)
 {
     char *path = path_join(base, name);
@@ -108,7 +108,7 @@ static void remove_folders(const char *base, const char *name)
     memory_free(path);
 }
 
-/* Everything that was written, after a failure, whose text survives. */
+/* Removes everything that was written. Preserves the error text of the failure. */
 static HRESULT extraction_undo(struct extraction *x, HRESULT failed)
 {
     const struct error_kept why = error_keep(failed);
@@ -126,7 +126,7 @@ static HRESULT extraction_undo(struct extraction *x, HRESULT failed)
     return error_restore(&why);
 }
 
-/* What the entry begins with; S_FALSE: it is gone already, with another entry of the folder. */
+/* Moves the entry's top-level name; S_FALSE: already moved with another entry. */
 static HRESULT move_first(const struct extraction *x, const char *from, const char *to, size_t entry)
 {
     const char *name = x->c->entries[entry].name;
@@ -135,7 +135,7 @@ static HRESULT move_first(const struct extraction *x, const char *from, const ch
     if (hr == S_OK)
         hr = file_rename_new(in, out);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
-        hr = error_set(hr, "\"%s\": has come meanwhile, and nothing is replaced", out);
+        hr = error_set(hr, "\"%s\": was created by another program (nothing is replaced)", out);
     memory_free(in);
     memory_free(out);
     return hr;
@@ -157,7 +157,7 @@ static HRESULT move_out(struct extraction *x)
     return error_restore(&why);
 }
 
-/* Last, as a file that is read-only is not deleted everywhere. What a host does not let be so stays writable. */
+/* Last, because a read-only file cannot be deleted on every host. Ignores failures. */
 static void make_read_only(const struct extraction *x)
 {
     for (size_t i = 0; i < x->c->count; i++) {
@@ -176,10 +176,10 @@ static void make_read_only(const struct extraction *x)
     }
 }
 
-/* Under a name that nothing has: a process that was killed left its folder, and numbers of processes come again. */
+/* Creates the subfolder under an unused name: a killed process leaves its folder, and process ids repeat. */
 static HRESULT make_inner(struct extraction *x)
 {
-    static atomic_uint extracted; /* so that threads may take out into one folder */
+    static atomic_uint extracted; /* allows several threads to extract into one folder */
     HRESULT hr = S_OK;
     for (int tries = 0; hr == S_OK && tries < INNER_TRIES; tries++) {
         char name[64];
@@ -190,7 +190,8 @@ static HRESULT make_inner(struct extraction *x)
         hr = x->inner ? file_find(x->inner) : E_OUTOFMEMORY;
     }
     if (hr == S_OK)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "\"%s\": is in the way", x->inner);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS),
+                         "\"%s\": already exists, as do all other temporary names", x->inner);
     return SUCCEEDED(hr) ? folder_create_below(x->folder, x->inner) : hr;
 }
 
@@ -211,7 +212,7 @@ static HRESULT extract_into(struct extraction *x, const struct cabinet_watch *wa
     return S_OK;
 }
 
-/* How many of the folder and those that it is in are missing. */
+/* Counts how many of the folder and its parents are missing. */
 static HRESULT count_missing(const char *folder, size_t *missing)
 {
     char *path = text_copy(folder);
@@ -228,7 +229,7 @@ static HRESULT count_missing(const char *folder, size_t *missing)
     return hr;
 }
 
-/* As many of them, the innermost first. The thread's error text survives. */
+/* Removes that many of them, innermost first. Preserves the thread's error text. */
 static void remove_made(const char *folder, size_t made, HRESULT failed)
 {
     const struct error_kept why = error_keep(failed);

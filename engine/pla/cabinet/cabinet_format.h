@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The private header of cabinets (MS-CAB): the layout of a cabinet with all numbers little endian, names of its
-   entries, the reader, the packer, and the compression MSZIP. */
+/* Private header of cabinets (MS-CAB): the layout, in which all numbers are little endian; names of entries; the
+   reader; the packer; and MSZIP compression. */
 #ifndef OPENPLA_CABINET_FORMAT_H
 #define OPENPLA_CABINET_FORMAT_H
 
@@ -16,7 +16,7 @@
 
 #define CABINET_SIGNATURE 0x4643534Du /* "MSCF" */
 
-/* Parts without their names and reserved bytes, and where their fields are in them. */
+/* Sizes of the structures without names and reserved bytes, and the offsets of their fields. */
 enum {
     CABINET_HEADER_BYTES = 36,
     HEADER_SIZE = 8,      /* u32, of the cabinet */
@@ -31,9 +31,9 @@ enum {
     FOLDER_PACKING = 6, /* u16 */
     CABINET_FILE_BYTES = 16,
     FILE_SIZE = 0,        /* u32, bytes */
-    FILE_OFFSET = 4,      /* u32, in what the folder unpacks to */
+    FILE_OFFSET = 4,      /* u32, position in the folder's unpacked bytes */
     FILE_FOLDER = 8,      /* u16 */
-    FILE_DATE = 10,       /* u16, as DOS has it */
+    FILE_DATE = 10,       /* u16, DOS format */
     FILE_TIME = 12,       /* u16 */
     FILE_ATTRIBUTES = 14, /* u16 */
     CABINET_BLOCK_BYTES = 8,
@@ -49,45 +49,44 @@ enum {
     CABINET_PACKING_MASK = 0x0F,
     CABINET_STORED = 0,
     CABINET_MSZIP = 1,
-    CABINET_NAME_IS_UTF8 = 0x80, /* beside Windows' attributes */
+    CABINET_NAME_IS_UTF8 = 0x80, /* in addition to Windows' attributes */
     CABINET_NAME_BYTES = 255,
-    CABINET_BLOCK_MAX = 32768,                   /* bytes of one block, unpacked */
-    CABINET_PACKED_MAX = CABINET_BLOCK_MAX + 12, /* MSZIP's */
+    CABINET_BLOCK_MAX = 32768,                   /* unpacked bytes of a block */
+    CABINET_PACKED_MAX = CABINET_BLOCK_MAX + 12, /* with MSZIP */
     CABINET_BLOCKS_MAX = 65535,                  /* of one folder */
     CABINET_DEPTH_MAX = 32                       /* folders in a name */
 };
 
-/* Of the bytes of a block, then of its two lengths: MS-CAB's CSUMCompute. */
+/* MS-CAB's CSUMCompute over the bytes of a block, then over its two lengths. */
 uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed);
 
-/* A local FILETIME as DOS' date and time, in steps of 2 s, and back. Before 1980 and after 2107 the nearest that there
-   is; what is no time is 0. */
+/* Converts a local FILETIME to DOS date and time, in steps of 2 s, and back. Times before 1980 or after 2107 become
+   the nearest valid one; an invalid time is 0. */
 void cabinet_dos_time(int64_t local, uint16_t *date, uint16_t *time);
 int64_t cabinet_time_of_dos(uint16_t date, uint16_t time);
 
-/* ---- names of entries: checked before anything is created by them ---- */
+/* ---- names of entries: checked before they are used ---- */
 
-/* Why these names, UTF-8 with either separator, are no place below a folder on every host: static text, NULL where
-   nothing is wrong. */
+/* Why the name (UTF-8, either separator) is not safely below a folder on every host: static string, NULL if it is. */
 const char *cabinet_name_fault(const char *name);
-/* The name with '/' for every separator, from memory_alloc. */
+/* A copy with '/' as separator, from memory_alloc. */
 char *cabinet_name_copy(const char *name);
-/* Of a name that was refused, what can be shown: what is not plain ASCII becomes \\xNN. From memory_alloc. */
+/* A rejected name made printable: anything but plain ASCII becomes \\xNN. From memory_alloc. */
 char *cabinet_name_shown(const char *name);
 
-/* What two entries cannot both be: S_OK: none are. S_FALSE: *first and *second, indices into names, are the same name
-   without case, or the second is a folder in the way of the first. E_OUTOFMEMORY. */
+/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal ignoring case, or the second is a
+   folder that the first needs as a file. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
-/* ---- a checked cabinet: what is in it, and all its bytes in the order in which they stand ---- */
+/* ---- a validated cabinet: its contents, and all bytes in their order ---- */
 
 struct cabinet_folder {
     uint32_t data_at;
     uint16_t blocks, packing;
-    size_t first, files; /* entries, which stand in the order of their bytes */
+    size_t first, files; /* entries, sorted by position */
 };
 struct cabinet_place {
-    uint32_t offset; /* in its folder's bytes */
+    uint32_t offset; /* within its folder's bytes */
     size_t folder;
 };
 struct cabinet {
@@ -99,30 +98,30 @@ struct cabinet {
     size_t count;
     struct cabinet_folder *folders;
     size_t folder_count;
-    size_t block_reserve; /* bytes between a block's head and its bytes */
+    size_t block_reserve; /* bytes between a block's header and its data */
     uint64_t bytes;       /* of all entries */
 };
 
-/* What is wrong with the cabinet: PLA_E_CABAPI_FAILURE and its name. */
+/* PLA_E_CABAPI_FAILURE with the cabinet's name and the problem. */
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
-/* Told of each entry: begin, its bytes piece by piece, end. A failure ends the walk and is returned. */
+/* Receives each entry: begin, its bytes piece by piece, end. A failure ends the visit and is returned. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);
     HRESULT (*end)(void *user, size_t entry);
     void *user;
 };
-/* Unpacks all of it, checksums checked. An entry that was begun and not ended is left to the visitor's user. */
+/* Unpacks everything and checks checksums. The visitor's user cleans up an entry that was begun and not ended. */
 HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, const struct cabinet_watch *watch);
 
-/* Of a cabinet that nobody says anything about. */
+/* Default limits. */
 extern const struct cabinet_limits cabinet_limits_usual;
 
-/* Asks the watch: ERROR_CANCELLED's HRESULT. */
+/* Reports progress to the watch: HRESULT of ERROR_CANCELLED. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
-/* ---- packing: what both packers share ---- */
+/* ---- packing: shared by both packers ---- */
 
 struct packing {
     const struct cabinet_source *source;
@@ -131,33 +130,33 @@ struct packing {
     uint64_t whole, done; /* bytes of the members */
 };
 
-/* What stands of a member in its CFFILE row. */
+/* Fields of a member's CFFILE structure. */
 struct packed_row {
     uint16_t date, time, attributes;
 };
 struct packed_row packing_row(const struct cabinet_member *member);
-/* `size` bytes of the member, which was opened as `in`; PLA_E_CABAPI_FAILURE when there are fewer. Counts them, and
-   asks the watch. */
+/* Reads `size` bytes of the member, opened as `in`; PLA_E_CABAPI_FAILURE if there are fewer. Counts them and reports
+   progress. */
 HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t at, void *data, size_t size);
-/* Whether a new folder begins with the member, where `taken` bytes are in the one before. */
+/* Whether the member starts a new folder, given the bytes in the current one. */
 bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken);
 HRESULT packing_too_large(void);
 
-/* By the host's packer: all members, whose names and sizes have been judged. */
+/* The host's packer: writes all members, whose names and sizes have been validated. */
 HRESULT packing_write(struct packing *p);
 
-/* ---- MSZIP by zlib, which uses our memory ---- */
+/* ---- MSZIP by zlib, with our memory functions ---- */
 
-/* Before deflateInit or inflateInit: zlib's memory is engine/base/memory.h's from then on. */
+/* Call before deflateInit or inflateInit, so that zlib uses engine/base/memory.h. */
 void mszip_memory(z_stream *z);
 
-/* All zeros before mszip_unpack, which makes it ready once; mszip_end after it, of all zeros too. */
+/* Zero-initialise; mszip_unpack initialises it on first use. Call mszip_end also on zeros. */
 struct mszip {
     z_stream z;
 };
-/* One block's whole stream (RFC 1951) at `in`, which gives exactly `wanted` bytes at `out`; the `history` bytes before
-   `out`, at most 32,768, may be referred to. S_FALSE: it is malformed, or gives another number of bytes; then out has
-   any bytes, but no more than `wanted` were written. What follows the stream is not looked at. */
+/* Unpacks one block's stream (RFC 1951) from `in` to exactly `wanted` bytes at `out`; it may refer to the `history`
+   bytes before `out`, at most 32,768. S_FALSE: malformed, or another number of bytes; the output is then undefined,
+   but never exceeds `wanted`. Ignores what follows the stream. */
 HRESULT mszip_unpack(struct mszip *m, const uint8_t *in, size_t size, uint8_t *out, size_t wanted, size_t history);
 void mszip_end(struct mszip *m);
 

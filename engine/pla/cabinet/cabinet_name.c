@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that write nothing, turn the writing round or break the line: a name must be what is seen of it. */
+/* Invisible characters, and those that change the writing direction or break lines: a name must be what it looks
+   like. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
@@ -25,11 +26,11 @@ static const char *character_fault(const char *name)
     while (at < end) {
         const uint32_t c = unicode_next(&at, end, &malformed);
         if (malformed)
-            return "it is not the UTF-8 that it is said to be";
+            return "the name is not valid UTF-8";
         if (is_unseen(c))
-            return "it has a character that is not seen, or turns the writing round";
+            return "the name has an invisible character, or one that changes the writing direction";
         if (c < 0x80 && strchr("*?<>|\"", (int)c))
-            return "it has a character that no name has on Windows";
+            return "the name has a character that is not allowed on Windows";
     }
     return NULL;
 }
@@ -38,18 +39,18 @@ const char *cabinet_name_fault(const char *name)
 {
     size_t depth = 0;
     if (!*name || strlen(name) > CABINET_NAME_BYTES)
-        return *name ? "it is longer than 255 bytes" : "it is empty";
+        return *name ? "the name is longer than 255 bytes" : "the name is empty";
     const char *fault = path_names_fault(name);
     if (!fault)
         fault = character_fault(name);
     for (const char *at = name; !fault; depth++) {
         const size_t length = strcspn(at, "\\/");
         if (!length)
-            fault = at == name ? "it begins at a root" : "a part of it is empty";
+            fault = at == name ? "the name is an absolute path" : "a part of the name is empty";
         else if (at[length - 1] == '.' || at[length - 1] == ' ')
-            fault = "Windows cuts off the dot or blank at the end of a part of it";
+            fault = "a part of the name ends with a dot or blank, which Windows removes";
         else if (depth >= CABINET_DEPTH_MAX)
-            fault = "it is more than 32 folders deep";
+            fault = "the name is more than 32 folders deep";
         if (!at[length])
             return fault;
         at += length + 1;
@@ -74,7 +75,7 @@ char *cabinet_name_shown(const char *name)
             text_buffer_add_n(&b, (const char *)at, 1);
         else
             text_buffer_format(&b, "\\x%02X", *at);
-    text_buffer_add(&b, ""); /* of an empty name, too */
+    text_buffer_add(&b, ""); /* for an empty name */
     return text_buffer_take(&b);
 }
 
@@ -103,7 +104,7 @@ static int name_against(const void *key, const void *element)
     return order ? order : fold[name->length] ? -1 : 0;
 }
 
-/* The entry whose whole name is a folder of this one; NULL: none is. */
+/* The entry whose name is a folder of this one; NULL: none. */
 static const struct folded *folder_in_way(const struct folded *all, size_t count, const char *fold)
 {
     const struct folded *found = NULL;
@@ -149,7 +150,7 @@ uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed)
     for (; size >= 4; size -= 4, bytes += 4)
         seed ^= get_u32(bytes);
     while (size--)
-        rest = rest << 8 | *bytes++; /* the first of the rest is its highest */
+        rest = rest << 8 | *bytes++; /* the first of the remaining bytes is the most significant */
     return seed ^ rest;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cabinet's headers, names and sizes, from anybody: read and judged as a whole. */
+/* Reads and validates the headers, names and sizes of an untrusted cabinet. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* Bytes of all files that are taken where nobody says otherwise: 2 GB of logs, packed as well as logs are. */
+/* Default limit for the size of all files: 2 GB of logs, compressed as well as logs are. */
 #define BYTES_USUAL (64ull << 30)
 enum {
-    BLOCKS_SPARE = 65536, /* beside those that the bytes need: the last one of each folder */
+    BLOCKS_SPARE = 65536, /* in addition to those that the bytes need: the last one of each folder */
     BLOCKS_WATCHED = 1024,
 };
 
@@ -20,13 +20,13 @@ const struct cabinet_limits cabinet_limits_usual = {.bytes = BYTES_USUAL, .files
 struct opening {
     struct cabinet *c;
     const struct cabinet_limits *limits;
-    uint64_t size; /* of the cabinet, as it says */
+    uint64_t size; /* of the cabinet, by its header */
     uint32_t files_at;
     size_t folder_reserve, header_end;
-    uint64_t *folder_ends; /* what the entries so far take of each folder's bytes */
-    uint64_t data_end;     /* where the last folder's blocks have ended */
+    uint64_t *folder_ends; /* bytes of each folder used by entries so far */
+    uint64_t data_end;     /* end of the last folder's blocks */
     size_t folder;         /* of the last entry */
-    uint64_t blocks;       /* by now */
+    uint64_t blocks;       /* so far */
 };
 
 HRESULT cabinet_fault(const struct cabinet *c, const char *what)
@@ -38,7 +38,7 @@ static HRESULT read_exactly(struct cabinet *c, uint64_t at, void *data, size_t s
 {
     size_t got;
     const HRESULT hr = file_read_at(c->file, at, data, size, &got);
-    return SUCCEEDED(hr) && got < size ? cabinet_fault(c, "is cut short") : hr;
+    return SUCCEEDED(hr) && got < size ? cabinet_fault(c, "is truncated") : hr;
 }
 
 /* ---- header and folders ---- */
@@ -50,13 +50,13 @@ static HRESULT read_header(struct opening *o)
     uint64_t there;
     HRESULT hr = file_size(c->file, &there);
     if (SUCCEEDED(hr) && there < CABINET_HEADER_BYTES)
-        return cabinet_fault(c, "is no cabinet: it is too short for one");
+        return cabinet_fault(c, "is not a cabinet: it is too short");
     if (SUCCEEDED(hr))
         hr = read_exactly(c, 0, head, CABINET_HEADER_BYTES);
     if (FAILED(hr))
         return hr;
     if (get_u32(head) != CABINET_SIGNATURE || head[HEADER_VERSION + 1] != 1)
-        return cabinet_fault(c, "is no cabinet, or one of another version than 1.3");
+        return cabinet_fault(c, "is not a cabinet, or not of version 1.3");
     const unsigned flags = get_u16(head + HEADER_FLAGS);
     o->size = get_u32(head + HEADER_SIZE);
     o->files_at = get_u32(head + HEADER_FILES_AT);
@@ -64,9 +64,10 @@ static HRESULT read_header(struct opening *o)
     c->folder_count = get_u16(head + HEADER_FOLDERS);
     c->count = get_u16(head + HEADER_FILES);
     if (flags & (CABINET_HAS_PREVIOUS | CABINET_HAS_NEXT))
-        return cabinet_fault(c, "is one of a set of several cabinets, which are not put together here");
+        return cabinet_fault(c, "is part of a multi-cabinet set, which is not supported");
     if (o->size > there || o->size > CABINET_SIZE_MAX)
-        return cabinet_fault(c, o->size > there ? "is cut short: it says that it is larger" : "is larger than 2 GB");
+        return cabinet_fault(c,
+                             o->size > there ? "is truncated: its header gives a larger size" : "is larger than 2 GB");
     if (flags & CABINET_HAS_RESERVE) {
         hr = read_exactly(c, CABINET_HEADER_BYTES, head + CABINET_HEADER_BYTES, CABINET_RESERVE_BYTES);
         o->header_end += CABINET_RESERVE_BYTES + (size_t)get_u16(head + CABINET_HEADER_BYTES);
@@ -76,17 +77,17 @@ static HRESULT read_header(struct opening *o)
     return hr;
 }
 
-/* A block that is not its folder's last has 32 KB; twice as many are taken, as not all writers may fill them. Each
-   costs a read, and a cabinet of nothing but heads has hundreds of millions. */
+/* Every block but the last of a folder has 32 KB. Accepts twice the necessary number, because not all writers fill
+   them. Each block costs a read, and a cabinet of only block headers has hundreds of millions. */
 static HRESULT count_block(struct opening *o)
 {
     const uint64_t most = o->limits->bytes / CABINET_BLOCK_MAX * 2 + BLOCKS_SPARE;
     if (++o->blocks > most)
-        return cabinet_fault(o->c, "has many times the blocks that its bytes need");
+        return cabinet_fault(o->c, "has far more blocks than its size requires");
     return o->blocks % BLOCKS_WATCHED ? S_OK : cabinet_go_on(o->limits->watch, 0, 0);
 }
 
-/* Counts what the folder's blocks unpack to, by their heads. */
+/* Adds up the unpacked size of the folder's blocks from their headers. */
 static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folder, uint64_t *unpacked)
 {
     struct cabinet *c = o->c;
@@ -95,7 +96,7 @@ static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folde
     for (size_t i = 0; i < folder->blocks; i++) {
         uint8_t head[CABINET_BLOCK_BYTES];
         if (at + CABINET_BLOCK_BYTES + c->block_reserve > o->size)
-            return cabinet_fault(c, "has a block that is not there");
+            return cabinet_fault(c, "has a block beyond its end");
         HRESULT hr = count_block(o);
         if (SUCCEEDED(hr))
             hr = read_exactly(c, at, head, sizeof head);
@@ -105,20 +106,21 @@ static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folde
         at += CABINET_BLOCK_BYTES + c->block_reserve + packed;
         if (!packed || packed > CABINET_PACKED_MAX || !bytes || bytes > CABINET_BLOCK_MAX || at > o->size ||
             (folder->packing == CABINET_STORED && packed != bytes))
-            return cabinet_fault(c, "has a block of a size that none has");
+            return cabinet_fault(c, "has a block of an invalid size");
         *unpacked += bytes;
     }
     o->data_end = at;
     return S_OK;
 }
 
-/* Folders whose blocks overlap would give a small file many times its bytes, so each begins behind the one before. */
+/* Overlapping folders would let a small file unpack to many times its size, so each must begin after the previous
+   one. */
 static HRESULT read_folders(struct opening *o, uint64_t *ends)
 {
     struct cabinet *c = o->c;
     const size_t each = CABINET_FOLDER_BYTES + o->folder_reserve;
     if (o->header_end + c->folder_count * each > o->size || o->files_at < o->header_end + c->folder_count * each)
-        return cabinet_fault(c, "says that its parts are where they cannot be");
+        return cabinet_fault(c, "has invalid offsets in its header");
     for (size_t i = 0; i < c->folder_count; i++) {
         uint8_t row[CABINET_FOLDER_BYTES];
         HRESULT hr = read_exactly(c, o->header_end + i * each, row, sizeof row);
@@ -129,9 +131,9 @@ static HRESULT read_folders(struct opening *o, uint64_t *ends)
         folder->blocks = get_u16(row + FOLDER_BLOCKS);
         folder->packing = get_u16(row + FOLDER_PACKING) & CABINET_PACKING_MASK;
         if (folder->packing != CABINET_STORED && folder->packing != CABINET_MSZIP)
-            return cabinet_fault(c, "is packed by Quantum or LZX: MSZIP alone is unpacked here");
+            return cabinet_fault(c, "is compressed by Quantum or LZX (only MSZIP is supported)");
         if (folder->data_at < o->data_end)
-            return cabinet_fault(c, "has folders whose blocks overlap, or stand within its headers");
+            return cabinet_fault(c, "has folders whose blocks overlap each other or the headers");
         hr = walk_blocks(o, folder, &ends[i]);
         if (FAILED(hr))
             return hr;
@@ -151,7 +153,7 @@ static HRESULT bad_entry(const struct cabinet *c, const char *name, const char *
     return hr;
 }
 
-/* The name as UTF-8, judged. */
+/* Converts the name to UTF-8 and validates it. */
 static HRESULT take_name(const struct cabinet *c, const uint8_t *bytes, size_t length, bool utf8, char **out)
 {
     char *name = NULL;
@@ -160,27 +162,27 @@ static HRESULT take_name(const struct cabinet *c, const uint8_t *bytes, size_t l
         name = text_copy_n((const char *)bytes, length);
     if (!name)
         return E_OUTOFMEMORY;
-    const char *fault = FAILED(hr) ? "it is no text of the ANSI code page" : cabinet_name_fault(name);
+    const char *fault = FAILED(hr) ? "the name is not valid in the ANSI code page" : cabinet_name_fault(name);
     hr = fault ? bad_entry(c, name, fault) : S_OK;
     *out = SUCCEEDED(hr) ? cabinet_name_copy(name) : NULL;
     memory_free(name);
     return SUCCEEDED(hr) && !*out ? E_OUTOFMEMORY : hr;
 }
 
-/* Entries stand in the order of their folders and of their bytes there, and share none: that of a small cabinet that
-   unpacks to a large disk would. */
+/* Entries must be in the order of their folders and positions, without overlap; otherwise a small cabinet could fill
+   a disk. */
 static HRESULT place_entry(struct opening *o, size_t index, uint32_t offset, size_t folder)
 {
     struct cabinet *c = o->c;
     const struct cabinet_entry *entry = &c->entries[index];
     if (folder >= c->folder_count)
-        return bad_entry(c, entry->name, "it is in a folder that is not there, or in another cabinet");
+        return bad_entry(c, entry->name, "its folder does not exist, or is in another cabinet");
     if (folder < o->folder || offset < o->folder_ends[folder])
-        return bad_entry(c, entry->name, "it shares bytes with another, or stands before what it comes behind");
+        return bad_entry(c, entry->name, "it overlaps another entry, or is out of order");
     if (entry->size > CABINET_FILE_MAX || offset > CABINET_FILE_MAX)
-        return bad_entry(c, entry->name, "it is larger than a cabinet's file may be, 2,147,450,880 bytes");
+        return bad_entry(c, entry->name, "it is larger than 2,147,450,880 bytes, the limit for a file in a cabinet");
     if (entry->size > o->limits->bytes - c->bytes)
-        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": unpacks to more than the %llu bytes that are let", c->name,
+        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": unpacks to more than the allowed %llu bytes", c->name,
                          (unsigned long long)o->limits->bytes);
     o->folder = folder;
     o->folder_ends[folder] = offset + entry->size;
@@ -195,12 +197,12 @@ static HRESULT read_entry(struct opening *o, const uint8_t *rows, size_t size, s
 {
     struct cabinet *c = o->c;
     if (size - *at < CABINET_FILE_BYTES)
-        return cabinet_fault(c, "has fewer entries than it says");
+        return cabinet_fault(c, "has fewer entries than its header says");
     const uint8_t *row = rows + *at, *name = row + CABINET_FILE_BYTES;
     const size_t room = size - *at - CABINET_FILE_BYTES;
     const uint8_t *end = memchr(name, 0, room < CABINET_NAME_BYTES + 1 ? room : CABINET_NAME_BYTES + 1);
     if (!end)
-        return cabinet_fault(c, "has an entry whose name has no end, or is longer than 255 bytes");
+        return cabinet_fault(c, "has an entry whose name is not terminated or longer than 255 bytes");
     struct cabinet_entry *entry = &c->entries[index];
     const uint32_t attributes = get_u16(row + FILE_ATTRIBUTES);
     *at += CABINET_FILE_BYTES + (size_t)(end - name) + 1;
@@ -223,7 +225,7 @@ static HRESULT check_names(const struct cabinet *c)
     const HRESULT hr = cabinet_names_clash(names, c->count, &first, &second);
     memory_free(names);
     return hr == S_FALSE ? bad_entry(c, c->entries[first].name,
-                                     "another entry has this name, but for case, or the name of its folder")
+                                     "another entry has this name (ignoring case), or the name of its folder")
                          : hr;
 }
 
@@ -239,7 +241,7 @@ static HRESULT read_entries(struct opening *o)
     for (size_t i = 0; SUCCEEDED(hr) && i < c->count; i++)
         hr = read_entry(o, rows, size, &at, i);
     memory_free(rows);
-    o->data_end = o->files_at + at; /* what blocks come behind */
+    o->data_end = o->files_at + at; /* blocks follow */
     return SUCCEEDED(hr) ? check_names(c) : hr;
 }
 
@@ -249,7 +251,7 @@ static HRESULT make_room(struct opening *o, uint64_t **ends)
 {
     struct cabinet *c = o->c;
     if (c->count > o->limits->files)
-        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has %llu files, more than the %u that are let", c->name,
+        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has %llu files (at most %u are allowed)", c->name,
                          (unsigned long long)c->count, (unsigned)o->limits->files);
     c->entries = memory_zero(c->count + 1, sizeof *c->entries);
     c->places = memory_zero(c->count + 1, sizeof *c->places);
@@ -263,7 +265,7 @@ static HRESULT check_sizes(const struct opening *o, const uint64_t *ends)
 {
     for (size_t i = 0; i < o->c->folder_count; i++)
         if (o->folder_ends[i] > ends[i])
-            return cabinet_fault(o->c, "has entries that its blocks have no bytes for");
+            return cabinet_fault(o->c, "has entries that exceed its blocks");
     return S_OK;
 }
 

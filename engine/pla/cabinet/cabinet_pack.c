@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cabinet is made of, judged as a reader will; the host's packer does the rest. */
+/* Validates the members of a cabinet as a reader will; the host's packer does the rest. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@ static HRESULT bad_member(const struct cabinet_member *member, const char *fault
     char *shown = cabinet_name_shown(member->name);
     if (!shown)
         return E_OUTOFMEMORY;
-    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be put into a cabinet: %s", shown, fault);
+    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "cannot pack \"%s\": %s", shown, fault);
     memory_free(shown);
     return hr;
 }
@@ -19,13 +19,13 @@ static HRESULT check_members(const struct cabinet_source *source, uint64_t *whol
 {
     *whole = 0;
     if (!source->count || source->count > CABINET_FILES_MAX)
-        return error_set(PLA_E_CABAPI_FAILURE, "%llu files: a cabinet has 1 to %u", (unsigned long long)source->count,
-                         CABINET_FILES_MAX);
+        return error_set(PLA_E_CABAPI_FAILURE, "cannot pack %llu files: a cabinet has 1 to %u",
+                         (unsigned long long)source->count, CABINET_FILES_MAX);
     for (size_t i = 0; i < source->count; i++) {
         const struct cabinet_member *member = &source->members[i];
         const char *fault = cabinet_name_fault(member->name);
         if (!fault && member->size > CABINET_FILE_MAX)
-            fault = "it is larger than a cabinet's file may be, 2,147,450,880 bytes";
+            fault = "it is larger than 2,147,450,880 bytes, the limit for a file in a cabinet";
         if (fault)
             return bad_member(member, fault);
         *whole += member->size;
@@ -45,7 +45,8 @@ static HRESULT check_clashes(const struct cabinet_source *source)
     if (SUCCEEDED(hr))
         hr = cabinet_names_clash((const char *const *)names, source->count, &first, &second);
     if (hr == S_FALSE)
-        hr = bad_member(&source->members[first], "another file has this name, but for case, or the name of its folder");
+        hr = bad_member(&source->members[first],
+                        "another file has this name (ignoring case), or the name of its folder");
     for (size_t i = 0; names && i < source->count; i++)
         memory_free(names[i]);
     memory_free(names);
@@ -69,7 +70,7 @@ HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t
     size_t got;
     HRESULT hr = file_read_at(in, at, data, size, &got);
     if (SUCCEEDED(hr) && got < size)
-        return bad_member(&p->source->members[member], "it has become shorter meanwhile");
+        return bad_member(&p->source->members[member], "it became shorter while it was read");
     p->done += size;
     return SUCCEEDED(hr) ? cabinet_go_on(p->watch, p->done, p->whole) : hr;
 }
@@ -81,7 +82,7 @@ bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken)
 
 HRESULT packing_too_large(void)
 {
-    return error_set(PLA_E_CABAPI_FAILURE, "the cabinet would be larger than 2 GB, which none may be");
+    return error_set(PLA_E_CABAPI_FAILURE, "the cabinet would be larger than the limit of 2 GB");
 }
 
 HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch)

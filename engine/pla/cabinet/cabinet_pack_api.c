@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs by the host's cabinet.dll, whose files are ours: it is given numbers for names, and opens nothing by a path. */
+/* Packs with Windows' cabinet.dll. All files are opened here: FCI gets numbers for names and opens nothing by path. */
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 
@@ -10,23 +10,23 @@
 #include <string.h>
 
 #define LIBRARY "cabinet.dll"
-/* FCI wants a few scratch files, and gives their names back. */
+/* FCI needs a few scratch files and returns their names. */
 enum { SCRATCH_FILES = 8, SCRATCH_NAME_MAX = 16 };
 static const char output_name[] = "output";
 
-/* What FCI has open, or is to have: a position in a file of ours. */
+/* A file that FCI has open: a position in one of our files. */
 struct open_file {
     struct open_file *next;
     struct file *file;
     uint64_t at, size;
-    size_t member; /* of an input */
+    size_t member; /* of an input file */
     enum { OPEN_OUTPUT, OPEN_SCRATCH, OPEN_MEMBER } kind;
 };
 struct fci {
     struct packing *p;
-    HRESULT hr; /* the first failure of ours */
+    HRESULT hr; /* the first failure of our callbacks */
     struct error_kept why;
-    struct open_file *open; /* all of them: what FCI leaves open where it fails is closed behind it */
+    struct open_file *open; /* all open files, which are closed if FCI fails */
     struct file *scratch[SCRATCH_FILES];
     unsigned scratch_named;
     HFCI handle;
@@ -42,7 +42,7 @@ struct fci {
     BOOL(DIAMONDAPI *destroy)(HFCI);
 };
 
-/* A failure of ours: FCI tells of it by its own number. */
+/* Keeps a failure of our callback, because FCI reports only its own number. */
 static HRESULT fci_keep_failure(struct fci *f, HRESULT hr, int *err)
 {
     if (FAILED(hr) && SUCCEEDED(f->hr)) {
@@ -81,7 +81,7 @@ static INT_PTR open_as(struct fci *f, struct file *file, int kind, size_t member
     return (INT_PTR)o;
 }
 
-/* The output or a scratch file, which stays ours when FCI closes it: it may open it again. */
+/* Opens the output or a scratch file, which stays open when FCI closes it, because FCI may open it again. */
 static INT_PTR DIAMONDAPI fci_open(char *name, int flags, int mode, int *err, void *user)
 {
     struct fci *f = user;
@@ -90,7 +90,7 @@ static INT_PTR DIAMONDAPI fci_open(char *name, int flags, int mode, int *err, vo
     if (!strcmp(name, output_name))
         return open_as(f, f->p->out, OPEN_OUTPUT, 0, err);
     if (sscanf(name, "scratch%u", &number) != 1 || number >= SCRATCH_FILES) {
-        fci_keep_failure(f, error_set(E_FAIL, LIBRARY " asks for a file \"%s\"", name), err);
+        fci_keep_failure(f, error_set(E_FAIL, LIBRARY " opened an unknown file \"%s\"", name), err);
         return -1;
     }
     if (!f->scratch[number] && FAILED(fci_keep_failure(f, file_open_scratch(&f->scratch[number]), err)))
@@ -175,7 +175,7 @@ static int DIAMONDAPI fci_delete(char *name, int *err, void *user)
     return 0;
 }
 
-/* A name that is free: those of files that were deleted come again. */
+/* Returns an unused name; names of deleted files are reused. */
 static BOOL DIAMONDAPI fci_name_scratch(char *name, int room, void *user)
 {
     struct fci *f = user;
@@ -192,7 +192,7 @@ static BOOL DIAMONDAPI fci_name_scratch(char *name, int room, void *user)
     return FALSE;
 }
 
-/* ---- what it asks ---- */
+/* ---- FCI's callbacks ---- */
 
 static int DIAMONDAPI fci_placed(PCCAB cabinet, char *name, __LONG32 size, BOOL continued, void *user)
 {
@@ -200,7 +200,7 @@ static int DIAMONDAPI fci_placed(PCCAB cabinet, char *name, __LONG32 size, BOOL 
     return 0;
 }
 
-/* Only where one cabinet does not hold it all. */
+/* Called only if one cabinet is not enough. */
 static BOOL DIAMONDAPI fci_next(PCCAB cabinet, ULONG size, void *user)
 {
     (void)cabinet, (void)size;
@@ -217,7 +217,7 @@ static __LONG32 DIAMONDAPI fci_status(UINT what, ULONG first, ULONG second, void
     return what == statusCabinet ? (__LONG32)second : 0;
 }
 
-/* `name` is the member's number. */
+/* `name` is the member's index. */
 static INT_PTR DIAMONDAPI fci_open_member(char *name, USHORT *date, USHORT *time, USHORT *attributes, int *err,
                                           void *user)
 {
@@ -248,7 +248,7 @@ static HRESULT fci_load_library(struct fci *f)
 {
     HMODULE module = LoadLibraryExW(L"cabinet.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     if (!module)
-        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), LIBRARY ": cannot be loaded, error %lu",
+        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), LIBRARY ": cannot load it: error %lu",
                          GetLastError());
     f->create = (void *)GetProcAddress(module, "FCICreate");
     f->add = (void *)GetProcAddress(module, "FCIAddFile");
@@ -257,10 +257,11 @@ static HRESULT fci_load_library(struct fci *f)
     f->destroy = (void *)GetProcAddress(module, "FCIDestroy");
     return f->create && f->add && f->end_folder && f->end_cabinet && f->destroy
                ? S_OK
-               : error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), LIBRARY ": makes no cabinets");
+               : error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND),
+                           LIBRARY ": does not export the functions that create cabinets");
 }
 
-/* Ours where the failure is ours, else FCI's number. */
+/* Our failure if there was one, else FCI's number. */
 static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))
@@ -275,7 +276,7 @@ static HRESULT add_member(struct fci *f, size_t index)
     const struct cabinet_member *member = &f->p->source->members[index];
     char number[24], name[CABINET_NAME_BYTES + 1];
     snprintf(number, sizeof number, "%u", (unsigned)index);
-    text_fit(name, sizeof name, member->name); /* judged: it fits */
+    text_fit(name, sizeof name, member->name); /* validated: it fits */
     for (char *at = name; *at; at++)
         if (*at == '/')
             *at = '\\';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs where there is no cabinet.dll: the parts of MS-CAB by hand, MSZIP's blocks by zlib. */
+/* Packs where cabinet.dll does not exist: writes the structures of MS-CAB directly, and MSZIP blocks with zlib. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -11,20 +11,21 @@ enum { LEVEL = 6, MEMORY_LEVEL = 8, STORED_HEAD = 5 };
 struct writer {
     struct packing *p;
     z_stream z;
-    uint8_t *head; /* all before the first block */
+    uint8_t *head; /* everything before the first block */
     size_t head_bytes;
     size_t folder, folders;
-    uint64_t at;            /* where the next block goes */
+    uint64_t at;            /* position of the next block */
     uint64_t taken;         /* bytes in this folder */
-    size_t blocks;          /* of it */
-    size_t history, filled; /* bytes of the block before, and of the one that is filled */
+    size_t blocks;          /* in this folder */
+    size_t history, filled; /* bytes in `before` and in `block` */
     uint8_t before[CABINET_BLOCK_MAX], block[CABINET_BLOCK_MAX];
     uint8_t packed[CABINET_BLOCK_BYTES + CABINET_PACKED_MAX];
 };
 
 /* ---- the blocks ---- */
 
-/* The block as one stream of its own that may refer to the block before; what does not become smaller is stored. */
+/* Packs the block as a separate stream that may refer to the previous block; a block that does not become smaller is
+   stored. */
 static HRESULT pack_block(struct writer *w, size_t *size)
 {
     uint8_t *out = w->packed + CABINET_BLOCK_BYTES;
@@ -44,8 +45,8 @@ static HRESULT pack_block(struct writer *w, size_t *size)
         return S_OK;
     }
     if (rc != Z_OK && rc != Z_BUF_ERROR)
-        return error_set(E_FAIL, "zlib: a block cannot be packed (%d)", rc);
-    out[2] = 1; /* the last block of the stream, stored */
+        return error_set(E_FAIL, "zlib: cannot pack a block (%d)", rc);
+    out[2] = 1; /* final block, stored */
     put_u16(out + 3, (uint16_t)w->filled);
     put_u16(out + 5, (uint16_t)~w->filled);
     memcpy(out + 2 + STORED_HEAD, w->block, w->filled);
@@ -77,7 +78,7 @@ static HRESULT write_block(struct writer *w)
     return hr;
 }
 
-/* ---- the rows before them ---- */
+/* ---- the structures before the blocks ---- */
 
 static uint8_t *folder_row(const struct writer *w, size_t folder)
 {
@@ -129,7 +130,7 @@ static HRESULT make_head(struct writer *w)
         taken = (begins ? 0 : taken) + source->members[i].size;
         w->head_bytes += CABINET_FILE_BYTES + strlen(source->members[i].name) + 1;
     }
-    /* Each folder has more than one byte of 2 GB: fewer than the 65,535 that may be, or the cabinet is too large. */
+    /* Each folder has more than one byte of 2 GB, so fewer than the limit of 65,535, or the cabinet is too large. */
     w->head_bytes += w->folders * CABINET_FOLDER_BYTES;
     w->at = w->head_bytes;
     if (w->folders > UINT16_MAX)
@@ -195,7 +196,7 @@ static HRESULT write_all(struct writer *w)
     if (FAILED(hr))
         return hr;
     uint8_t *row = folder_row(w, w->folders);
-    hr = file_write_at(w->p->out, 0, w->head, w->head_bytes); /* its room, before the blocks */
+    hr = file_write_at(w->p->out, 0, w->head, w->head_bytes); /* reserves the space before the blocks */
     begin_folder(w, 0);
     for (size_t i = 0; SUCCEEDED(hr) && i < w->p->source->count; i++)
         hr = add_member(w, &row, i);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks a cabinet: its blocks by MSZIP, their bytes as those of its entries, and their comparison with files before
-   somebody deletes these. */
+/* Unpacks a cabinet: blocks by MSZIP, their bytes by entry; and compares it with files that are about to be deleted. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -12,14 +11,14 @@ struct visit {
     struct cabinet *c;
     const struct cabinet_visitor *visitor;
     const struct cabinet_watch *watch;
-    uint64_t at;   /* of the next block in the cabinet */
-    uint64_t pos;  /* of that block in the folder's bytes */
-    uint64_t done; /* bytes given out */
-    size_t entry;  /* the next one, or the one that has begun */
+    uint64_t at;   /* position of the next block in the cabinet */
+    uint64_t pos;  /* position of that block in the folder's bytes */
+    uint64_t done; /* bytes passed to the visitor */
+    size_t entry;  /* the next or current one */
     bool begun;
     struct mszip mszip;
-    size_t history;                          /* bytes before the block's own that it may refer to */
-    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* those before, which end in the middle; behind them the block's */
+    size_t history;                          /* bytes before the block that it may refer to */
+    uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle; the current block follows */
     uint8_t packed[CABINET_PACKED_MAX];
 };
 
@@ -33,7 +32,7 @@ static HRESULT read_at(struct visit *v, uint64_t at, void *data, size_t size)
 {
     size_t got;
     const HRESULT hr = file_read_at(v->c->file, at, data, size, &got);
-    return SUCCEEDED(hr) && got < size ? cabinet_fault(v->c, "has been cut since it was opened") : hr;
+    return SUCCEEDED(hr) && got < size ? cabinet_fault(v->c, "was truncated after it was opened") : hr;
 }
 
 static HRESULT unpack_block(struct visit *v, const struct cabinet_folder *folder, size_t packed, size_t bytes)
@@ -41,17 +40,17 @@ static HRESULT unpack_block(struct visit *v, const struct cabinet_folder *folder
     uint8_t *out = v->unpacked + CABINET_BLOCK_MAX;
     if (folder->packing == CABINET_STORED) {
         if (packed != bytes)
-            return cabinet_fault(v->c, "has been changed since it was opened");
+            return cabinet_fault(v->c, "was changed after it was opened");
         memcpy(out, v->packed, bytes);
         return S_OK;
     }
     HRESULT hr = S_FALSE;
     if (packed >= 2 && v->packed[0] == 'C' && v->packed[1] == 'K')
         hr = mszip_unpack(&v->mszip, v->packed + 2, packed - 2, out, bytes, v->history);
-    return hr == S_FALSE ? cabinet_fault(v->c, "is damaged: a block cannot be unpacked") : hr;
+    return hr == S_FALSE ? cabinet_fault(v->c, "is corrupt: a block cannot be unpacked") : hr;
 }
 
-/* The heads are read again, so they are looked at again: the file may be another by now. */
+/* The headers are read and validated again, because the file may have changed. */
 static HRESULT read_block(struct visit *v, const struct cabinet_folder *folder, size_t *size)
 {
     uint8_t head[CABINET_BLOCK_BYTES];
@@ -61,14 +60,14 @@ static HRESULT read_block(struct visit *v, const struct cabinet_folder *folder, 
     const size_t packed = get_u16(head + BLOCK_PACKED), bytes = get_u16(head + BLOCK_UNPACKED);
     const uint32_t checksum = get_u32(head + BLOCK_CHECKSUM);
     if (packed > CABINET_PACKED_MAX || bytes > CABINET_BLOCK_MAX || !bytes)
-        return cabinet_fault(v->c, "has been changed since it was opened");
+        return cabinet_fault(v->c, "was changed after it was opened");
     v->at += CABINET_BLOCK_BYTES + v->c->block_reserve;
     hr = read_at(v, v->at, v->packed, packed);
     if (FAILED(hr))
         return hr;
     v->at += packed;
     if (checksum && checksum != cabinet_checksum(head + BLOCK_PACKED, 4, cabinet_checksum(v->packed, packed, 0)))
-        return cabinet_fault(v->c, "is damaged: a block has another checksum than it says");
+        return cabinet_fault(v->c, "is corrupt: the checksum of a block is wrong");
     *size = bytes;
     return unpack_block(v, folder, packed, bytes);
 }
@@ -86,7 +85,7 @@ static HRESULT end_entry(struct visit *v)
     return v->visitor->end(v->visitor->user, v->entry++);
 }
 
-/* The block's bytes, to the entries that they belong to. */
+/* Passes the block's bytes to their entries. */
 static HRESULT give_block(struct visit *v, size_t size, size_t end)
 {
     HRESULT hr = S_OK;
@@ -128,10 +127,10 @@ static HRESULT visit_folder(struct visit *v, const struct cabinet_folder *folder
         if (SUCCEEDED(hr) && i % 32 == 0)
             hr = cabinet_go_on(v->watch, v->done, v->c->bytes);
     }
-    /* Empty ones behind the last byte. */
+    /* Empty entries after the last byte. */
     while (SUCCEEDED(hr) && v->entry < end) {
         if (v->begun || v->c->entries[v->entry].size)
-            return cabinet_fault(v->c, "has been changed since it was opened");
+            return cabinet_fault(v->c, "was changed after it was opened");
         hr = begin_entry(v);
         if (SUCCEEDED(hr))
             hr = end_entry(v);
@@ -200,7 +199,7 @@ HRESULT mszip_unpack(struct mszip *m, const uint8_t *in, size_t size, uint8_t *o
     m->z.next_out = out;
     m->z.avail_out = (uInt)wanted;
     rc = inflate(&m->z, Z_FINISH);
-    /* Z_NEED_DICT is no answer to a stream without zlib's head. */
+    /* Z_NEED_DICT cannot occur in a raw stream. */
     if (rc == Z_STREAM_END || rc == Z_OK || rc == Z_BUF_ERROR || rc == Z_DATA_ERROR)
         return rc == Z_STREAM_END && !m->z.avail_out ? S_OK : S_FALSE;
     return unpack_failed(rc);
@@ -221,9 +220,9 @@ struct wanted {
 struct comparison {
     struct cabinet *c;
     const struct cabinet_source *source;
-    struct wanted *all; /* by name */
-    size_t *member_of;  /* of each entry; the count of members: none */
-    struct file *file;  /* of the entry that has begun, if it is wanted */
+    struct wanted *all; /* sorted by name */
+    size_t *member_of;  /* for each entry; the number of members: none */
+    struct file *file;  /* of the current entry, if it is a member */
     uint64_t at;
     uint8_t bytes[CABINET_BLOCK_MAX];
 };
@@ -264,7 +263,7 @@ static HRESULT compare_bytes(void *user, size_t entry, const uint8_t *data, size
         return S_OK;
     HRESULT hr = file_read_at(m->file, m->at, m->bytes, size, &got);
     if (SUCCEEDED(hr) && (got < size || memcmp(data, m->bytes, size) != 0))
-        hr = comparison_fail(m, m->member_of[entry], "is not the same in the cabinet: it has changed meanwhile");
+        hr = comparison_fail(m, m->member_of[entry], "differs from its copy in the cabinet: it has changed since");
     m->at += size;
     return hr;
 }
@@ -280,11 +279,11 @@ static HRESULT compare_end(void *user, size_t entry)
     file_close(m->file);
     m->file = NULL;
     return SUCCEEDED(hr) && got
-               ? comparison_fail(m, m->member_of[entry], "is longer than in the cabinet: it still grows")
+               ? comparison_fail(m, m->member_of[entry], "is longer than its copy in the cabinet: it is still growing")
                : hr;
 }
 
-/* Which member each entry is; each member must be one. */
+/* Finds the member of each entry; every member must have one. */
 static HRESULT comparison_match_entries(struct comparison *m)
 {
     const size_t count = m->source->count;
@@ -310,7 +309,7 @@ static HRESULT comparison_match_entries(struct comparison *m)
     hr = seen ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && found < count && i < count; i++)
         if (!seen[i])
-            hr = comparison_fail(m, i, "is not in the cabinet, or in another size");
+            hr = comparison_fail(m, i, "is not in the cabinet, or has another size there");
     memory_free(seen);
     return hr;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The alert collector: thresholds watched sample by sample. What is beyond is told to the run, which acts, and is a row
-   of the log of alerts. MS-PLA 3.2.4.8. */
+/* The alert collector: watches thresholds sample by sample. Crossings go to the run, which performs the actions, and
+   to the alert log (MS-PLA 3.2.4.8). */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/alert_log.h"
@@ -11,27 +11,27 @@
 #include <inttypes.h>
 
 #define ONE_SAMPLE     UINT32_MAX /* SampleInterval */
-#define READINGS_MS    1000       /* between the two readings of that one sample */
-/* Counters that are missing are looked for again after so many samples or so much time, what comes first. */
+#define READINGS_MS    1000       /* between the two readings of that sample */
+/* Missing counters are searched again after this many samples or this time, whichever is first. */
 #define SEARCH_SAMPLES 10
 #define SEARCH_MS      60000
 
 struct alerts {
     struct collector collector;
     struct alert_watch *watch;
-    struct alert_log *log; /* NULL: none is wanted */
+    struct alert_log *log; /* NULL: not requested */
     struct collect_context context;
     char *path;
-    uint64_t max_bytes;         /* of the log in a segment; 0: none */
-    bool once, read_once, done; /* one sample, its first reading, itself */
+    uint64_t max_bytes;         /* of the log per segment; 0: no limit */
+    bool once, read_once, done; /* only one sample; its first reading is done; it is done */
     bool completed;
     bool log_full, log_fails;
-    uint32_t samples_since; /* the latest search */
+    uint32_t samples_since; /* since the latest search */
     uint64_t searched;      /* clock_monotonic_ms */
     int64_t utc;            /* of the sample */
 };
 
-/* ---- what a watch says ---- */
+/* ---- callbacks of the watch ---- */
 
 static void missing(void *user, HRESULT reason, const char *path, const char *text)
 {
@@ -48,7 +48,7 @@ static void alerts_write_note(struct alerts *a, const char *text)
 static void alerts_counter_appeared(void *user, const char *path)
 {
     struct alerts *a = user;
-    char *text = text_format("%s: was missing, is there now and is watched", path);
+    char *text = text_format("%s: was missing; it exists now and is watched", path);
     alerts_write_note(a, text);
     memory_free(text);
 }
@@ -80,16 +80,16 @@ static void alerts_value_found(void *user, const struct alert_found *what)
 
 /* ---- the log ---- */
 
-/* A log that cannot be written costs no alert: it is told, and its rows wait. */
+/* A log that cannot be written does not stop alerts: it is reported, and its rows are kept. */
 static void write_log(struct alerts *a)
 {
     HRESULT hr = a->log ? alert_log_write(a->log) : S_OK;
     char *text = NULL;
     if (FAILED(hr) && !a->log_fails) {
         struct error_kept why = error_keep(hr);
-        text = text_format("the log of alerts cannot be written, its rows wait, and alerts go on: %s", why.text);
+        text = text_format("cannot write the alert log; its rows are kept and alerts continue: %s", why.text);
     } else if (SUCCEEDED(hr) && a->log_fails) {
-        text = text_format("%s: the log of alerts is written again; %" PRIu64 " rows had no room meanwhile", a->path,
+        text = text_format("%s: the alert log is written again; %" PRIu64 " rows were lost", a->path,
                            alert_log_dropped(a->log));
     }
     a->log_fails = FAILED(hr);
@@ -97,8 +97,8 @@ static void write_log(struct alerts *a)
     memory_free(text);
 }
 
-/* At SegmentMaxSize: the next segment's, or anew where there is none to come, since an alert must not end with its log.
- */
+/* At SegmentMaxSize: requests the next segment, else restarts the log, since alerts must not end with
+   their log. */
 static void bound_log(struct alerts *a)
 {
     if (!a->log || !a->max_bytes || alert_log_written(a->log) < a->max_bytes)
@@ -109,7 +109,7 @@ static void bound_log(struct alerts *a)
         alert_log_begin_anew(a->log);
 }
 
-/* What leads out of the set's folder fails the start, as every file does (DECISIONS 36). */
+/* A path outside the set's folder fails the start, as for every file (DECISIONS 36). */
 static HRESULT open_log(struct alerts *a, bool replace)
 {
     if (!a->context.output_path[0])
@@ -146,7 +146,7 @@ static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, stru
     own.user = a;
     HRESULT hr = alert_watch_open(thresholds, &own, before, beside, out);
     if (SUCCEEDED(hr) && !before && beside)
-        (void)alert_watch_read(*out); /* rates have gone on so far: the next sample shall have them */
+        (void)alert_watch_read(*out); /* rates continued until now: the next sample shall have them */
     return hr;
 }
 
@@ -191,10 +191,10 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
                         &a->watch);
     }
     if (SUCCEEDED(hr) && !model->AlertThresholds.count)
-        alerts_write_note(a, "an alert has no thresholds: it watches nothing");
+        alerts_write_note(a, "the alert has no thresholds and watches nothing");
     if (SUCCEEDED(hr))
         hr = open_log(a, model->LogOverwrite && !model->LogAppend);
-    a->context.output_base = NULL; /* borrowed for the open alone */
+    a->context.output_base = NULL; /* borrowed for the open only */
     a->context.previous = NULL;
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
@@ -202,7 +202,7 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
         return error_restore(&why);
     }
     if (a->done)
-        context->wake(context->user); /* to be polled, as no sample will come */
+        context->wake(context->user); /* for a poll, since no sample will come */
     *out = &a->collector;
     return S_OK;
 }
@@ -222,7 +222,7 @@ static HRESULT alerts_search_missing(struct alerts *a)
 static HRESULT alert_sample(struct collector *c)
 {
     struct alerts *a = (struct alerts *)c;
-    if (a->once && !a->read_once) { /* a rate takes two */
+    if (a->once && !a->read_once) { /* a rate needs two readings */
         HRESULT hr = alert_watch_read(a->watch);
         a->read_once = SUCCEEDED(hr);
         return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds and counters: each threshold stands for one counter, or for as many as its wildcards name. The rules say
-   when a value is an alert. */
+/* Thresholds and their counters: a threshold stands for one counter, or for all that its wildcards match. The rules
+   decide whether a value is an alert. */
 #include "engine/pla/collect/alert_watch.h"
 
 #include "engine/base/clock.h"
@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SEARCHED_AT_ONCE 100 /* of the missing counters: what they cost is then little beside a sample */
+#define SEARCHED_AT_ONCE 100 /* missing counters per search, so that searching costs little compared to a sample */
 
-/* An instance of a wildcard's counter. */
+/* An instance matched by a wildcard. */
 struct instance {
-    char *name; /* NULL: it has moved to the newer list */
+    char *name; /* NULL: moved to the newer list */
     struct alert_state state;
 };
 struct instances {
@@ -24,20 +24,20 @@ struct instances {
     size_t count, capacity;
 };
 
-/* One threshold at one column of the query. */
+/* A threshold applied to a column of the query. */
 struct watched {
     size_t threshold, column;
-    struct alert_state state;     /* of a column without instances */
-    struct instances last, spare; /* of the latest sample, and room for the next one's */
+    struct alert_state state;     /* for a column without instances */
+    struct instances last, spare; /* of the latest sample, and memory for the next one */
 };
 
 struct threshold {
     struct alert_threshold parsed;
-    struct counter_path path; /* parsed.path taken apart; zero: it is none */
-    char *asked;              /* what the query is asked for: all instances, where only some are meant */
-    char *filter;             /* of their names; NULL: all */
-    char *first;              /* the filter of names without a number, which are also those of #0; NULL: none */
-    uint64_t hash;            /* of path, operator and number */
+    struct counter_path path; /* parsed.path split; zero: invalid */
+    char *asked;              /* path given to the query: all instances, even if only some match */
+    char *filter;             /* for their names; NULL: all */
+    char *first;              /* filter for names without a number, which also match #0; NULL: none */
+    uint64_t hash;            /* of path, operator and value */
     bool missing;
 };
 
@@ -49,7 +49,7 @@ struct alert_watch {
     struct watched *watched; /* in the order in which they were found */
     size_t watched_count, watched_capacity;
     size_t missing, next_search;
-    bool failed; /* memory is out */
+    bool failed; /* out of memory */
 };
 
 /* ---- thresholds ---- */
@@ -64,7 +64,7 @@ static bool stars(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* A wildcard for some of the instances becomes one for all of them and a filter, so that instances come and go. */
+/* Turns a wildcard for some instances into one for all and a filter, so that instances can come and go. */
 static HRESULT choose_question(struct threshold *t)
 {
     const struct counter_path *p = &t->path;
@@ -100,7 +100,7 @@ static HRESULT take_threshold(const char *text, struct threshold *out)
         return E_OUTOFMEMORY;
     if (!status)
         return choose_question(out);
-    out->asked = text_copy(out->parsed.path); /* the query says why it is none */
+    out->asked = text_copy(out->parsed.path); /* the query reports why it is invalid */
     return out->asked ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -149,7 +149,7 @@ static HRESULT open_query(struct alert_watch *w, struct alert_watch *before)
     return SUCCEEDED(hr) && w->failed ? E_OUTOFMEMORY : hr;
 }
 
-/* Those that gave no column; the query is asked once more, for the reason. */
+/* Finds thresholds without a column; queries again for the reason. */
 static HRESULT find_missing(struct alert_watch *w)
 {
     bool *has = memory_zero(w->threshold_count + 1, sizeof *has);
@@ -197,7 +197,7 @@ size_t alert_watch_missing(const struct alert_watch *w)
     return w->missing;
 }
 
-/* ---- what is known of instances ---- */
+/* ---- state of instances ---- */
 
 static void free_instances(struct instances *list)
 {
@@ -222,14 +222,14 @@ static HRESULT copy_instances(const struct instances *from, struct instances *to
     return S_OK;
 }
 
-/* Thresholds and columns that the other watch has too go on as they stand there. */
+/* Copies the states of thresholds and columns that both watches have. */
 static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from)
 {
     size_t count, from_count, at = 0;
     const struct log_counter *columns = counter_query_columns(w->query, &count);
     for (size_t i = 0; i < w->watched_count; i++) {
         struct watched *to = &w->watched[i];
-        /* Mostly they come in the same order. */
+        /* Usually both have the same order. */
         for (size_t n = 0; n < from->watched_count; n++, at++) {
             const struct watched *old = &from->watched[at % from->watched_count];
             const struct log_counter *from_columns =
@@ -250,7 +250,7 @@ static HRESULT take_states(struct alert_watch *w, const struct alert_watch *from
 
 /* ---- a sample ---- */
 
-/* The path of the counter that is meant; from memory_alloc. */
+/* The path of the actual counter; from memory_alloc. */
 static char *path_of(const struct threshold *t, const struct log_counter *column, const char *instance)
 {
     struct counter_path path = t->path;
@@ -260,7 +260,7 @@ static char *path_of(const struct threshold *t, const struct log_counter *column
         path.counter = (char *)column->counter;
     if (has_wildcard(path.machine))
         path.machine = (char *)(column->machine ? column->machine + strspn(column->machine, "\\") : NULL);
-    if (instance) { /* it says its parent and its number itself */
+    if (instance) { /* it contains its parent and number */
         path.parent = NULL;
         path.instance = (char *)instance;
         path.index = PATH_NO_INDEX;
@@ -320,7 +320,7 @@ static bool passes(const struct threshold *t, const char *name)
            (t->first && !strchr(name, '#') && text_matches(t->first, name));
 }
 
-/* The instance in the list of the sample before, looked for from where the one before it was found. */
+/* Finds the instance in the previous sample's list, starting after the one found before it. */
 static struct instance *find_instance(const struct instances *list, size_t *at, const char *name)
 {
     for (size_t n = 0; n < list->count; n++) {
@@ -333,7 +333,7 @@ static struct instance *find_instance(const struct instances *list, size_t *at, 
     return NULL;
 }
 
-/* The list has room for it. */
+/* The list has room. */
 static HRESULT append_instance(struct instances *list, struct instance *old, const char *name, struct instance **out)
 {
     *out = &list->items[list->count];
@@ -346,15 +346,15 @@ static HRESULT append_instance(struct instances *list, struct instance *old, con
     return S_OK;
 }
 
-/* With rules that look back. Instances that are not there any more are forgotten. Room for all comes first: one that is
-   there is not to be taken for gone when memory is out. */
+/* For rules with a state. Forgets instances that no longer exist. Allocates first, so that running out of memory
+   does not make an instance look gone. */
 static void evaluate_instances(struct sample *s, struct watched *on)
 {
     const struct threshold *t = &s->w->thresholds[on->threshold];
     const struct log_cell *cell = &s->cells[on->column];
     size_t at = 0;
     if (cell->raw.status && cell->raw.status != PDH_CSTATUS_NO_INSTANCE)
-        return; /* they could not be listed: none of them is known to be gone */
+        return; /* instances could not be listed: none is known to be gone */
     void *room = on->spare.items;
     if (!memory_grow(&room, &on->spare.capacity, cell->item_count, sizeof *on->spare.items)) {
         s->hr = E_OUTOFMEMORY;
@@ -513,7 +513,7 @@ enum alert_verdict alert_evaluate(const struct alert_rules *rules, const struct 
         state->beyond++;
     state->raised = state->raised || state->beyond >= rules->samples;
     bool held = state->ever && now - state->latest < (uint64_t)rules->hold_off * 1000;
-    /* With a hold-off a crossing is told late rather than never, if the value is still beyond. */
+    /* With a hold-off a crossing is reported late rather than never, if the value is still beyond. */
     if (!state->raised || held || (rules->on_crossing && state->was_alert))
         return ALERT_NONE;
     state->was_alert = state->ever = true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the kind of a collector and forwards the calls of the run to it. A collector whose kind does not run is
-   skipped, so that the rest of its set runs, and the run reports it. */
+/* Finds the kind of a collector and forwards the run's calls to it. A collector of an unsupported kind does nothing,
+   so that the rest of its set can run; the run reports it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/collect/kind.h"
 #include "engine/pla/model.h"
 
-/* NULL: none that runs. */
+/* NULL: unsupported. */
 static const struct collector_kind *kind_at(uint32_t type)
 {
     return type < collector_kind_count ? collector_kinds[type] : NULL;
@@ -21,10 +21,10 @@ static const struct collector_kind *kind_of(struct object *collector)
 HRESULT collector_runs(struct object *collector)
 {
     const struct data_collector *model = collector_of(collector);
-    return kind_at(model->DataCollectorType) ? S_OK
-                                             : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                                         "collector \"%s\": collectors of type %u do not run",
-                                                         model->Name, (unsigned)model->DataCollectorType);
+    return kind_at(model->DataCollectorType)
+               ? S_OK
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector \"%s\": type %u is not supported",
+                           model->Name, (unsigned)model->DataCollectorType);
 }
 
 enum collector_output collector_output(struct object *collector)
@@ -167,10 +167,10 @@ HRESULT collector_release_held(const char *line)
 HRESULT collector_file_exists(const char *path)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                     "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that", path);
+                     "\"%s\" already exists (use LogOverwrite, LogAppend or a serial number in the name)", path);
 }
 
-/* ---- collectors that are skipped ---- */
+/* ---- unsupported kinds ---- */
 
 static HRESULT unavailable_open(struct object *model, const struct collect_context *context, struct collector **out)
 {

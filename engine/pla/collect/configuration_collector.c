@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration data collector (MS-PLA 3.2.4.7): its sources write one XML file, on a thread of its own, so that
-   samples of other collectors never wait for them. It ends by itself. Work of a source that may hang gets a further
+/* The configuration data collector (MS-PLA 3.2.4.7): its sources write one XML file on a separate thread, so that
+   other collectors' samples never wait. It ends when everything is collected. Slow work of a source gets a further
    thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -15,27 +15,28 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 500,      /* for the figures */
-    PATIENCE_MS = 1500, /* for a source that is to stop */
+    LOOK_MS = 500,      /* for the statistics */
+    PATIENCE_MS = 1500, /* for a source to stop */
     DEFAULT_DEPTH = 30, /* FileMaxRecursiveDepth 0 */
-    HEAD_BYTES = 512,   /* of a file that is to be overwritten */
+    HEAD_BYTES = 512,   /* of a file that may be overwritten */
 };
 
-/* What the collector and its thread share. A thread that hangs, as in a share that has gone, outlives the collector. */
+/* Shared by the collector and its thread. A thread that hangs, for example in an unreachable share, outlives the
+   collector. */
 struct work {
     atomic_int owners;
     struct configuration_request request;
     char *base, *folder, *path;
     struct file *file;
-    struct configuration_document *document; /* the thread's, once that runs */
+    struct configuration_document *document; /* the thread's, once it runs */
     atomic_bool stop;
     _Atomic uint64_t files_copied;
-    struct host_lock lock; /* of what follows */
+    struct host_lock lock; /* guards the following */
     bool ended;
-    bool complete;         /* nothing was left out because of `stop` */
-    struct error_kept why; /* it could not go on */
-    uint64_t errors;       /* entries of what could not be collected */
-    void *user;            /* collect_context's; NULL: nobody is there any more */
+    bool complete;         /* nothing was skipped because of `stop` */
+    struct error_kept why; /* why it could not continue */
+    uint64_t errors;       /* entries that could not be collected */
+    void *user;            /* collect_context's; NULL: nobody waits */
     void (*wake)(void *user);
     void (*made)(const char *base, const char *folder, const char *path); /* collect_context's */
 };
@@ -43,9 +44,9 @@ struct work {
 struct configuration_work {
     struct collector collector;
     struct work *work;
-    struct thread *thread; /* NULL: not started, or over */
-    bool over;             /* what there was to tell is told */
-    bool created;          /* the file */
+    struct thread *thread; /* NULL: not started, or finished */
+    bool over;             /* everything has been reported */
+    bool created;          /* created the file */
     void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -97,7 +98,7 @@ static void work_release(struct work *w)
 
 static HRESULT run_sources(struct work *w)
 {
-    /* What tells of this moment first, what may take long last. */
+    /* Volatile data first, slow sources last. */
     static HRESULT (*const sources[])(const struct configuration_source_context *) = {
         configuration_collect_state, configuration_collect_registry, configuration_collect_network,
         configuration_collect_files, configuration_collect_queries,
@@ -148,7 +149,7 @@ static void collect(void *user)
 
 /* ---- opening ---- */
 
-/* By its content: the name says nothing of what a user would lose. */
+/* Checks the content: the name does not show what a user would lose. */
 static HRESULT empty_file(struct work *w)
 {
     static const char begins[] = "<?xml", report[] = "<Report name=\"configuration\"";
@@ -162,7 +163,7 @@ static HRESULT empty_file(struct work *w)
     head[got] = 0;
     if (got && (strncmp(head, begins, sizeof begins - 1) != 0 || !strstr(head, report)))
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "\"%s\": is there already and is no configuration; it is not overwritten", w->path);
+                         "\"%s\" already exists and is not a configuration (not overwritten)", w->path);
     return got ? file_set_size(w->file, 0) : S_OK;
 }
 
@@ -176,7 +177,7 @@ static HRESULT open_file(struct configuration_work *c)
     return w->request.overwrite ? empty_file(w) : collector_file_exists(w->path);
 }
 
-/* The document, with what is to be known of all of it. */
+/* Begins the document, with facts about all of it. */
 static HRESULT begin_document(struct work *w, const char *name)
 {
     char start[64];
@@ -230,13 +231,14 @@ static HRESULT configuration_collector_open(struct object *object, const struct 
         memory_free(base);
         return error_restore(&why);
     }
-    /* It begins when it is polled: all collectors of the set have made their files then, so no copy takes a name. */
+    /* It starts when it is polled, because all collectors of the set have created their files by then, so that no
+       copy takes their names. */
     context->wake(context->user);
     *out = &c->collector;
     return S_OK;
 }
 
-/* ---- at work ---- */
+/* ---- collecting ---- */
 
 static HRESULT begin_work(struct configuration_work *c)
 {
@@ -255,17 +257,17 @@ static void work_report(struct configuration_work *c, char *text)
     memory_free(text);
 }
 
-/* Once, when it has ended. */
+/* Called once, at the end. */
 static void work_report_end(struct configuration_work *c)
 {
     struct work *w = c->work;
     c->over = true;
     c->collector.poll_ms = 0;
     if (w->errors)
-        work_report(
-            c, text_format("%" PRIu64 " entries of \"%s\" could not be collected; each says why", w->errors, w->path));
+        work_report(c, text_format("%" PRIu64 " entries of \"%s\" could not be collected; each contains the reason",
+                                   w->errors, w->path));
     if (!w->complete && SUCCEEDED(w->why.hr))
-        work_report(c, text_format("\"%s\" is not complete: it was stopped before all was collected", w->path));
+        work_report(c, text_format("\"%s\" is incomplete: collecting was stopped early", w->path));
 }
 
 static bool has_ended(struct work *w)
@@ -296,17 +298,17 @@ static void configuration_collector_figures(struct collector *collector)
     collector->figures.files_copied = atomic_load(&((struct configuration_work *)collector)->work->files_copied);
 }
 
-/* The document is whole on the disk at each moment, so a source that does not come back is left to itself. */
+/* The document on disk is always complete, so a source that does not return is abandoned. */
 static HRESULT configuration_collector_complete(struct collector *collector)
 {
     struct configuration_work *c = (struct configuration_work *)collector;
     struct work *w = c->work;
     HRESULT hr = S_OK;
-    if (!c->thread && !c->over) { /* it had no time to begin */
+    if (!c->thread && !c->over) { /* it was not started */
         c->over = true;
         hr = w->document ? configuration_document_end(w->document, false) : S_OK;
         w->document = NULL;
-        work_report(c, text_format("\"%s\" is empty: it was stopped before anything was collected", w->path));
+        work_report(c, text_format("\"%s\" is empty: collecting was stopped before it began", w->path));
     }
     if (!c->thread)
         return hr;
@@ -319,7 +321,7 @@ static HRESULT configuration_collector_complete(struct collector *collector)
     host_lock_leave(&w->lock);
     if (!ended) {
         c->over = true;
-        work_report(c, text_format("\"%s\" is not complete: a source did not stop within %d ms", w->path, PATIENCE_MS));
+        work_report(c, text_format("\"%s\" is incomplete: a source did not stop within %d ms", w->path, PATIENCE_MS));
     } else if (!c->over) {
         work_report_end(c);
         hr = FAILED(w->why.hr) ? error_restore(&w->why) : S_OK;
@@ -346,22 +348,22 @@ const struct collector_kind configuration_collector_kind = {
     .close = configuration_collector_close,
 };
 
-/* ---- work that may hang ---- */
+/* ---- slow work ---- */
 
-/* Who waits looks that often whether somebody has stopped it. */
+/* How often the consumer checks for a stop. */
 #define LOOK_MS 50
 
 struct slow_work {
     const struct slow_work_kind *kind;
     void *user;
-    struct host_lock lock; /* of all below */
+    struct host_lock lock; /* guards the following */
     struct thread_condition changed;
-    void *thing;           /* given, and not taken yet */
-    bool ended, abandoned; /* the one or the other has gone */
-    struct error_kept why; /* its result, when it has ended */
+    void *thing;           /* passed and not taken yet */
+    bool ended, abandoned; /* the work or its consumer is done */
+    struct error_kept why; /* result of the work */
 };
 
-/* For who goes last. */
+/* Called by the last of the two. */
 static void slow_work_free(struct slow_work *p)
 {
     if (p->thing)
@@ -433,10 +435,9 @@ HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t li
         thread_condition_wake(&p->changed);
         hr = S_OK;
     } else if (!stopped) {
-        hr = p->ended
-                 ? error_restore(&p->why)
-                 : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%.600s: nothing has come for %u s, and it was left",
-                             what, (unsigned)(limit_ms / 1000));
+        hr = p->ended ? error_restore(&p->why)
+                      : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%.600s: no result for %u s (abandoned)", what,
+                                  (unsigned)(limit_ms / 1000));
     }
     host_lock_leave(&p->lock);
     return hr == S_OK && !*out ? S_FALSE : hr;

@@ -1,6 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The document of a configuration: its elements and characters, what is open, when it goes to the file, and how the
-   file stays a whole document. */
+/* The document of a configuration: elements and characters, when it is written, and how the file remains a complete XML
+   document at any time.
+
+   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. Whatever is
+   on disk then must be a well-formed document that contains everything collected so far. Rewriting the file for each
+   addition would cost too much, and appending leaves closing tags in the middle.
+
+   Method (struct whole_document). A write within one page of the host's cache is done completely or not at all; a
+   longer one may be cut at a page boundary. So every change becomes visible by one write within one page, and room on
+   the disk is allocated before as blanks:
+
+     ... contents | closing tags | blanks ...                    | <?end ?> |
+                  ^ end                                          ^ stop     ^ size
+
+   To add text, whole_document_add proceeds like this. If text and new closing tags end in the page of `end`, one write
+   replaces the old closing tags by them. Otherwise:
+
+     1. write "<?rest " after the old closing tags: from there to the "?>" of
+        <?end ?> everything is now a processing instruction, which readers ignore
+            ... contents | closing tags <?rest  blanks ...        <?end ?>
+     2. write the rest of the text, from the page boundary on, inside it
+            ... contents | closing tags <?rest  ..| rest of text, new closing tags  <?end ?>
+     3. one write in the page of `end` puts the first part of the text over the old
+        closing tags and over "<?rest "; the rest becomes contents
+            ... contents, first part .............| rest of text | new closing tags  <?end ?>
+
+   The document is complete after each of these writes. Before, make_room extends the blanks and moves <?end ?> (first
+   the new one is written, then the old one is blanked), so that steps 1 to 3 cannot fail for lack of disk space. The
+   closing tags and a following "<?rest " must fit into one page; blanks before them see to that. No character may cross
+   a page boundary relative to `end`; characters of several bytes that would are written as references.
+
+   What may be half done: only steps 1 and 2, which are invisible to readers. After a failure the document is kept as it
+   is; d->failed makes all later calls return the first error. Closing truncates the file after the closing tags.
+
+   Elements. Sources call begin, data and end functions, which are checked against the open elements (d->open), so
+   that a faulty source cannot write an invalid document. Open Items are kept in memory (d->text), so a reader sees
+   whole Items only. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -14,7 +49,7 @@
 
 #define PUT_OUT_BYTES 65536
 #define PUT_OUT_MS    250
-#define OPEN_MAX      16 /* elements in one another */
+#define OPEN_MAX      16 /* maximum nesting of elements */
 
 #define HEAD_BEGIN                                                                                                     \
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Report name=\"configuration\" version=\"1\" complete=\""
@@ -29,16 +64,16 @@ static const char *const closings[] = {
 struct open_element {
     enum element element;
     struct texts columns; /* of a table */
-    size_t column;        /* of an item: the next one's number */
+    size_t column;        /* of an item: index of the next column */
 };
 
 struct configuration_document {
     struct whole_document whole;
-    struct text_buffer text; /* what the file does not have yet */
+    struct text_buffer text; /* not written to the file yet */
     struct open_element open[OPEN_MAX];
     size_t depth;
     uint64_t errors;
-    size_t items; /* open ones: nothing of them goes to the file */
+    size_t items; /* open items: nothing of them is written */
     uint64_t put_out_at;
     bool failed;
     struct error_kept why;
@@ -71,7 +106,7 @@ static bool goes_on(struct configuration_document *d)
 
 /* ---- characters ---- */
 
-/* A character of several bytes that would lie across two pages is written in ASCII. */
+/* Writes a multi-byte character that would cross a page boundary as an ASCII reference. */
 static void add_character(struct configuration_document *d, uint32_t c)
 {
     char bytes[4];
@@ -117,7 +152,7 @@ static void add_attribute(struct configuration_document *d, const char *name, co
 
 /* ---- the file ---- */
 
-/* Everything but the inside of open items. */
+/* Writes everything except open items. */
 HRESULT configuration_put_out(struct configuration_document *d)
 {
     char closing[OPEN_MAX * sizeof "</Section>\n"] = "";
@@ -145,7 +180,7 @@ static struct open_element *innermost(struct configuration_document *d)
     return &d->open[d->depth - 1];
 }
 
-/* Sources are our own: what they do wrong is a fault of the program, which must not make a bad document. */
+/* Sources are part of the program: an error of theirs must not create a bad document. */
 static void misused(struct configuration_document *d, const char *what, const char *name)
 {
     document_fail(d, error_set(E_UNEXPECTED, "the configuration's document: %s (%s)", what, name));
@@ -161,7 +196,7 @@ static bool document_push_element(struct configuration_document *d, enum element
     if (!goes_on(d))
         return false;
     if (d->depth == OPEN_MAX || !may_hold(innermost(d)->element, element)) {
-        misused(d, "an element at the wrong place", name);
+        misused(d, "element in the wrong place", name);
         return false;
     }
     d->open[d->depth++] = (struct open_element){.element = element};
@@ -174,7 +209,7 @@ static HRESULT document_pop_element(struct configuration_document *d, enum eleme
     if (!goes_on(d))
         return configuration_status(d);
     if (innermost(d)->element != element) {
-        misused(d, "an end of another element", closings[element]);
+        misused(d, "end of another element", closings[element]);
         return configuration_status(d);
     }
     texts_free(&innermost(d)->columns);
@@ -196,7 +231,7 @@ static const struct texts *columns_of_item(struct configuration_document *d)
     return &d->open[d->depth - 2].columns;
 }
 
-/* What the item has not, up to this column. */
+/* Adds empty values for the item's columns up to `end`. */
 static void add_empty(struct configuration_document *d, size_t end)
 {
     for (struct open_element *item = innermost(d); item->column < end; item->column++) {
@@ -233,7 +268,7 @@ void configuration_begin_table(struct configuration_document *d, const char *nam
                                const struct configuration_column *columns, size_t count)
 {
     static const struct configuration_column last[] = {{COLUMN_ERROR, COLUMN_PLAIN}, {COLUMN_RESULT, COLUMN_PLAIN}};
-    if (goes_on(d) && innermost(d)->element == ITEM) /* a table in it stands behind its Data */
+    if (goes_on(d) && innermost(d)->element == ITEM) /* a table in an item follows its Data */
         add_empty(d, columns_of_item(d)->count);
     if (!document_push_element(d, TABLE, name))
         return;
@@ -255,7 +290,7 @@ void configuration_begin_item(struct configuration_document *d)
         text_buffer_add(&d->text, "<Item>");
 }
 
-/* The columns before it that were left out are empty. */
+/* Omitted columns before it become empty. */
 static bool begin_data(struct configuration_document *d, const char *column, const char *type)
 {
     if (!goes_on(d))
@@ -270,7 +305,7 @@ static bool begin_data(struct configuration_document *d, const char *column, con
     while (found < columns->count && strcmp(columns->items[found], column) != 0)
         found++;
     if (found == columns->count) {
-        misused(d, "no column of that name is left", column);
+        misused(d, "no such column is left", column);
         return false;
     }
     add_empty(d, found);
@@ -400,7 +435,7 @@ void configuration_fact(struct configuration_document *d, const char *name, cons
     if (!goes_on(d))
         return;
     if (innermost(d)->element != HEADER) {
-        misused(d, "a fact behind the Header", name);
+        misused(d, "fact after the Header", name);
         return;
     }
     text_buffer_add(&d->text, "<Data");
@@ -415,7 +450,7 @@ HRESULT configuration_document_end(struct configuration_document *d, bool comple
     if (goes_on(d) && innermost(d)->element == HEADER)
         document_pop_element(d, HEADER);
     if (goes_on(d) && d->depth != 1)
-        misused(d, "its end, and an element is open", closings[innermost(d)->element]);
+        misused(d, "end of document with an open element", closings[innermost(d)->element]);
     HRESULT hr = configuration_put_out(d);
     if (SUCCEEDED(hr) && complete)
         hr = file_write_at(d->whole.file, strlen(HEAD_BEGIN), "1", 1);
@@ -425,7 +460,7 @@ HRESULT configuration_document_end(struct configuration_document *d, bool comple
     return FAILED(hr) ? error_restore(&why) : cut;
 }
 
-/* ---- the file: writes of one page each where it counts, and room for them beforehand ---- */
+/* ---- the file: decisive writes within one page, and room for them beforehand ---- */
 
 #define PAGE       WHOLE_DOCUMENT_PAGE
 #define ROOM_STEP  (16 * PAGE)
@@ -456,7 +491,7 @@ static HRESULT write_blanks(struct whole_document *w, uint64_t at, uint64_t coun
     return hr;
 }
 
-/* Room as far as `end`, with the end of an instruction behind it, and none in it. */
+/* Extends the room to `end`, with <?end ?> after it. */
 static HRESULT make_room(struct whole_document *w, uint64_t end)
 {
     if (w->stop >= end)
@@ -498,13 +533,13 @@ HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, c
 {
     const size_t m = strlen(closing);
     const uint64_t end = w->end + text->length, left = page_end(end) - end;
-    /* The closing tags, and the beginning of an instruction behind them, are to be in one page. */
+    /* The closing tags and a following "<?rest " must be in one page. */
     const size_t blanks = left < m + BEGIN_BYTES ? (size_t)left : 0;
     if (blanks && !add_blanks(text, blanks))
         return E_OUTOFMEMORY;
     const size_t contents = text->length;
     text_buffer_add(text, closing);
-    if (!text->failed && text->length < w->closing) /* else the end of the old ones would be left */
+    if (!text->failed && text->length < w->closing) /* else the end of the old closing tags would remain */
         add_blanks(text, w->closing - text->length);
     if (text->failed)
         return E_OUTOFMEMORY;

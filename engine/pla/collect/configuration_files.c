@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): which they are, in which order, their rows, and
-   their copies. */
+/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): selection, order, rows and copies. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -10,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- numbers by 64-bit keys that are hashes already: open addressing, at most half full ---- */
+/* ---- hash table of numbers with 64-bit hashes as keys: open addressing, at most half full ---- */
 
 /* Zero-initialise. */
 struct number_table {
@@ -43,7 +42,7 @@ static int number_table_grow(struct number_table *t)
     return 1;
 }
 
-/* The key's number, 0 for a new key; valid until the next call. NULL: out of memory. */
+/* The key's number, 0 if it is new; valid until the next call. NULL: out of memory. */
 static uint32_t *number_table_find(struct number_table *t, uint64_t key)
 {
     key += !key;
@@ -68,28 +67,28 @@ static const struct configuration_column columns[] = {
 
 /* ---- copies ---- */
 
-/* Copies files into one folder, one after another, through one buffer. Names that are taken get a number, times and
-   attributes are kept, and a file that changes meanwhile is known by that. */
+/* Copies files into one folder, one after another, with one buffer. A taken name gets a number; times and attributes
+   are preserved; a file that changes while it is copied is marked. */
 struct file_copies {
-    const char *base, *folder; /* borrowed: copies go into `folder`, which lies below `base` */
-    void (*made)(const char *base, const char *folder, const char *path); /* before each copy; NULL: nobody asks */
+    const char *base, *folder; /* borrowed: `folder` receives the copies and is below `base` */
+    void (*made)(const char *base, const char *folder, const char *path); /* called before each copy; may be NULL */
     const atomic_bool *stop;                                              /* borrowed */
-    uint64_t most_bytes;                                                  /* of all copies; 0: any number */
-    uint64_t bytes;                                                       /* of all copies by now */
-    struct number_table numbers;                                          /* the next number of a name */
-    char *buffer, *below;        /* the folder in `folder` that the next one goes to; NULL: none */
-    uint32_t folders, in_folder; /* such folders; copies in the present one */
+    uint64_t most_bytes;                                                  /* limit for all copies; 0: none */
+    uint64_t bytes;                                                       /* of all copies so far */
+    struct number_table numbers;                                          /* next number of each name */
+    char *buffer, *below;        /* subfolder of `folder` for the next copy; NULL: none */
+    uint32_t folders, in_folder; /* number of subfolders; copies in the current one */
 };
 struct file_copy {
-    char *name;                /* from `folder` on; NULL: there is none */
-    struct file_traits traits; /* of the original, when it was opened */
-    bool changed;              /* it was written while it was copied: what came is not one moment's */
+    char *name;                /* relative to `folder`; NULL: no copy */
+    struct file_traits traits; /* of the original when it was opened */
+    bool changed;              /* it was written while it was copied: the copy is inconsistent */
 };
 
 #define BUFFER_BYTES 262144
-/* A file that grows is followed so far beyond its size, so that none is copied for ever. */
+/* A growing file is copied this far beyond its size, so that copying ends. */
 #define GROWTH_BYTES (64u << 20)
-/* Of one folder: Wine reads all of a folder for each name that is new there (DECISIONS 50). */
+/* Per folder, because Wine reads the whole folder for each new name (DECISIONS 50). */
 #define FOLDER_FILES 1000
 
 static HRESULT file_copies_begin(struct file_copies *c)
@@ -125,7 +124,7 @@ static bool is_taken(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
 }
 
-/* What is too many for one folder goes into Files_0001, Files_0002 ... below it. */
+/* Further copies go to subfolders Files_0001, Files_0002 ... */
 static HRESULT next_folder(struct file_copies *c)
 {
     char *name = text_format("Files_%04" PRIu32, ++c->folders), *path = name ? path_join(c->folder, name) : NULL;
@@ -168,14 +167,14 @@ static HRESULT file_copy_create(struct file_copies *c, const char *name, struct 
     return hr;
 }
 
-/* The smaller is copied, the larger not even begun. */
+/* A file that does not fit is not started. */
 static HRESULT check_room(const struct file_copies *c, const char *path, uint64_t size)
 {
     if (!c->most_bytes || size <= c->most_bytes - c->bytes)
         return S_OK;
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                     "FileMaxTotalSize: \"%s\" has %" PRIu64 " bytes, and %" PRIu64 " of %" PRIu64 " are left", path,
-                     size, c->most_bytes - c->bytes, c->most_bytes);
+                     "FileMaxTotalSize: \"%s\" has %" PRIu64 " bytes, but only %" PRIu64 " of %" PRIu64 " are left",
+                     path, size, c->most_bytes - c->bytes, c->most_bytes);
 }
 
 static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *from, struct file *to,
@@ -200,7 +199,7 @@ static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *
         hr = file_traits_of(from, &now);
     if (FAILED(hr))
         return hr;
-    /* Files of the kernel say that they are empty. */
+    /* Kernel files report a size of 0. */
     out->changed = now.size != out->traits.size || now.written != out->traits.written ||
                    (out->traits.size && done != out->traits.size);
     out->traits.size = done;
@@ -233,8 +232,8 @@ static HRESULT copy_open(struct file_copies *c, const char *path, struct file *f
     return error_restore(&why);
 }
 
-/* S_OK: all is there. On failure nothing is left in the folder; the text names the file and the reason. E_ABORT:
-   stopped. ERROR_FILE_TOO_LARGE's: beyond most_bytes. *out is to be freed in any case. */
+/* S_OK: completely copied. On failure the folder has no copy; the message names file and reason. E_ABORT: stopped.
+   HRESULT of ERROR_FILE_TOO_LARGE: beyond most_bytes. Always free *out. */
 static HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out)
 {
     struct file *from;
@@ -249,7 +248,7 @@ static HRESULT file_copies_add(struct file_copies *c, const char *path, struct f
 
 /* ---- the source ---- */
 
-/* A folder on the way from the first one down, and which of its folders comes next. */
+/* A folder on the current path, and its subfolders still to visit. */
 struct level {
     char *path;
     struct texts folders;
@@ -261,14 +260,14 @@ struct collection {
     const struct configuration_source_context *context;
     struct file_copies *copies;
     const char *entry;
-    char *folder, *name; /* where it begins, and what names match */
+    char *folder, *name; /* where the entry begins, and the pattern of names */
     bool recursive;
     struct level *levels;
     size_t depth, capacity;
-    struct number_table seen; /* folders, by identity: links make circles */
+    struct number_table seen; /* folders by identity, because links can form cycles */
     uint64_t rows;
     bool depth_reported;
-    bool cut; /* a file was left out for FileMaxCount */
+    bool cut; /* a file was skipped because of FileMaxCount */
 };
 
 static bool separates(char c)
@@ -281,7 +280,7 @@ static bool has_wildcard(const char *text)
     return strpbrk(text, "*?") != NULL;
 }
 
-/* The limit of FileMaxCount is for all entries together. */
+/* FileMaxCount limits all entries together. */
 static bool is_full(const struct configuration_source_context *c)
 {
     return c->request->file_count && atomic_load(c->files_copied) >= c->request->file_count;
@@ -305,7 +304,7 @@ static HRESULT add_failure(struct collection *c, const char *path, HRESULT why)
     return configuration_end_item(d);
 }
 
-/* Letters as people know them from attrib. */
+/* The letters that attrib shows. */
 static void add_attributes(struct configuration_document *d, uint32_t attributes)
 {
     static const struct {
@@ -389,7 +388,7 @@ static HRESULT take_files_of(struct collection *c, const char *folder)
 
 /* ---- folders ---- */
 
-/* S_FALSE: it has been seen. */
+/* S_FALSE: visited before. */
 static HRESULT folder_mark_seen(struct collection *c, const char *folder)
 {
     struct folder_identity is;
@@ -415,7 +414,7 @@ static HRESULT collection_push_folder(struct collection *c, const char *folder)
     c->depth++;
     HRESULT hr = folder_list(folder, true, &l->folders);
     sort_names(&l->folders);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* what else is wrong with it its files have said */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* other problems were reported for its files */
 }
 
 static void pop(struct collection *c)
@@ -433,21 +432,21 @@ static HRESULT report_depth(struct collection *c, const char *folder)
     return add_failure(
         c, folder,
         error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
-                  "FileMaxRecursiveDepth: \"%s\" and other folders more than %u below \"%s\" are left out", folder,
-                  (unsigned)c->context->request->file_depth, c->folder));
+                  "FileMaxRecursiveDepth: \"%s\" and other folders more than %u levels below \"%s\" are skipped",
+                  folder, (unsigned)c->context->request->file_depth, c->folder));
 }
 
-/* Files of a folder first, then those of its folders, each with all below it. */
+/* Files of a folder first, then its subfolders, each with everything below. */
 static HRESULT collection_enter_folder(struct collection *c, const char *folder)
 {
     if (c->depth > c->context->request->file_depth)
         return report_depth(c, folder);
     HRESULT hr = folder_mark_seen(c, folder);
     if (hr == S_FALSE)
-        return add_failure(c, folder,
-                           error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                                     "\"%s\": leads to a folder that was collected already, or that copies go to",
-                                     folder));
+        return add_failure(
+            c, folder,
+            error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                      "\"%s\": leads to a folder that was already collected, or that receives the copies", folder));
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
     hr = take_files_of(c, folder);
@@ -458,7 +457,7 @@ static HRESULT collection_walk(struct collection *c)
 {
     struct configuration_source_context const *context = c->context;
     HRESULT hr = folder_mark_seen(c, context->output_folder);
-    /* Who names that folder itself wants what is in it. */
+    /* An entry for that folder itself includes its contents. */
     struct folder_identity from, to;
     if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
         from.volume == to.volume && from.number == to.number)
@@ -487,7 +486,7 @@ static bool is_absolute(const char *path)
     return separates(path[0]) || (((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':');
 }
 
-/* Folder, and what stands behind the last separator, which makes the entry recursive when it is doubled. */
+/* Splits the entry at its last separator; a doubled one makes it recursive. */
 static HRESULT split_pattern(struct collection *c)
 {
     char *path = host_expand_environment(c->entry);
@@ -506,14 +505,14 @@ static HRESULT split_pattern(struct collection *c)
         folder--;
     c->recursive = name - folder > 1 && folder;
     c->name = text_copy(!path[name] || !strcmp(path + name, "*.*") ? "*" : path + name);
-    /* The separator of a root is its name. */
+    /* The separator belongs to the name of a root. */
     c->folder = text_copy_n(path, !folder || path[folder - 1] == ':' ? folder + (name > folder) : folder);
     memory_free(path);
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Behind a drive, with which a path may begin, ':' stands before a stream of a file alone. A drive without a folder
-   is one that says where the server's process is. */
+/* A ':' that does not follow a drive letter precedes a stream. A drive without a folder depends on the process's
+   current folder. */
 static bool names_stream(const struct collection *c)
 {
     const char *at = c->folder;
@@ -536,7 +535,8 @@ static HRESULT collect_entry(struct collection *c)
     if (SUCCEEDED(hr) && has_wildcard(c->folder))
         return add_failure(c, c->entry,
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                                     "Files: \"%s\": \"*\" and \"?\" stand behind the last separator alone", c->entry));
+                                     "Files: \"%s\": \"*\" and \"?\" are allowed only after the last separator",
+                                     c->entry));
     if (SUCCEEDED(hr) && c->recursive) {
         hr = collection_walk(c);
     } else if (SUCCEEDED(hr) && has_wildcard(c->name)) {
@@ -547,9 +547,9 @@ static HRESULT collect_entry(struct collection *c)
         memory_free(path);
     }
     if (SUCCEEDED(hr) && !c->rows && !is_over(c) && !c->cut)
-        hr = add_failure(
-            c, c->entry,
-            error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: \"%s\": there is no such file", c->entry));
+        hr =
+            add_failure(c, c->entry,
+                        error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: \"%s\": file not found", c->entry));
     return hr;
 }
 
@@ -562,7 +562,7 @@ static HRESULT add_entry(const struct configuration_source_context *context, str
     if (SUCCEEDED(hr) && c.cut && !is_over(&c))
         hr = add_failure(&c, entry,
                          error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                                   "FileMaxCount: %u files are copied, and none from here on",
+                                   "FileMaxCount: the limit of %u copied files is reached",
                                    (unsigned)context->request->file_count));
     memory_free(c.folder);
     memory_free(c.name);

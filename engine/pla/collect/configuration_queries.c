@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three sources of a configuration collector: the rows of WMI queries (ManagementQueries, DECISIONS 62), the table of
-   network adapters (QueryNetworkAdapters), and what the kernel's session in memory has seen (SystemStateFile). MS-PLA
-   3.2.4.7. */
+/* Three sources of a configuration collector (MS-PLA 3.2.4.7): rows of WMI queries (ManagementQueries, DECISIONS
+   62), network adapters (QueryNetworkAdapters), and a snapshot of the kernel session in memory (SystemStateFile). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -15,7 +14,7 @@
 #include <string.h>
 
 #define LIMIT_S     60
-/* In place of a line's end within one element of an array, whose elements are lines: U+2028. */
+/* Replaces a line end within an element of an array, whose elements are separated by line ends: U+2028. */
 #define LINE_WITHIN "\xE2\x80\xA8"
 
 struct query {
@@ -46,7 +45,7 @@ static HRESULT run_query(void *user, struct slow_work *p)
     return management_query(q->namespace_path, q->text, give_row, p);
 }
 
-/* "namespace:WQL". A namespace holds no colon. */
+/* "namespace:WQL". A namespace contains no colon. */
 static HRESULT read_query(const char *text, struct query **out)
 {
     const char *colon = strchr(text, ':'), *wql = colon ? colon + 1 : "";
@@ -67,8 +66,8 @@ static HRESULT read_query(const char *text, struct query **out)
 
 /* ---- rows ---- */
 
-/* 20260102030405.123456+060 as 2026-01-02T03:04:05.123456+01:00. False: it is not that, as intervals and times with
-   asterisks are not. */
+/* Converts 20260102030405.123456+060 to 2026-01-02T03:04:05.123456+01:00. False: another form, such as an interval
+   or a time with asterisks. */
 static bool iso_time(const char *cim, char iso[40])
 {
     if (strlen(cim) != 25 || cim[14] != '.' || (cim[21] != '+' && cim[21] != '-'))
@@ -82,7 +81,7 @@ static bool iso_time(const char *cim, char iso[40])
     return true;
 }
 
-/* One element a line. */
+/* One element per line. */
 static char *lines_of(const struct texts *texts)
 {
     struct text_buffer b = {.length = 0};
@@ -121,7 +120,7 @@ static HRESULT put_value(struct configuration_document *d, const struct manageme
     return S_OK;
 }
 
-/* The columns of the table that is open: a query may give rows of several classes. */
+/* The columns of the open table: a query may return rows of several classes. */
 struct shape {
     bool open;
     struct texts names;
@@ -170,7 +169,7 @@ static HRESULT put_row(struct configuration_document *d, struct shape *s, const 
     return SUCCEEDED(hr) ? configuration_end_item(d) : hr;
 }
 
-/* A failure is a row of its own: behind those that came before it. */
+/* A failure becomes a row after those that came before it. */
 static HRESULT end_query(struct configuration_document *d, struct shape *s, const char *text, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -311,7 +310,7 @@ HRESULT configuration_collect_network(const struct configuration_source_context 
     return configuration_end_section(d);
 }
 
-/* ---- SystemStateFile: a snapshot of the kernel's session in memory, beside the XML ---- */
+/* ---- SystemStateFile: a snapshot of the kernel session in memory, beside the XML ---- */
 
 #define SESSION "Circular Kernel Context Logger"
 
@@ -323,7 +322,7 @@ static HRESULT take_snapshot(const struct configuration_source_context *c, const
     struct trace_session s;
     HRESULT hr = trace_session_query(&t, &s);
     if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
-        return error_set(hr, "SystemStateFile: \"%s\": there is no session \"" SESSION "\" to take a snapshot of",
+        return error_set(hr, "SystemStateFile: \"%s\": the session \"" SESSION "\" does not exist",
                          c->request->state_file);
     if (FAILED(hr))
         return hr;
@@ -332,7 +331,7 @@ static HRESULT take_snapshot(const struct configuration_source_context *c, const
         hr = trace_file_check(c->output_base, path, c->request->overwrite);
     else
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "SystemStateFile: the session \"" SESSION "\" is not one in memory (LogFileMode 0x%X)",
+                       "SystemStateFile: the session \"" SESSION "\" does not buffer in memory (LogFileMode 0x%X)",
                        (unsigned)s.is.mode);
     if (SUCCEEDED(hr) && c->made)
         c->made(c->output_base, c->output_folder, path);

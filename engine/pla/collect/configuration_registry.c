@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RegistryKeys of a configuration collector: values, keys and whole branches, streamed. MS-PLA 3.2.4.7, DECISIONS 61.
-   A table for each entry, a row for each value; a key without one is a row too, so that comparing finds it. */
+/* RegistryKeys of a configuration collector: values, keys and branches, streamed (MS-PLA 3.2.4.7, DECISIONS 61). One
+   table per entry, one row per value; a key without values is a row too, so that comparisons find it. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/collect/configuration_source.h"
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Windows' deepest key. What leads deeper leads in circles. */
+/* Windows' limit for the depth of keys. A deeper path is a cycle. */
 #define DEEPEST      512
-/* Keys and values that may be made while a key is read, and still be read. */
+/* Keys and values created while a key is read that are still included. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -19,7 +19,7 @@ struct walk {
     const struct configuration_source_context *context;
     struct configuration_document *document;
     const struct registry_path *path;
-    struct registry_entry *entry; /* where all levels read their next one */
+    struct registry_entry *entry; /* buffer for the next entry of all levels */
 };
 
 static void put_error(struct walk *w, const char *key, const char *name, HRESULT hr)
@@ -32,7 +32,7 @@ static void put_error(struct walk *w, const char *key, const char *name, HRESULT
     configuration_end_item(w->document);
 }
 
-/* What a user learns of a failure: a row; that memory is out ends it all. */
+/* A failure becomes a row; out of memory ends everything. */
 static HRESULT walk_put_failure(struct walk *w, const char *key, const char *name, HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY)
@@ -61,7 +61,7 @@ static const char *type_name(uint32_t type, char text[11])
     return text;
 }
 
-/* The texts of a REG_MULTI_SZ become lines: each NUL but those at the end. False: the bytes are not that. */
+/* Turns the strings of a REG_MULTI_SZ into lines: replaces each NUL but those at the end. False: not such data. */
 static bool to_lines(WCHAR *text, size_t *units)
 {
     size_t n = *units;
@@ -77,7 +77,7 @@ static bool to_lines(WCHAR *text, size_t *units)
     return true;
 }
 
-/* S_FALSE: the bytes are no text that XML can hold. *out from memory_alloc. */
+/* S_FALSE: the bytes are not text that XML can represent. *out from memory_alloc. */
 static HRESULT text_of(uint32_t type, const void *data, size_t size, char **out)
 {
     size_t units = size / sizeof(WCHAR);
@@ -134,7 +134,7 @@ static HRESULT put_value(struct walk *w, const char *key, const char *name, uint
     HRESULT hr = S_OK;
     if (size > REGISTRY_MOST_BYTES)
         configuration_data_error(d, error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                                              "%.300s: %.300s has %lu bytes; above %lu they are left out", key, name,
+                                              "%.300s: %.300s has %lu bytes (omitted above %lu)", key, name,
                                               (unsigned long)size, (unsigned long)REGISTRY_MOST_BYTES));
     else
         hr = put_data(w, type, data, size);
@@ -150,7 +150,7 @@ static HRESULT put_key(struct walk *w, struct registry_key *key)
     return configuration_end_item(w->document);
 }
 
-/* The value of that name, where the key has it: S_FALSE where it has not. */
+/* Writes the value of that name; S_FALSE: the key does not have it. */
 static HRESULT put_named(struct walk *w, struct registry_key *key, const char *name)
 {
     struct registry_value v;
@@ -188,7 +188,7 @@ static HRESULT put_values(struct walk *w, struct registry_key *key)
     return i || configuration_stopped(w->context) ? S_OK : put_key(w, key);
 }
 
-/* A link leads to what is recorded where it stands, or to where we come from: it is recorded, and not followed. */
+/* A link leads to keys that are recorded elsewhere, or to a parent: it is recorded but not followed. */
 static HRESULT is_link(struct registry_key *key, bool *out)
 {
     struct registry_value v;
@@ -217,7 +217,8 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
         return hr;
     char *name, *path = NULL;
     struct error_kept why = error_keep(
-        hr == S_FALSE ? error_set(GONE, "%.300s: a key below it went while it was read", registry_key_path(key)) : hr);
+        hr == S_FALSE ? error_set(GONE, "%.300s: a key below it was deleted while it was read", registry_key_path(key))
+                      : hr);
     hr = text_from_utf16(w->entry->name, w->entry->name_units, true, &name);
     if (SUCCEEDED(hr))
         path = text_format("%s\\%s", registry_key_path(key), name);
@@ -227,7 +228,7 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     return hr;
 }
 
-/* In the view of 32-bit programs that key, where hosts show it there, is the one that it stands in. */
+/* In the 32-bit view this key, where the host OS shows it, is its own parent. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";
@@ -249,7 +250,7 @@ static HRESULT put_branch(struct walk *w, struct registry_key *key, uint32_t dep
     hr = registry_counts(key, &keys, &values);
     const uint64_t most = SUCCEEDED(hr) ? (uint64_t)keys + NEW_ONES : 0;
     if (keys && depth == DEEPEST)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "%.300s: keys below the %dth are left out",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "%.300s: keys below level %d are skipped",
                        registry_key_path(key), DEEPEST);
     for (uint32_t i = 0; depth < deepest && i < most && !configuration_stopped(w->context); i++) {
         hr = registry_key_at(key, i, w->entry);
@@ -266,7 +267,7 @@ static char *full_path(const struct registry_path *p, const char *key, size_t by
     return text_format("%s%s%.*s", registry_hive_name(p->place.hive), bytes ? "\\" : "", (int)bytes, key);
 }
 
-/* What opens a key of a computer that may not answer: all of it its own, as it may outlive who waits. */
+/* Opens a key of a computer that may not answer. Owns its data, because it may outlive the consumer. */
 struct far_key {
     struct registry_path path;
 };
@@ -291,7 +292,7 @@ static HRESULT open_far(void *user, struct slow_work *p)
     return hr == S_OK ? slow_work_give(p, key) : hr;
 }
 
-/* The path's key as far as `bytes`, for reading. */
+/* Opens the first `bytes` of the path's key for reading. */
 static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out)
 {
     static const struct slow_work_kind kind = {open_far, close_key, far_key_free};
@@ -322,7 +323,7 @@ static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out
     return hr;
 }
 
-/* Bytes of the text before its last name and the backslash. */
+/* Length of the text up to the backslash before its last name. */
 static size_t folder_bytes(const char *text, size_t bytes)
 {
     while (bytes && text[bytes - 1] != '\\')
@@ -330,7 +331,7 @@ static size_t folder_bytes(const char *text, size_t bytes)
     return bytes ? bytes - 1 : 0;
 }
 
-/* There is no such value, or no such key: `found` bytes of the text are one. */
+/* Reports a missing value or key: the first `found` bytes exist. */
 static HRESULT put_missing(struct walk *w, size_t found)
 {
     const char *text = w->path->key;
@@ -341,16 +342,16 @@ static HRESULT put_missing(struct walk *w, size_t found)
     HRESULT hr = !path ? E_OUTOFMEMORY : found == asked ? open_part(w, strlen(text), &key) : S_FALSE;
     registry_close(key);
     if (SUCCEEDED(hr)) {
-        const char *hint = hr == S_OK ? "; there is a key: a backslash behind it asks for its values" : "";
-        hr = found == asked ? error_set(GONE, "%.300s: there is no value %.300s%s", path, name, hint)
-                            : error_set(GONE, "%.300s: there is no such key", path);
+        const char *hint = hr == S_OK ? "; a key of that name exists (append a backslash for its values)" : "";
+        hr = found == asked ? error_set(GONE, "%.300s: no value %.300s%s", path, name, hint)
+                            : error_set(GONE, "%.300s: the key does not exist", path);
         hr = walk_put_failure(w, path, name, hr);
     }
     memory_free(path);
     return hr;
 }
 
-/* One value. Its name may hold backslashes, as names of files do, so the deepest key that is there is its key. */
+/* Writes one value. Its name may contain backslashes, as file names do, so the deepest existing key is its key. */
 static HRESULT put_one(struct walk *w)
 {
     const char *text = w->path->key;
@@ -387,7 +388,7 @@ static HRESULT put_keys(struct walk *w)
     if (!path)
         return E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(GONE, "%.300s: there is no such key", path);
+        hr = error_set(GONE, "%.300s: the key does not exist", path);
     hr = configuration_stopped(w->context) ? S_OK : walk_put_failure(w, path, "", hr);
     memory_free(path);
     return hr;
@@ -441,7 +442,7 @@ static bool name_is_equal(const char *a, const char *b, size_t bytes)
     return equal;
 }
 
-/* Takes " /reg:32" off the end. */
+/* Removes " /reg:32" from the end. */
 static size_t read_view(const char *text, bool *of_32_bits)
 {
     static const char behind[] = " /reg:32";
@@ -457,7 +458,7 @@ static size_t read_view(const char *text, bool *of_32_bits)
     return bytes;
 }
 
-/* A computer that is this one is none. */
+/* This computer's name counts as none. */
 static HRESULT read_computer(const char *text, size_t bytes, const char **out)
 {
     char *name = text_copy_n(text, bytes);
@@ -484,13 +485,13 @@ static const char *read_hive(const char *at, enum registry_hive *out)
     return NULL;
 }
 
-/* What is behind the hive: "\Key..." */
+/* Reads what follows the hive: "\Key..." */
 static HRESULT read_key(const char *text, const char *at, struct registry_path *out)
 {
     const char *marker = strstr(at, "\\\\");
     const size_t bytes = strlen(at);
     if (!bytes)
-        return bad(text, "it names no key and no value");
+        return bad(text, "a key or value is missing");
     if (marker) {
         out->recursive = true;
         out->all = !marker[2];
@@ -509,7 +510,7 @@ static HRESULT read_parts(const char *text, const char *at, struct registry_path
     if (at[0] == '\\' && at[1] == '\\') {
         const size_t bytes = strcspn(at + 2, "\\");
         if (!bytes || !at[2 + bytes])
-            return bad(text, "no key is behind the computer's name");
+            return bad(text, "a key is missing after the computer's name");
         hr = read_computer(at + 2, bytes, &out->place.computer);
         at += 2 + bytes;
     }
@@ -517,8 +518,9 @@ static HRESULT read_parts(const char *text, const char *at, struct registry_path
         return hr;
     at = read_hive(at + (*at == '\\'), &out->place.hive);
     return at ? read_key(text, at, out)
-              : bad(text, "it begins with no hive: HKEY_CLASSES_ROOT, HKEY_CURRENT_CONFIG, HKEY_CURRENT_USER, "
-                          "HKEY_LOCAL_MACHINE or HKEY_USERS");
+              : bad(text,
+                    "expected a hive at the beginning: HKEY_CLASSES_ROOT, HKEY_CURRENT_CONFIG, HKEY_CURRENT_USER, "
+                    "HKEY_LOCAL_MACHINE or HKEY_USERS");
 }
 
 HRESULT registry_path_read(const char *text, struct registry_path *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
+/* The performance counter collector: samples a set of PDH counters into one log. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Counters that come later ask for a new segment, which has columns for them. */
+/* Counters that appear later cause a new segment with columns for them. */
 struct latecomers {
-    struct counter_watch *watch; /* NULL: nobody waits for any */
+    struct counter_watch *watch; /* NULL: not watched */
     uint64_t from;               /* clock_monotonic_ms: not before */
-    uint64_t pause;              /* ms from one look at all of them to the next */
+    uint64_t pause;              /* ms between two checks */
 };
 
 struct counter_collector {
@@ -23,15 +23,15 @@ struct counter_collector {
     const struct log_format_traits *format;
     struct log_options options; /* its comment is owned */
     char *path, *base;
-    uint32_t max_records; /* 0: none */
+    uint32_t max_records; /* 0: no limit */
     void *user;           /* collect_context's */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     bool circular;
-    bool has_new; /* latecomers have come */
+    bool has_new; /* such counters have appeared */
     struct latecomers instances, computers;
 };
 
-/* What befell the log although no sample failed. */
+/* Notes a warning of the log although no sample failed. */
 static void note_log_warning(struct counter_collector *cc)
 {
     char *text;
@@ -56,12 +56,12 @@ static HRESULT counter_collector_close(struct collector *c)
     return hr;
 }
 
-/* What could not be added, on its way to the run. */
+/* Collects counters that could not be added, on their way to the run. */
 struct refusals {
     const struct collect_context *context;
-    struct error_kept first; /* S_OK: nothing was refused */
+    struct error_kept first; /* S_OK: none */
     struct texts elsewhere;  /* paths of other computers among them */
-    bool failed;             /* memory was out */
+    bool failed;             /* out of memory */
 };
 
 static bool is_elsewhere(const char *text)
@@ -83,8 +83,8 @@ static void refusals_add(void *user, HRESULT reason, const char *subject, const 
     r->context->note(r->context->user, reason, subject, text);
 }
 
-/* The counters that can be added; what cannot is noted and the others are collected (DECISIONS 16). If none can, there
-   is nothing to start (34), unless new instances or other computers are waited for. */
+/* Opens the query with the counters that can be added; the others are noted and skipped (DECISIONS 16). Without
+   any the start fails (34), unless new instances or other computers are watched. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
                           const struct collect_context *context, struct texts *elsewhere)
 {
@@ -103,18 +103,18 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
     if (SUCCEEDED(hr) && refusals.failed)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !paths->count)
-        context->note(context->user, S_OK, NULL, "a collector has no counters: its log shows when the set ran");
+        context->note(context->user, S_OK, NULL, "the collector has no counters; its log only shows when the set ran");
     if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds || elsewhere->count)
         return hr;
     size_t count;
     counter_query_columns(cc->query, &count);
     return count ? S_OK
-                 : error_set((HRESULT)PDH_NO_DATA, "none of the %zu counters can be collected; the first: %s",
+                 : error_set((HRESULT)PDH_NO_DATA, "none of the %zu counters can be collected; the first error: %s",
                              paths->count, refusals.first.text);
 }
 
-/* A database takes the samples of all segments in one log: what waits for a database that is away is not lost with the
-   segment, and no segment waits for it. */
+/* A database continues through all segments in one log: samples waiting for an unavailable database are not lost
+   with a segment, and no segment waits for it. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
     return !cc->format->is_file && !cc->options.max_bytes && cc->log;
@@ -171,7 +171,7 @@ static bool have_come(struct latecomers *l)
     return found;
 }
 
-/* After a sample. */
+/* Call after a sample. */
 static void watch(struct counter_collector *cc)
 {
     cc->has_new = cc->has_new || have_come(&cc->instances) || have_come(&cc->computers);
@@ -215,10 +215,10 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->collector.limited = cc->max_records != 0;
     cc->user = context->user;
     cc->note = context->note;
-    /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
+    /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend have no meaning for an SQL log. */
     cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
     cc->options.append = model->LogAppend && cc->format->appends;
-    /* Where a set asks for both, the earlier data is kept. */
+    /* If a set has both, the earlier data are kept. */
     cc->options.replace = !cc->options.append && (model->LogOverwrite || model->LogCircular);
     cc->options.base = cc->base = text_copy(context->output_base);
     cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
@@ -243,8 +243,8 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     return S_OK;
 }
 
-/* A circular log of a format that cannot overwrite its oldest samples starts over when it is full: it never grows above
-   its limit and always ends with the newest samples. */
+/* A full circular log whose format cannot overwrite old samples starts over: it never exceeds its limit and always
+   ends with the newest samples. */
 static HRESULT start_over(struct counter_collector *cc)
 {
     HRESULT hr = log_writer_close(cc->log);
@@ -261,7 +261,7 @@ static HRESULT take_sample(struct counter_collector *cc)
     HRESULT hr = counter_query_sample(cc->query, &utc, &cells);
     if (FAILED(hr))
         return hr;
-    if (!cc->log) /* starting over failed at an earlier sample */
+    if (!cc->log) /* starting over failed before */
         hr = create_log(cc);
     if (SUCCEEDED(hr))
         hr = log_writer_append(cc->log, utc, cells);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers are described by the same numbers as sessions, most of which need not be there. */
+/* Converts autologgers to plans and back. They have the same numbers as sessions, most of them optional. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -18,7 +18,7 @@ static uint64_t number_or(const struct autologger_number *n, uint64_t otherwise)
 
 /* ---- from the registry ---- */
 
-/* The file of the session; NULL: it writes none. */
+/* The file of the session; NULL: none. */
 static HRESULT file_of(const struct autologger *a, char **out)
 {
     const uint32_t mode = (uint32_t)number_or(&a->mode, TRACE_MODE_SEQUENTIAL);
@@ -35,8 +35,7 @@ static HRESULT file_of(const struct autologger *a, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The one of a provider's filters that FilterData can be, that for the provider itself before others; filter_count:
-   none. */
+/* The index of the filter that FilterData shows, preferably one that the event provider defines; filter_count: none. */
 static uint32_t shown_filter(const struct autologger_provider *p)
 {
     uint32_t found = p->filter_count;
@@ -49,7 +48,7 @@ static uint32_t shown_filter(const struct autologger_provider *p)
     return found;
 }
 
-/* As enable() of engine/etw/controller/autologger.c takes the values. */
+/* Interprets the values as enable() in engine/etw/controller/autologger.c does. */
 static struct trace_enable enable_of(const struct autologger_provider *p)
 {
     const bool flags_alone = p->flags.there && !p->any.there;
@@ -100,7 +99,7 @@ HRESULT trace_plan_from_autologger(const struct autologger *a, struct trace_plan
 
 /* ---- to the registry ---- */
 
-/* A number that is not there, and would be 0, need not be. */
+/* An absent number that would be 0 stays absent. */
 static void put(struct autologger_number *n, uint64_t value)
 {
     n->there = n->there || value != 0;
@@ -115,7 +114,7 @@ static const struct trace_enable *find_enable(const struct trace_plan *plan, con
     return NULL;
 }
 
-/* The plan's filter in the place of the one that a set shows; others stay. */
+/* Replaces the filter that a set shows; others stay. */
 static HRESULT put_filter(struct autologger_provider *p, const struct trace_enable *e)
 {
     uint32_t at = shown_filter(p);
@@ -133,7 +132,7 @@ static HRESULT put_filter(struct autologger_provider *p, const struct trace_enab
         return S_OK;
     if (at == DIRECTORY_FILTERS) {
         memory_free(data);
-        return error_set(E_INVALIDARG, "TraceDataProviders: provider %s has %d filters already", e->name,
+        return error_set(E_INVALIDARG, "TraceDataProviders: provider %s already has %d filters", e->name,
                          (int)DIRECTORY_FILTERS);
     }
     p->filter_count += at == p->filter_count;
@@ -146,7 +145,7 @@ static HRESULT put_provider(struct autologger_provider *p, const struct trace_en
     const struct trace_enable before = enable_of(p);
     put(&p->enabled, 1);
     put(&p->level, e->level);
-    /* EnableFlags count alone where there is no MatchAnyKeyword. */
+    /* EnableFlags are used only without MatchAnyKeyword. */
     if (before.any != e->any || before.properties != e->properties || !p->flags.there)
         p->any = (struct autologger_number){true, e->any};
     put(&p->all, e->all);
@@ -155,7 +154,7 @@ static HRESULT put_provider(struct autologger_provider *p, const struct trace_en
     return put_filter(p, e);
 }
 
-/* Those that the plan leaves go, unless they were not enabled. */
+/* Removes enabled event providers that are not in the plan. */
 static HRESULT put_providers(const struct trace_plan *plan, struct autologger *a)
 {
     HRESULT hr = S_OK;
@@ -238,7 +237,7 @@ HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologge
 {
     HRESULT hr = put_name(plan, a);
     if (SUCCEEDED(hr))
-        hr = put_file(plan, a); /* before the mode, by which there is one */
+        hr = put_file(plan, a); /* before the mode, which requires it */
     if (SUCCEEDED(hr))
         hr = put_guid(plan, a);
     if (FAILED(hr))
@@ -250,7 +249,7 @@ HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologge
     put(&a->minimum_buffers, plan->minimum_buffers);
     put(&a->maximum_buffers, plan->maximum_buffers);
     put(&a->flush_timer, plan->flush_timer);
-    /* Without it a file has 100 MB, and a plan's 0 means no end. */
+    /* Without it a file is limited to 100 MB, while 0 in a plan means no limit. */
     if (plan->file && (a->maximum_file.there || plan->maximum_file != AUTOLOGGER_FILE_MB))
         a->maximum_file = (struct autologger_number){true, plan->maximum_file};
     return put_providers(plan, a);

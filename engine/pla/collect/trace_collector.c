@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace data collector: a session that it starts, looks after and stops. A next segment takes the session over and
-   gives it another file, so that no event is lost between the two. */
+/* The trace data collector: starts, supervises and stops a session. The next segment takes the session over and
+   switches its file, so that no event is lost in between. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 1000,           /* for the figures, and whether the session lives */
-    LOOK_FULL_MS = 250,       /* for a file that is to be followed when it is full: at most, */
+    LOOK_MS = 1000,           /* between checks of statistics and session */
+    LOOK_FULL_MS = 250,       /* for a file that must be followed when it is full: at most */
     LOOK_NEARLY_FULL_MS = 20, /* and at least */
     BUFFER_UNIT = 1024,
 };
@@ -24,16 +24,16 @@ enum {
 
 struct trace_collector {
     struct collector collector;
-    struct trace_plan plan; /* of the session as it is */
-    char *path, *base;      /* collect_context's output */
+    struct trace_plan plan; /* of the running session */
+    char *path, *base;      /* output of collect_context */
     uint64_t handle;
-    bool owns;                          /* the session is this one's to stop */
-    struct trace_collector *taken_from; /* whose it was; it is there until the segment is */
-    struct trace_session at_begin, now; /* figures when this segment began, and when they were last looked at */
+    bool owns;                          /* this collector must stop the session */
+    struct trace_collector *taken_from; /* previous owner; valid while the segment is opened */
+    struct trace_session at_begin, now; /* statistics at the start of this segment, and at the latest check */
     uint32_t maximum_mb;                /* SegmentMaxSize */
     bool segmented, overwrites;
     bool snapshot;   /* a flush of this run has written `path` */
-    uint64_t looked; /* clock_monotonic_ms of the latest look */
+    uint64_t looked; /* clock_monotonic_ms of the latest check */
     void *user;      /* collect_context's */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -44,7 +44,7 @@ static struct trace_target target_of(const struct trace_collector *tc)
         .name = tc->plan.session, .handle = tc->handle, .is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0};
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 static uint32_t since(uint32_t now, uint32_t then)
 {
@@ -69,7 +69,7 @@ static uint64_t bytes_written(const struct trace_collector *tc)
     return tc->collector.figures.buffers_written * tc->now.is.buffer_kb * BUFFER_UNIT;
 }
 
-/* The numbers alone. */
+/* Copies the numbers only. */
 static struct trace_session numbers_of(const struct trace_session *s)
 {
     struct trace_session copy = *s;
@@ -85,24 +85,25 @@ static void begin_figures(struct trace_collector *tc, struct trace_session *now,
     tc->looked = clock_monotonic_ms();
 }
 
-/* A user reads in the run's message that a trace is not whole. */
+/* Tells users in the run's message that the trace is incomplete. */
 static void note_losses(struct trace_collector *tc)
 {
     const struct collector_figures *f = &tc->collector.figures;
     if (!f->events_lost && !f->buffers_lost && !f->real_time_buffers_lost)
         return;
-    char *text = text_format("trace session '%s' has lost %" PRIu64 " events for want of a buffer, %" PRIu64
-                             " buffers that could not be written and %" PRIu64 " that no consumer took",
+    char *text = text_format("trace session '%s' lost %" PRIu64 " events without a free buffer, %" PRIu64
+                             " buffers that could not be written and %" PRIu64 " that no consumer read",
                              tc->plan.session, f->events_lost, f->buffers_lost, f->real_time_buffers_lost);
     if (text)
         tc->note(tc->user, S_OK, NULL, text);
     memory_free(text);
 }
 
-/* ---- its session ---- */
+/* ---- session ---- */
 
-/* The session's own Guid tells it from another one that has its name later. Those of the kernel have the same all: they
-   are told by their file until they have begun, then by the thread that writes them. */
+/* Records the session for release. Its Guid distinguishes it from a later one of the same name. Sessions of kernel
+   events share one Guid: they are identified by their file until they have started, then by the thread that writes
+   them. */
 static HRESULT hold_kernel(const struct trace_collector *tc, const struct collect_context *context, uint32_t thread)
 {
     const char *file = tc->plan.file && !thread ? tc->plan.file : "";
@@ -126,7 +127,7 @@ static HRESULT hold_session(const struct trace_collector *tc, const struct colle
     return hr;
 }
 
-/* Stops it unless somebody else's has the name by now. */
+/* Stops the session unless another one has its name now. */
 static HRESULT release_sessions(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
                                 const void *of)
 {
@@ -250,7 +251,7 @@ static HRESULT stop_session(struct trace_collector *tc)
     return hr;
 }
 
-/* S_FALSE: the session cannot become so. */
+/* S_FALSE: the session cannot be changed that way. */
 static HRESULT take_session_over(struct trace_collector *tc, struct trace_collector *before)
 {
     const struct trace_target t = target_of(before);
@@ -277,11 +278,11 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
     return S_OK;
 }
 
-/* One name is one session: what cannot go on is stopped first. */
+/* A name can have one session only: if it cannot continue, it is stopped first. */
 static HRESULT begin_session(struct trace_collector *tc, const struct collect_context *context)
 {
     struct trace_collector *before = (struct trace_collector *)context->previous;
-    /* Append goes on in the same file, and nothing is to be kept of what is overwritten. */
+    /* Append continues in the same file; a file that is overwritten is not preserved. */
     const bool replaces_file = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
                                !(tc->plan.mode & TRACE_MODE_APPEND);
     HRESULT hr = before && before->owns && !replaces_file ? take_session_over(tc, before) : S_FALSE;
@@ -296,7 +297,7 @@ static HRESULT begin_session(struct trace_collector *tc, const struct collect_co
 
 static bool trace_collector_writes(const struct object *model)
 {
-    /* A session in memory alone writes when it is flushed. */
+    /* A session in memory writes when it is flushed. */
     const struct trace_data_collector *c = (const struct trace_data_collector *)model;
     return trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING;
 }
@@ -312,7 +313,7 @@ static bool trace_collector_is_there(const struct object *model, const char *fil
     return is_private(model) ? trace_file_private_exists(file) : file_exists(file);
 }
 
-/* ETW makes a file for each process of a private session, and numbers those of EVENT_TRACE_FILE_MODE_NEWFILE. */
+/* ETW creates one file per process of a private session, and numbers those of EVENT_TRACE_FILE_MODE_NEWFILE. */
 static bool trace_collector_writes_parts(const struct object *model, const char *file)
 {
     return is_private(model) || strstr(file, "%d");
@@ -377,7 +378,7 @@ static HRESULT trace_collector_open(struct object *object, const struct collect_
     return S_OK;
 }
 
-/* So that it is seen soon after it is full, however fast it grows. */
+/* The time of the next check, so that a full file is noticed soon, however fast it grows. */
 static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, uint64_t ms)
 {
     const uint64_t bytes = bytes_written(tc), limit = (uint64_t)tc->maximum_mb << 20;
@@ -387,7 +388,7 @@ static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, 
     return wait < LOOK_NEARLY_FULL_MS ? LOOK_NEARLY_FULL_MS : wait < LOOK_FULL_MS ? wait : LOOK_FULL_MS;
 }
 
-/* ETW ends a session whose file is full, or its file alone if it is in real time too. */
+/* ETW stops a session whose file is full; if it is also real-time, it only closes the file. */
 static bool is_full(const struct trace_collector *tc)
 {
     const uint64_t limit = (uint64_t)tc->maximum_mb << 20, buffer = (uint64_t)tc->now.is.buffer_kb * BUFFER_UNIT;
@@ -413,11 +414,11 @@ static enum collector_standing trace_collector_poll(struct collector *c, HRESULT
         c->poll_ms = 0;
         if (is_full(tc))
             return COLLECTOR_AT_LIMIT;
-        *reason = error_set(hr, "trace session '%s' was ended by somebody else", tc->plan.session);
+        *reason = error_set(hr, "trace session '%s' was stopped by another program", tc->plan.session);
         return COLLECTOR_FAILED;
     }
     if (FAILED(hr))
-        return COLLECTOR_GOES_ON; /* it is asked again */
+        return COLLECTOR_GOES_ON; /* retried at the next check */
     tc->looked += passed;
     take_figures(tc, &now);
     if (!tc->plan.file)
@@ -481,14 +482,14 @@ static bool trace_collector_follows(const struct collector *c, struct object *mo
     const struct trace_collector *tc = (const struct trace_collector *)c;
     struct trace_plan plan;
     if (!tc->owns || FAILED(plan_again(tc, model, &plan)))
-        return true; /* there is nothing to stop first, or the open will fail and tell why */
+        return true; /* nothing must be stopped first, or the open will fail with the reason */
     const bool follows = trace_plan_can_become(&tc->plan, &plan) || !text_equal_nocase(tc->plan.session, plan.session);
     trace_plan_free(&plan);
     return follows;
 }
 
-/* As `before` had it, but for the file, which it goes on in: to the one before it there is no way back. A FlushTimer
-   and MaximumBuffers of 0 were "as it is". */
+/* Changes the session back to `before`, except for the file, which cannot be switched back. FlushTimer and
+   MaximumBuffers of 0 meant unchanged. */
 static HRESULT change_back(const struct trace_collector *tc, struct trace_plan *before)
 {
     const struct trace_target t = target_of(tc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of trace sessions: from a trace collector, and back into its properties. */
+/* Plans of trace sessions, made from trace collectors and written back to their properties. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    LONGEST_NAME = 1024, /* characters of a session's name */
+    LONGEST_NAME = 1024, /* characters of a session name */
     OWN_FILTER_TYPES = 0x7FFFFFFF,
     KB_OF_MB = 1024,
 };
@@ -61,7 +61,7 @@ HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enabl
     return S_OK;
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 static HRESULT map_value(struct object *map, uint64_t most, const char *property, const struct trace_enable *e,
                          uint64_t *out)
@@ -72,11 +72,11 @@ static HRESULT map_value(struct object *map, uint64_t most, const char *property
         return hr;
     *out = (uint64_t)v.integer;
     return *out <= most ? S_OK
-                        : error_set(E_INVALIDARG, "TraceDataProviders: %s of provider %s is 0x%llX, at most 0x%llX",
+                        : error_set(E_INVALIDARG, "TraceDataProviders: %s of provider %s: 0x%llX is above 0x%llX",
                                     property, e->name, (unsigned long long)*out, (unsigned long long)most);
 }
 
-/* Whether the data are a filter as ETW's providers expect one, with its header. */
+/* Whether the data begin with the header that ETW's event providers expect. */
 static bool is_schematized(const struct bytes *data)
 {
     EVENT_FILTER_HEADER head;
@@ -86,8 +86,8 @@ static bool is_schematized(const struct bytes *data)
     return head.Size == data->count && !head.InstanceId && !head.NextOffset;
 }
 
-/* MS-PLA gives FilterType no meaning: what is none of ETW's types are data between two programs, which ETW carries
-   behind a header, with FilterType as its number. */
+/* MS-PLA gives FilterType no meaning. A type that is not one of ETW's marks private data between two programs; ETW
+   transports them after a header with FilterType as their number. */
 static HRESULT make_filter(const struct trace_data_provider *p, struct bytes *data, struct trace_enable *e)
 {
     const bool own = p->FilterType <= OWN_FILTER_TYPES, headed = own && !is_schematized(data);
@@ -97,7 +97,8 @@ static HRESULT make_filter(const struct trace_data_provider *p, struct bytes *da
         return S_OK;
     e->filter_type = own ? EVENT_FILTER_TYPE_SCHEMATIZED : p->FilterType;
     if (own && head + data->count > MAX_EVENT_FILTER_DATA_SIZE)
-        return error_set(E_INVALIDARG, "TraceDataProviders: FilterData of provider %s has %zu bytes, at most %zu",
+        return error_set(E_INVALIDARG,
+                         "TraceDataProviders: FilterData of provider %s has %zu bytes (at most %zu are allowed)",
                          e->name, data->count, MAX_EVENT_FILTER_DATA_SIZE - head);
     e->filter.items = memory_zero(1, head + data->count);
     if (!e->filter.items)
@@ -134,7 +135,7 @@ static HRESULT name_provider(struct object *provider, struct trace_enable *e)
     return e->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Of the kernel's provider KeywordsAny are constants of group masks, whether as flags or as a flag array. */
+/* The kernel provider's KeywordsAny are group mask constants, as flags or as a flag array. */
 static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
 {
     uint64_t *values;
@@ -146,7 +147,7 @@ static HRESULT read_masks(const struct trace_data_provider *p, const struct trac
         if (values[i] <= UINT32_MAX)
             group_masks_add(plan->masks, (uint32_t)values[i]);
         else
-            hr = error_set(E_INVALIDARG, "TraceDataProviders: KeywordsAny of provider %s has 0x%llX, at most 0x%X",
+            hr = error_set(E_INVALIDARG, "TraceDataProviders: KeywordsAny of provider %s: 0x%llX is above 0x%X",
                            e->name, (unsigned long long)values[i], UINT32_MAX);
     }
     group_masks_place(plan->masks);
@@ -160,7 +161,7 @@ static HRESULT add_kernel(struct object *provider, const struct trace_enable *e,
     if (!kernel)
         return S_OK;
     if (plan->kernel)
-        return error_set(E_INVALIDARG, "TraceDataProviders: %s and %s are not in one session", plan->kernel->name,
+        return error_set(E_INVALIDARG, "TraceDataProviders: %s and %s cannot be in one session", plan->kernel->name,
                          kernel->name);
     plan->kernel = kernel;
     return read_masks((const struct trace_data_provider *)provider, e, plan);
@@ -222,13 +223,13 @@ bool trace_plan_writes_file(const struct object *collector)
     return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
 }
 
-/* What nothing but a file has: MS-PLA 2.2.2.11 has it ignored without one. */
+/* Modes of a file; MS-PLA 2.2.2.11 ignores them without one. */
 static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
     const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
     uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
-    /* A file that goes on has its size already, and the next one is made when the one before is full. */
+    /* An appended file already has its size, and the next file is created when the previous one is full. */
     if (c->PreallocateFile && output->maximum_mb && !append && !output->segmented)
         mode |= TRACE_PLAN_OF_PreallocateFile;
     return mode;
@@ -266,7 +267,7 @@ static HRESULT read_session_name(struct object *collector, struct trace_plan *pl
     units = text_utf16_length(plan->session);
     return units && units <= LONGEST_NAME
                ? S_OK
-               : error_set(PLA_E_INVALID_SESSION_NAME, "SessionName: '%.100s' has %zu characters, not 1 to %d",
+               : error_set(PLA_E_INVALID_SESSION_NAME, "SessionName: '%.100s' has %zu characters (1 to %d are allowed)",
                            plan->session, units, LONGEST_NAME);
 }
 
@@ -276,16 +277,16 @@ static HRESULT check_private(struct trace_plan *plan)
     if (!(plan->mode & TRACE_MODE_PRIVATE_LOGGER))
         return S_OK;
     if (!plan->count)
-        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has no provider in whose processes it could be",
+        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has no provider whose processes could run it",
                          plan->session);
     if (plan->kernel)
-        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a provider of the kernel, which is no process",
+        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a kernel provider, which has no process",
                          plan->session);
-    plan->guid = plan->enables[0].guid; /* such a session is where this provider is */
+    plan->guid = plan->enables[0].guid; /* a private session is in the processes of this event provider */
     return S_OK;
 }
 
-/* What ETW has for each session of the kernel's events that is no system logger. */
+/* Applies ETW's requirements to a session of kernel events that is not a system logger. */
 static HRESULT be_reserved(struct trace_plan *plan)
 {
     char *name = text_copy(plan->kernel->session);
@@ -335,14 +336,14 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
     return S_OK;
 }
 
-/* ---- one after the other ---- */
+/* ---- comparing plans ---- */
 
 bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b)
 {
     return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
 }
 
-/* A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW, which changes no MaximumBuffers of a private session. */
+/* ETW treats FlushTimer and MaximumBuffers of 0 as unchanged, and cannot change MaximumBuffers of a private session. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
 {
     static const GUID none;
@@ -359,7 +360,7 @@ bool trace_plan_can_become(const struct trace_plan *from, const struct trace_pla
 
 enum { STREAM_FILE = 1, STREAM_REAL_TIME = 2, STREAM_BUFFERING = 4 }; /* StreamMode, MS-PLA 2.2.2.10 */
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 static HRESULT put_map(struct object *map, uint64_t number)
 {
@@ -378,7 +379,7 @@ static const char *name_of(const GUID *guid, const struct event_providers *known
     return kernel ? kernel->name : NULL;
 }
 
-/* A new one, named as it is registered, or by its GUID (behaviour 10). */
+/* Adds an event provider with its registered name, or its GUID (behaviour 10). */
 static HRESULT add_provider(struct object *providers, const struct trace_enable *e, const struct event_providers *known,
                             struct object **out)
 {
@@ -416,7 +417,7 @@ static bool plan_has(const struct trace_plan *plan, const GUID *guid)
     return false;
 }
 
-/* A filter with ETW's header is data that have a number (as trace_plan_make has them). */
+/* A filter with ETW's header contains data and their number (as trace_plan_make creates them). */
 static HRESULT fill_filter(struct object *provider, const struct trace_enable *e)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)provider;
@@ -436,7 +437,7 @@ static HRESULT fill_filter(struct object *provider, const struct trace_enable *e
         p->FilterData.count == data.count && (!data.count || !memcmp(p->FilterData.items, data.items, data.count));
     object_unlock(provider);
     if (same && (from != 0) == (p->FilterType < EVENT_FILTER_TYPE_SCHEMATIZED))
-        return S_OK; /* FilterType may say more than the header's number */
+        return S_OK; /* FilterType may contain more than the header's number */
     p->FilterType = from ? head.Id : e->filter_type;
     HRESULT hr = bytes_copy(&v.bytes, &data);
     if (SUCCEEDED(hr))
@@ -445,7 +446,7 @@ static HRESULT fill_filter(struct object *provider, const struct trace_enable *e
     return hr;
 }
 
-/* The kernel's flags, an item for each, as exports have them; of other masks than EnableFlags they are a flag array. */
+/* Kernel flags become single items, as in exports; masks beyond EnableFlags become a flag array. */
 static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
 {
     enum { TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, MASK_BITS = 29 }; /* ValueMapType */
@@ -464,7 +465,7 @@ static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
     return hr;
 }
 
-/* Of a session of the registry the kernel's provider is as it was committed. */
+/* For an autologger the kernel provider stays as it was committed. */
 static HRESULT fill_kernel(struct object *provider, const struct trace_plan *plan)
 {
     return plan->kernel ? fill_masks(((struct trace_data_provider *)provider)->KeywordsAny, plan->masks) : S_OK;
@@ -523,7 +524,7 @@ static uint32_t stream_of(const struct trace_plan *plan)
 
 static void fill_modes(struct trace_data_collector *c, const struct trace_plan *plan)
 {
-    uint32_t own = TRACE_MODE_SEQUENTIAL; /* what a file is that is nothing else */
+    uint32_t own = TRACE_MODE_SEQUENTIAL; /* the mode of a file without other modes */
 #define TRACE_PLAN_MODE(property, bits) own |= TRACE_PLAN_OF_##property;
 #include "engine/pla/collect/trace_plan_modes.def"
     c->LogAppend = (plan->mode & TRACE_PLAN_OF_LogAppend) != 0;
@@ -551,7 +552,7 @@ static HRESULT put_own(struct object *o, int row, const char *text)
     return object_put_text(o, &o->class->properties[row], text);
 }
 
-/* RootPath and FileName that make this file again. */
+/* Sets RootPath and FileName such that they make this file. */
 static HRESULT fill_file(struct object *set, struct object *collector, const char *file)
 {
     char *folder = path_folder(file);
@@ -587,14 +588,14 @@ static HRESULT fill_collector(struct object *set, struct object *collector, cons
     return fill_providers(c->TraceDataProviders, plan, filters);
 }
 
-/* MB, whatever the session counts in; what is not whole is rounded up. */
+/* Megabytes, whatever unit the session uses; rounded up. */
 static uint32_t megabytes(const struct trace_plan *plan)
 {
     return plan->mode & TRACE_MODE_USE_KBYTES ? plan->maximum_file / 1024 + (plan->maximum_file % 1024 != 0)
                                               : plan->maximum_file;
 }
 
-/* The first trace collector, a new one if there is none. */
+/* The first trace collector; created if missing. */
 static HRESULT collector_of_set(struct object *set, struct object **out)
 {
     struct object *collectors = set_of(set)->DataCollectors, **list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace providers of this host: the kernel, with the flags of MS-PLA note 2, and those that are registered. */
+/* The event providers of this host: the kernel, with the flags of MS-PLA note 2, and registered ones. */
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/etw/etw_api.h"
@@ -13,7 +13,7 @@ struct known_value {
     const char *name;
     uint64_t value;
 };
-/* What Windows reserves (MS-PLA notes 36 and 37, which calls the keyword of response times Reserved). */
+/* Values that Windows reserves (MS-PLA notes 36 and 37; the latter calls the keyword of response times Reserved). */
 #define OPCODE(called, number, shown)
 #define TASK(called, number, shown)
 #define CHANNEL(called, number)
@@ -95,7 +95,7 @@ static HRESULT add_values(struct object *map, uint32_t type, const struct known_
     return hr;
 }
 
-/* What the provider itself defines; S_FALSE: nothing is known of it. */
+/* Adds what the event provider defines; S_FALSE: unknown. */
 static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords)
 {
     struct event_fields fields;
@@ -137,13 +137,13 @@ static HRESULT provider_fill(struct object *o, const GUID *guid, const char *nam
     return hr;
 }
 
-/* Whether the provider is the one of the GUID, or if that is NULL of the name. */
+/* Compares the GUID, or the name if `guid` is NULL. */
 static bool is_meant(const GUID *guid, const char *name, const GUID *its_guid, const char *its_name)
 {
     return guid ? guid_equal(guid, its_guid) : text_equal_nocase(name, its_name);
 }
 
-/* Query sets what is known of a provider; what is passed to it stays as it was put (MS-PLA 3.2.4.11.15). */
+/* Query fills in what is known of an event provider; its filter stays as it was put (MS-PLA 3.2.4.11.15). */
 static HRESULT keep_filter(struct object *provider, struct object *fresh)
 {
     static const int rows[] = {ITraceDataProvider_FilterEnabled, ITraceDataProvider_FilterType,
@@ -190,8 +190,7 @@ HRESULT trace_provider_query(struct object *provider, const char *name)
         found = is_meant(guid, name, &registered.items[i].guid, registered.items[i].name) ? &registered.items[i] : NULL;
     if (SUCCEEDED(hr))
         hr = found ? provider_take_filled(provider, &found->guid, found->name)
-                   : error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: no trace provider '%s' is known here",
-                               name);
+                   : error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: unknown trace provider '%s'", name);
     event_providers_free(&registered);
     return hr;
 }
@@ -244,7 +243,7 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's own, which Windows lists too, by other names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* the kernel's, which Windows also lists under other names */
 }
 
 HRESULT trace_providers_list(struct object *collection)
@@ -265,7 +264,7 @@ HRESULT trace_providers_list(struct object *collection)
     return hr;
 }
 
-/* ---- who has registered what ---- */
+/* ---- registrations ---- */
 
 static HRESULT add_registered(struct object *found, const struct event_providers *known, const GUID *guid)
 {
@@ -275,7 +274,7 @@ static HRESULT add_registered(struct object *found, const struct event_providers
     return add_filled(found, guid, p ? p->name : text);
 }
 
-/* Also one that we may not look at. */
+/* True also for a process that this one may not access. */
 static bool is_there(uint32_t process)
 {
     char *program = NULL;
@@ -290,7 +289,7 @@ HRESULT trace_providers_list_of_process(struct object *collection, uint32_t proc
     struct event_providers known = {0};
     struct event_registrations registered = {0};
     if (!is_there(process))
-        return error_set(E_INVALIDARG, "Pid: there is no process %u", (unsigned)process);
+        return error_set(E_INVALIDARG, "Pid: process %u does not exist", (unsigned)process);
     HRESULT hr = event_registrations_list(host_etw(), NULL, &registered);
     if (SUCCEEDED(hr))
         hr = event_providers_list(host_etw(), &known);
@@ -307,7 +306,7 @@ HRESULT trace_providers_list_of_process(struct object *collection, uint32_t proc
     return hr;
 }
 
-/* The provider's GUID; E_INVALIDARG without one: the host knows providers by nothing else. */
+/* The event provider's GUID; E_INVALIDARG without one, because the host OS identifies event providers by GUID only. */
 static HRESULT guid_of(struct object *provider, const char *method, GUID *out)
 {
     static const GUID none;
@@ -323,7 +322,8 @@ HRESULT trace_provider_get_security(struct object *provider, uint32_t parts, cha
     *sddl = NULL;
     HRESULT hr = guid_of(provider, "GetSecurity", &guid);
     if (SUCCEEDED(hr) && !(parts & SECURITY_PARTS))
-        hr = error_set(E_INVALIDARG, "SecurityInfo: 0x%X asks for none of 1 owner, 2 group, 4 DACL and 8 SACL",
+        hr = error_set(E_INVALIDARG,
+                       "SecurityInfo: invalid value 0x%X: expected 1 (owner), 2 (group), 4 (DACL) or 8 (SACL)",
                        (unsigned)parts);
     return FAILED(hr) ? hr : event_provider_get_security(&guid, parts & SECURITY_PARTS, sddl);
 }
@@ -332,12 +332,12 @@ HRESULT trace_provider_set_security(struct object *provider, const char *sddl)
 {
     GUID guid;
     HRESULT hr = guid_of(provider, "SetSecurity", &guid);
-    if (SUCCEEDED(hr) && !sddl[0]) /* well-formed, but it would let everybody do everything */
-        hr = error_set(E_INVALIDARG, "Sddl: it is empty");
+    if (SUCCEEDED(hr) && !sddl[0]) /* valid SDDL, but it would grant everybody everything */
+        hr = error_set(E_INVALIDARG, "Sddl: the string is empty");
     return FAILED(hr) ? hr : event_provider_set_security(&guid, sddl);
 }
 
-/* One that has ended meanwhile is not there. */
+/* Skips a process that has exited. */
 static HRESULT add_process(struct object *map, uint32_t process)
 {
     char *program;
@@ -346,7 +346,7 @@ static HRESULT add_process(struct object *map, uint32_t process)
         return S_OK;
     if (hr == E_OUTOFMEMORY)
         return hr;
-    if (FAILED(hr)) /* another account's: its id is all that can be told */
+    if (FAILED(hr)) /* another account's process: only its id is known */
         program = text_format("%u", (unsigned)process);
     hr = program ? add_value(map, program, "", process) : E_OUTOFMEMORY;
     memory_free(program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace sessions by the host's ETW, and the files that they write. */
+/* Trace sessions through the host's ETW, and the files that they write. */
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"
@@ -15,10 +15,10 @@
 enum {
     NAME_UNITS = 1025,
     FILE_UNITS = 4097,
-    SESSIONS = 64,        /* to begin with; systems may be set up for more */
-    PROVIDERS_MS = 5000,  /* that all providers of a call have together to hear of it */
+    SESSIONS = 64,        /* initial size; a system may allow more */
+    PROVIDERS_MS = 5000,  /* total time to wait for the event providers of a call */
     LIST_ATTEMPTS = 8,    /* while the list grows */
-    LOGGER_MASK = 0xFFFF, /* of a handle: the session's number */
+    LOGGER_MASK = 0xFFFF, /* session number within a handle */
 };
 
 /* EVENT_TRACE_PROPERTIES with room for both names. */
@@ -33,10 +33,10 @@ static HRESULT etw_functions(const struct etw_api **out)
     *out = host_etw();
     return (*out)->StartTraceW ? S_OK
                                : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                           "32-bit programs have no trace sessions in their process");
+                                           "trace sessions are not available in 32-bit programs");
 }
 
-/* Our own functions leave a text of what was wrong, the system's a code. */
+/* Our own functions leave an error text, the system's only a code. */
 static HRESULT failed(ULONG code, const char *session)
 {
     return code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_OUTOFMEMORY
@@ -131,7 +131,7 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
     return hr;
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 /* Its events are flags of the session (set_masks, fill_block). */
 static bool is_kernel(const struct trace_enable *e)
@@ -145,7 +145,7 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     EVENT_FILTER_DESCRIPTOR filter = {
         .Ptr = (uintptr_t)e->filter.items, .Size = (ULONG)e->filter.count, .Type = e->filter_type};
     ENABLE_TRACE_PARAMETERS parameters = {
-        .Version = 2, /* as the count is there */
+        .Version = 2, /* because FilterDescCount is used */
         .EnableProperty = e->properties,
         .EnableFilterDesc = e->filtered ? &filter : NULL,
         .FilterDescCount = e->filtered ? 1 : 0,
@@ -157,7 +157,7 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     error_clear();
     const ULONG result = etw->EnableTraceEx2(handle, &e->guid, code, e->level, e->any, e->all,
                                              now < until ? (ULONG)(until - now) : 0, &parameters);
-    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* it holds all the same */
+    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* it is enabled nevertheless */
         return S_OK;
     text_from_guid(&e->guid, guid);
     HRESULT hr = failed(result, session);
@@ -177,8 +177,8 @@ static HRESULT disable(const struct etw_api *etw, uint64_t handle, const char *s
     return ask_provider(etw, handle, session, &bare, EVENT_CONTROL_CODE_DISABLE_PROVIDER, until);
 }
 
-/* The blocks of EnumerateTraceGuidsEx, which may grow between two calls. *out from memory_alloc; S_FALSE: nobody knows
-   the provider any more. */
+/* Calls EnumerateTraceGuidsEx, whose result may grow between two calls. *out from memory_alloc; S_FALSE: the event
+   provider is no longer registered. */
 static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *of, uint8_t **out,
                          ULONG *bytes)
 {
@@ -203,7 +203,7 @@ static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what,
     return code == ERROR_NOT_ENOUGH_MEMORY ? E_OUTOFMEMORY : error_prefix(HRESULT_FROM_WIN32(code), "event providers");
 }
 
-/* Whether the session has it enabled; each process of the provider says the same. */
+/* Whether the session has enabled the event provider; each of its processes reports the same. */
 static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, struct trace_enable *out)
 {
     TRACE_PROVIDER_INSTANCE_INFO instance;
@@ -219,7 +219,7 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
         if (info.LoggerId != number || !info.IsEnabled)
             continue;
         out->level = info.Level;
-        out->any = info.MatchAnyKeyword; /* ETW keeps 0 as all keywords, so what was put as 0 reads so */
+        out->any = info.MatchAnyKeyword; /* ETW stores 0 as all keywords, so a 0 that was put reads so */
         out->all = info.MatchAllKeyword;
         out->properties = info.EnableProperty;
         return true;
@@ -227,7 +227,7 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
     return false;
 }
 
-/* The kernel's provider, which no enable tells of. */
+/* Adds the kernel provider, which is not among the enabled ones. */
 static HRESULT add_kernel(const struct etw_api *etw, struct trace_session *s)
 {
     ULONG need = 0;
@@ -266,8 +266,7 @@ HRESULT trace_session_providers(struct trace_session *s)
 
 /* ---- start ---- */
 
-/* MS-PLA 3.2.4.9 has the process' id behind the name of each file of a private session, ETW behind all but the first.
- */
+/* MS-PLA 3.2.4.9 appends the process id to the name of each file of a private session; ETW to all but the first. */
 static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *plan, struct block *b)
 {
     if (etw == &openetw_api && (plan->mode & TRACE_MODE_PRIVATE_LOGGER))
@@ -286,7 +285,7 @@ static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *pl
     return S_OK;
 }
 
-/* What StartTrace and its like have no flag for. */
+/* Sets flags that StartTrace does not support. */
 static HRESULT set_masks(const struct etw_api *etw, uint64_t handle, const struct trace_plan *plan)
 {
     uint32_t masks[GROUP_MASKS];
@@ -309,7 +308,7 @@ static HRESULT session_control(const struct etw_api *etw, const struct trace_tar
     error_clear();
     const ULONG result = etw->ControlTraceW(t->handle, t->handle ? NULL : name, &b->p, code);
     memory_free(name);
-    /* A name that is too long for the block is cut, and all else is done. */
+    /* A name that is too long for the block is cut; everything else is done. */
     return result == ERROR_SUCCESS || result == ERROR_MORE_DATA ? S_OK : failed(result, t->name);
 }
 
@@ -376,7 +375,7 @@ HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session 
     return hr;
 }
 
-/* ---- one that runs ---- */
+/* ---- running sessions ---- */
 
 static HRESULT control_and_read(const struct trace_target *t, ULONG code, struct trace_session *out)
 {
@@ -429,8 +428,8 @@ static const struct trace_enable *find_provider(const struct trace_plan *plan, c
     return NULL;
 }
 
-/* All providers that are other in `to`; those of both come from `from` into `to`. *done counts the steps, of which
-   there are from->count + to->count. */
+/* Changes all event providers that differ in `to`; those of both go from `from` to `to`. *done counts the steps,
+   from->count + to->count in all. */
 static HRESULT change_providers(const struct etw_api *etw, const struct trace_session *s, const struct trace_plan *from,
                                 const struct trace_plan *to, size_t steps, size_t *done)
 {
@@ -451,7 +450,7 @@ static HRESULT change_providers(const struct etw_api *etw, const struct trace_se
     return hr;
 }
 
-/* The steps that were done, backwards. */
+/* Undoes the completed steps in reverse order. */
 static void change_back(const struct etw_api *etw, const struct trace_session *s, const struct trace_plan *from,
                         const struct trace_plan *to, size_t done)
 {
@@ -482,7 +481,7 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
     b->p.LogFileMode = to->mode & TRACE_MODE_REAL_TIME;
     b->p.FlushTimer = to->flush_timer;
     b->p.MaximumBuffers = to->maximum_buffers;
-    b->p.EnableFlags = group_masks_flags(to->masks); /* all that it has from now on, whatever else changes */
+    b->p.EnableFlags = group_masks_flags(to->masks); /* all flags that the session has from now on */
     if (trace_plan_same_file(from, to))
         b->p.LogFileNameOffset = 0;
     else
@@ -524,7 +523,7 @@ HRESULT trace_session_update(const struct trace_target *t, const struct trace_pl
     return hr;
 }
 
-/* ---- all of them ---- */
+/* ---- listing sessions ---- */
 
 void trace_sessions_free(struct trace_session *list, size_t count)
 {
@@ -572,7 +571,8 @@ HRESULT trace_sessions_list(struct trace_session **list, size_t *count)
         hr = query_all(etw, room, &blocks, &found);
     }
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_MORE_DATA), "the list of trace sessions grows while it is read");
+        hr =
+            error_set(HRESULT_FROM_WIN32(ERROR_MORE_DATA), "the list of trace sessions keeps growing while it is read");
     if (FAILED(hr))
         return hr;
     *list = memory_zero(found + 1, sizeof **list);
@@ -594,7 +594,7 @@ HRESULT trace_sessions_list(struct trace_session **list, size_t *count)
 
 /* ---- files ---- */
 
-/* What would be lost with it: a trace, a file without anything in it, or something else. */
+/* Whether the file may be overwritten: a trace, an empty file, or something else. */
 static HRESULT check_is_trace(const char *path, struct file *file)
 {
     struct etl_reader *reader;
@@ -608,7 +608,7 @@ static HRESULT check_is_trace(const char *path, struct file *file)
         return S_OK;
     }
     return hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-               ? error_set(hr, "\"%s\": is there already and is no trace; it is not overwritten", path)
+               ? error_set(hr, "\"%s\" already exists and is not a trace (not overwritten)", path)
                : hr;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of folders, a line each: "serial started word sent going name"; and the lines of their marks: "file NAME",
-   "parts NAME". */
+/* Records of folders, one line each: "serial started word sent going name"; and the lines of their marks: "file
+   NAME", "parts NAME". */
 #include "engine/pla/retention/folder_record.h"
 
 #include "engine/base/clock.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define MARK_FIRST FOLDER_MARK_FIRST
-#define MARK_MOST  4096 /* bytes, of what tells whose the folder is */
+#define MARK_MOST  4096 /* bytes, of the part that identifies the folder */
 enum { FIELDS = 5 };    /* before the name */
 
 static void record_clear(struct folder_record *r)
@@ -28,7 +28,7 @@ static bool is_word(const char *text)
     return strlen(text) == SHARED_KEY_DIGITS && strspn(text, "0123456789abcdefABCDEF") == SHARED_KEY_DIGITS;
 }
 
-/* S_FALSE: it is no record. `line` stays as it is. */
+/* S_FALSE: not a record. `line` is unchanged. */
 static HRESULT record_read(const char *line, struct folder_record *out)
 {
     char *copy = text_copy(line), *fields[FIELDS], *at = copy;
@@ -112,7 +112,7 @@ static char *mark_text(const struct folder_record *r)
     return text_format(MARK_FIRST "%s\nserial number %u\n", r->word, (unsigned)r->serial);
 }
 
-/* S_OK: the folder has a mark, whose text is this, with a NUL behind; S_FALSE: it has none. */
+/* Reads the mark as a terminated string; S_FALSE: the folder has none. */
 static HRESULT read_mark(struct held_folder *f, char text[MARK_MOST])
 {
     struct file *file;
@@ -203,7 +203,7 @@ static HRESULT replace_line(struct texts *lines, size_t i, const struct folder_r
     return S_OK;
 }
 
-/* One line; *keep: it stays. S_FALSE: nothing has changed. */
+/* Updates one line; *keep: it stays. S_FALSE: nothing has changed. */
 static HRESULT put_fate(const struct noted *n, struct texts *lines, size_t i, bool *keep)
 {
     struct folder_record r;
@@ -266,7 +266,7 @@ uint64_t folder_sent_to(const char *destination)
     return hash ? hash : 1;
 }
 
-/* In place of all of that name. */
+/* Replaces all lines of that name. */
 static HRESULT put_last(struct texts *lines, void *user)
 {
     const struct folder_record *record = user;
@@ -288,7 +288,7 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_give(lines, line);
 }
 
-/* The record of a folder that runs share; S_FALSE: it is not the set's. A failure with *known: it has a record, and its
+/* Finds the record of a shared folder; S_FALSE: it is not the set's. Failure with *known: it has a record, but its
    mark cannot be read. */
 static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
                            bool *known)
@@ -323,7 +323,7 @@ HRESULT folder_take(const char *space, const char *set, const char *root, const 
         (void)store_change_folders(space, set, &(struct folders_change){put_last, &record});
         error_restore(&why);
     }
-    /* The record first: a mark alone would be one that nobody knows. */
+    /* The record first: a mark without a record would belong to nobody. */
     if (hr == S_OK)
         hr = store_change_folders(space, set, &(struct folders_change){put_last, &record});
     if (hr == S_OK && made)
@@ -362,10 +362,10 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
 
 #define FILE_LINE  "file "
 #define PARTS_LINE "parts "
-#define CUT        "\x18"      /* CAN: in no name */
-#define LIST_MOST  (16u << 20) /* bytes; what comes behind is not named */
-#define WAIT_MS    2000        /* for another who names a file at the moment */
-#define HELD_S     60          /* so long a mark that did not come free is not waited for again */
+#define CUT        "\x18"      /* CAN: occurs in no name */
+#define LIST_MOST  (16u << 20) /* bytes; further files are not registered */
+#define WAIT_MS    2000        /* for another process that is adding a name */
+#define HELD_S     60          /* how long a mark that stayed in use is not waited for again */
 
 static int file_name_compare(const void *a, const void *b)
 {
@@ -457,7 +457,7 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* ETW puts a number in place of "%d", and behind the name of a private session's file the process, and a number. */
+/* ETW replaces "%d" by a number, and appends process and number to the name of a private session's file. */
 static bool is_part(const char *parts, const char *name)
 {
     const char *at = strstr(parts, "%d");
@@ -485,7 +485,7 @@ static bool is_in(const char *name, const char *folder, size_t length)
     return !strncmp(name, folder, length) && name[length] == '/';
 }
 
-/* The first name that is not before "FOLDER/" is the first in it, if there is one. */
+/* The first name that is not before "FOLDER/" is the first one in it, if any. */
 bool run_files_below(const struct run_files *r, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -507,7 +507,7 @@ bool run_files_below(const struct run_files *r, const char *folder)
     return false;
 }
 
-/* ---- naming ---- */
+/* ---- adding names ---- */
 
 /* S_OK: the folder has a mark; S_FALSE: it has none. */
 static HRESULT has_mark(const char *root, const char *folder)
@@ -527,7 +527,7 @@ static HRESULT has_mark(const char *root, const char *folder)
     return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* A line that was cut off ends with CUT, so that the beginning of a name becomes none, and a new one begins. */
+/* Terminates a truncated line with CUT, so that the beginning of a name is not taken for one, and starts a new line. */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;
@@ -546,16 +546,16 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
             *c = '/';
     hr = size + strlen(line) <= LIST_MOST
              ? file_write(file, line, strlen(line))
-             : error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                         "\"%s\": the list of what the run has made is full (%u MB), and this file stays when the "
-                         "folder goes",
-                         name, LIST_MOST >> 20);
+             : error_set(
+                   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                   "\"%s\": the list of the run's files is full (%u MB); this file is kept when the folder is deleted",
+                   name, LIST_MOST >> 20);
     memory_free(line);
     return hr;
 }
 
-/* The last mark that did not come free, by its hash, and until when, in seconds. Two threads may mix that up: it costs
-   a wait or a name. */
+/* Hash of the last mark that stayed in use, and until when, in seconds. A race between two threads only costs a wait
+   or a name. */
 static atomic_uint held_mark, held_until;
 
 static HRESULT open_mark(const char *root, const char *mark, struct file **out)

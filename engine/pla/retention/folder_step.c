@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a plan. What belongs to a step is listed first; then it is done by the listed names in the opened
+/* The steps of a plan. Each first lists what it concerns, then processes it by the listed names in the opened
    folder. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step is about, in the order of the walk: folders behind what is in them. */
+/* What a step concerns, in the order of the walk: folders after their contents. */
 struct listed {
     unsigned kinds; /* 1 << content_kind */
     struct cabinet_member *items;
@@ -50,7 +50,7 @@ static void listed_free(struct listed *l)
     memory_free(l->kind);
 }
 
-/* The folder, held, and what of it the step is about. */
+/* Opens and holds the folder, and lists what the step concerns. */
 static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
 {
     *l = (struct listed){.kinds = kinds, .kept = w->kept};
@@ -62,7 +62,7 @@ static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct he
     }
     hr = folder_check_mark(*f, w->record);
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run of this set any more", held_folder_path(*f));
+        hr = error_set(E_ACCESSDENIED, "\"%s\": no longer has the mark of a run of this set", held_folder_path(*f));
     return SUCCEEDED(hr) ? folder_walk(*f, w->names, content_list, l) : hr;
 }
 
@@ -73,7 +73,7 @@ static HRESULT end(struct held_folder *f, struct listed *l, HRESULT hr)
     return hr;
 }
 
-/* The folder that the last of the names is in, to be closed by folder_left. */
+/* The folder that contains the last of the names; close it with folder_left. */
 static HRESULT folder_of(struct held_folder *f, const char *names, struct held_folder **out, const char **last)
 {
     struct held_folder *at = f;
@@ -110,13 +110,13 @@ static HRESULT delete_named(struct held_folder *f, const char *names, bool folde
     return hr;
 }
 
-/* What is gone already is no failure: clean-up scripts of others work here too. */
+/* A missing file is not a failure: other clean-up scripts work here too. */
 static bool is_gone(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* All that is listed; a folder that is not empty stays where `lenient` says so. */
+/* Deletes everything listed; `lenient`: a folder that is not empty stays. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
@@ -152,7 +152,7 @@ static HRESULT open_member(void *user, size_t index, struct file **in)
     return hr;
 }
 
-/* Whether the cabinet of that name holds all that is listed, as it is now. */
+/* Whether the cabinet contains everything listed, as it is now. */
 static HRESULT folder_compare_cabinet(struct held_folder *f, const char *name, const struct listed *l)
 {
     struct file *file;
@@ -199,8 +199,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The reports come first, so that who opens the cabinet has them at hand; then all by their names. From here on the
-   kinds are in another order than the names. */
+/* Sorts reports first, where they are easy to find in the cabinet, then by name. Afterwards `kind` no longer matches
+   the order of names. */
 static void put_in_order(struct listed *l)
 {
     size_t reports = 0;
@@ -216,12 +216,12 @@ static void put_in_order(struct listed *l)
     qsort(l->items + reports, l->count - reports, sizeof *l->items, by_name);
 }
 
-/* Nothing that is there is replaced: what no run has made and has the cabinet's name is somebody's. */
+/* Nothing is replaced: another file with the cabinet's name is a user's. */
 static HRESULT check_name(const char *path)
 {
     return file_find(path) == S_FALSE
                ? S_OK
-               : error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
+               : error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, but was not created by a run", path);
 }
 
 static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *path)
@@ -229,10 +229,10 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     HRESULT hr = check_name(path);
     if (SUCCEEDED(hr))
         hr = run_files_add(w->root, held_folder_path(f), path, false);
-    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be named in the folder's mark", path) : hr;
+    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be added to the folder's mark", path) : hr;
 }
 
-/* What a pass has left that was ended. */
+/* Deletes what an interrupted pass left. */
 static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
 {
     struct listed l = {.kinds = KIND(SCRAP)};
@@ -287,7 +287,7 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
     HRESULT hr = step_begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
     if (SUCCEEDED(hr) && packed) {
         char *cabinet = folder_cabinet_name(f);
-        data = (struct listed){.kinds = KIND(DATA)}; /* a folder is no member */
+        data = (struct listed){.kinds = KIND(DATA)}; /* folders are not members */
         hr = cabinet ? folder_walk(f, w->names, content_list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = folder_compare_cabinet(f, cabinet, &data);
@@ -348,7 +348,7 @@ HRESULT folder_remove(const struct folder_work *w, bool empty)
     struct held_folder *f;
     struct listed l;
     HRESULT hr = step_begin(w, ALL_BUT_MARK, &f, &l);
-    /* An earlier pass was ended between the mark and the folder. */
+    /* An earlier pass was interrupted between deleting the mark and the folder. */
     const bool nothing = hr == E_ACCESSDENIED && w->record->going && !l.count;
     if (SUCCEEDED(hr) && !is_removable(&l, empty))
         hr = S_FALSE;
@@ -386,7 +386,7 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
 /* ---- sending cabinets ---- */
 
 enum {
-    BLOCK = 1 << 16, /* bytes at once */
+    BLOCK = 1 << 16, /* bytes per read */
     NAMES_MOST = 100,
 };
 
@@ -399,19 +399,19 @@ const char *send_destination_fault(const char *destination)
 {
     const char *server = destination + 2;
     if (!is_separator(destination[0]) || !is_separator(destination[1]))
-        return "is no share of a computer (\\\\server\\share)";
+        return "not a share (\\\\server\\share)";
     if (*server == '?' || *server == '.' || is_separator(*server))
-        return "is the path of a device";
+        return "the path of a device";
     const char *share = server + strcspn(server, "\\/");
     if (share == server || !*share || !share[1] || is_separator(share[1]))
-        return "names no share (\\\\server\\share)";
+        return "the share is missing (\\\\server\\share)";
     return path_root_fault(destination);
 }
 
 struct sending {
     struct file *cabinet;
-    uint8_t *blocks; /* two of them */
-    bool own;        /* the failure is of the cabinet itself */
+    uint8_t *blocks; /* room for two blocks */
+    bool own;        /* the failure concerns the cabinet itself */
 };
 
 static HRESULT read_own(struct sending *s, uint64_t at, size_t *got)
@@ -421,7 +421,7 @@ static HRESULT read_own(struct sending *s, uint64_t at, size_t *got)
     return hr;
 }
 
-/* S_OK: both have the same bytes; S_FALSE: they have not. */
+/* S_OK: the contents are equal; S_FALSE: they differ. */
 static HRESULT sending_compare(struct sending *s, struct file *there)
 {
     uint64_t at = 0, size, size_there;
@@ -442,8 +442,7 @@ static HRESULT sending_compare(struct sending *s, struct file *there)
     return hr;
 }
 
-/* S_OK: it is there; S_FALSE: nothing is there; ERROR_FILE_EXISTS: another file is, maybe one that only its owner may
-   read. */
+/* S_OK: it exists; S_FALSE: nothing of that name; ERROR_FILE_EXISTS: another file, which may be unreadable. */
 static HRESULT find_there(struct sending *s, const char *path)
 {
     struct file *there;
@@ -460,8 +459,8 @@ static HRESULT find_there(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* A new file, in the place of what a copy has left that was cut off: who may write to the share could have put a link
-   there. */
+/* Replaces what an interrupted copy left by a new file, because others who can write to the share could have put a
+   link there. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
@@ -472,7 +471,9 @@ static HRESULT copy_create_file(const char *path, struct file **out)
         return hr;
     if (SUCCEEDED(hr))
         hr = file_open(path, FILE_CREATE_NEW, out);
-    return hr == taken ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": is being written", path) : hr;
+    return hr == taken
+               ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": the file is being written", path)
+               : hr;
 }
 
 static HRESULT sending_copy(struct sending *s, const char *to)
@@ -495,7 +496,7 @@ static HRESULT sending_copy(struct sending *s, const char *to)
     return hr;
 }
 
-/* The temporary name has the folder's word: two computers that send at once must not write to one file. */
+/* The temporary name contains the folder's word: two computers sending at the same time must not write to one file. */
 static HRESULT send_as(struct sending *s, const char *folder, const char *name, const char *word)
 {
     char *path = path_join(folder, name), *temporary_name = text_format("~%s.%s.tmp", name, word);
@@ -503,7 +504,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
     HRESULT hr = path && temporary ? find_there(s, path) : E_OUTOFMEMORY;
     if (hr == S_FALSE) {
         hr = sending_copy(s, temporary);
-        if (SUCCEEDED(hr)) /* a copy takes long enough for another computer's */
+        if (SUCCEEDED(hr)) /* another computer may have created the name during the copy */
             hr = file_rename_new(temporary, path);
         if (FAILED(hr)) {
             struct error_kept why = error_keep(hr);
@@ -511,7 +512,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
             hr = error_restore(&why);
         }
     } else if (hr == S_OK) {
-        (void)file_delete(temporary); /* of a rename that was ended between its two names */
+        (void)file_delete(temporary); /* of a rename that was interrupted */
     }
     memory_free(temporary);
     memory_free(temporary_name);
@@ -519,7 +520,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
     return hr;
 }
 
-/* FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on; what is there is somebody's only copy. */
+/* FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on; an existing file may be the only copy. */
 static char *name_there(const char *name, const char *computer, unsigned n)
 {
     const int stem = (int)(path_extension(name) - name);
@@ -541,8 +542,8 @@ static HRESULT sending_send(struct sending *s, const char *name, const char *wor
         memory_free(there);
     }
     if (hr == taken)
-        hr = error_set(hr, "SendCabTo: \"%s\" has %d other files of names for \"%s\"", destination, (int)NAMES_MOST,
-                       name);
+        hr = error_set(hr, "SendCabTo: \"%s\": all %d names for \"%s\" are taken by other files", destination,
+                       (int)NAMES_MOST, name);
     s->own = s->own || hr == taken || hr == HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
     memory_free(computer);
     memory_free(s->blocks);
@@ -564,7 +565,7 @@ HRESULT folder_send(const struct folder_work *w, const char *destination, bool *
     char *name = folder_cabinet_name(f);
     hr = name ? folder_check_mark(f, w->record) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run of this set any more", held_folder_path(f));
+        hr = error_set(E_ACCESSDENIED, "\"%s\": no longer has the mark of a run of this set", held_folder_path(f));
     if (SUCCEEDED(hr))
         hr = held_folder_file(f, name, FILE_READ, &sending.cabinet);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))

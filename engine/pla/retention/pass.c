@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pass: the actions first, then, by what they have left, the limits. */
+/* Runs a retention pass: the folder actions first, then the limits on what is left. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/retention/plan.h"
@@ -14,8 +14,8 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
-/* How many of its own folders a set may keep that one more can begin: a start counts those of others too (MS-PLA
-   3.2.4.2), which stay. 0, no limit, where nothing that may go would be enough: the newest is never deleted. */
+/* How many folders the set may keep so that one more can start. A start counts the folders of others too (MS-PLA
+   3.2.4.2), which stay. 0, no limit, if no deletion would suffice, since the newest is never deleted. */
 static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
 {
     struct texts all = {0};
@@ -37,7 +37,7 @@ static HRESULT make_plan(const struct retention_pass *p, const struct scanned *s
     if (p->room_for_one)
         policy.most_size = 0;
     if (policy.least_free && FAILED(folder_free_bytes(p->scan.root, &free)))
-        free = UINT64_MAX; /* what cannot be known deletes nothing */
+        free = UINT64_MAX; /* unknown: delete nothing */
     *plan = (struct retention_plan){0};
     if (p->only && only == RETENTION_ALL)
         return S_OK;
@@ -56,30 +56,30 @@ HRESULT retention_pass_plan(const struct retention_pass *p, struct scanned *scan
     return hr;
 }
 
-/* ---- doing it ---- */
+/* ---- performing the plan ---- */
 
 struct doing {
     const struct retention_pass *pass;
     const struct scanned *scanned;
     const struct retention_plan *plan;
     HRESULT *results;                   /* of the steps */
-    const struct folder_record **gone;  /* whose folders are no more */
-    const struct folder_record **going; /* whose deletion begins */
+    const struct folder_record **gone;  /* whose folders were removed */
+    const struct folder_record **going; /* whose deletion starts */
     size_t gone_count, going_count;
-    struct folder_kept kept; /* by the step */
-    uint64_t unreachable;    /* the destination that could not be sent to in this pass: not each folder waits for it */
+    struct folder_kept kept; /* set by the step */
+    uint64_t unreachable;    /* the destination that failed in this pass, so that not every folder waits for it */
 };
 
 static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, const struct retention_action *a)
 {
     if (d->unreachable == a->destination)
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "SendCabTo: another cabinet could not be sent to \"%s\"",
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "SendCabTo: sending another cabinet to \"%s\" failed",
                          a->send_to);
     bool own;
     HRESULT hr = folder_send(w, a->send_to, &own);
     if (FAILED(hr) && !own)
         d->unreachable = a->destination;
-    else if (hr == S_OK) { /* if it cannot be noted, it is found there the next time */
+    else if (hr == S_OK) { /* if this cannot be recorded, the next pass finds the file there */
         struct error_kept none = error_keep(hr);
         folder_note(d->pass->scan.space, d->pass->scan.set, FOLDER_SENT, &w->record, 1, a->destination);
         error_restore(&none);
@@ -87,8 +87,8 @@ static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, c
     return hr;
 }
 
-/* That an earlier cabinet was sent says nothing of this one: else it would be deleted as sent by a pass that comes
-   after one that was ended here. */
+/* Clears the record of an earlier cabinet that was sent: otherwise a later pass would delete the new one as sent if
+   this pass is interrupted. */
 static HRESULT pack(struct doing *d, const struct folder_work *w)
 {
     HRESULT hr =
@@ -144,7 +144,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Others' files beside a cabinet or a report are in nobody's way. */
+/* Other users' files do not matter beside a cabinet or report. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
@@ -167,8 +167,8 @@ static HRESULT do_steps(struct doing *d)
     return hr;
 }
 
-/* Notes first what is to go, so that what a pass that is ended leaves half is finished by the next one. A disk that is
-   too full for the note is no reason to keep what fills it. */
+/* Records what will be deleted first, so that the next pass completes an interrupted one. A disk too full for that
+   record is no reason to keep what fills it. */
 static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, const struct retention_plan *plan)
 {
     struct doing d = {.pass = p, .scanned = s, .plan = plan};
@@ -192,7 +192,8 @@ static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, 
     return hr;
 }
 
-/* Each once in a pass: `reported` are those of its first part, in the order of the records as these. */
+/* Reports each failure once per pass: `reported` are those of the first part, in the order of the records, like
+   these. */
 static HRESULT pass_report_failures(const struct retention_pass *p, const struct scanned *s, struct texts *reported)
 {
     const size_t before = reported->count;
@@ -222,32 +223,34 @@ static bool is_failure(const struct scanned *s, const char *name)
     return false;
 }
 
-/* Whatever is left of limits that do not hold. */
+/* Reports limits that are still exceeded. */
 static void pass_report_limits(const struct retention_pass *p, const struct retention_plan *plan)
 {
     for (size_t i = 0; i < sizeof plan->over / sizeof *plan->over; i++)
         if (plan->over[i]) {
-            HRESULT hr = error_set(S_FALSE, "%s does not hold: what is left is of the newest run, or cannot be deleted",
-                                   retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
+            HRESULT hr =
+                error_set(S_FALSE, "%s is still exceeded: the rest belongs to the newest run or cannot be deleted",
+                          retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
             p->report(p->user, &(struct retention_event){.folder = p->scan.root, .hr = hr});
         }
 }
 
-/* The one folder that it is about must be the set's, and nobody's at the time. */
+/* The only folder to process must be the set's, and not in use. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;
     *go_on = !p->only || (i != RETENTION_ALL && !s->folders[i].running);
-    if (*go_on || is_failure(s, p->only)) /* which is told */
+    if (*go_on || is_failure(s, p->only)) /* this is reported */
         return S_OK;
-    HRESULT hr = i == RETENTION_ALL
-                     ? error_set(E_ACCESSDENIED,
-                                 "no run of this set has made the folder \"%s\", or it has lost its mark", p->only)
-                     : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
+    HRESULT hr =
+        i == RETENTION_ALL
+            ? error_set(E_ACCESSDENIED, "the folder \"%s\" was not created by a run of this set, or has lost its mark",
+                        p->only)
+            : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder is still active");
     return pass_report(p, p->only, NULL, NULL, hr);
 }
 
-/* Records of folders that others have deleted, unless the disk may just not be there. */
+/* Removes records of folders that others have deleted, unless the disk may just be unavailable. */
 static void drop_lost(const struct retention_pass *p, const struct scanned *s)
 {
     if (s->lost_count && s->count && s->folders[s->count - 1].latest)

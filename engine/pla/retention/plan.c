@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a pass, and the policy that a set's properties ask for. The plan counts on what its actions will leave,
-   so that the next action sees the folders as they will be then. */
+/* Plans a pass, and reads the policy from a set's properties. The plan tracks what its steps will leave, so that
+   later steps see the folders as they will be. */
 #include "engine/pla/retention/plan.h"
 
 #include "engine/base/host.h"
@@ -60,28 +60,28 @@ static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why wh
 
 /* ---- the actions ---- */
 
-/* What the actions that apply to a folder ask for together, whichever of them does. */
+/* The combined effect of the actions that apply to a folder. */
 struct folder_plan {
-    bool packs;              /* a cabinet */
-    bool sends;              /* an action that was done by now sends it */
-    uint64_t destination;    /* of the latest that does */
-    size_t packing, sending; /* the steps of this pass that do so, counted from 1; 0: none does */
+    bool packs;              /* requests a cabinet */
+    bool sends;              /* an action so far sends it */
+    uint64_t destination;    /* of the latest one that does */
+    size_t packing, sending; /* steps of this pass that do so, counted from 1; 0: none */
 };
 
 static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (f->packed || !f->data_files) /* of a report alone none is made: it would take the place of one with data */
+    if (f->packed || !f->data_files) /* not for a report alone: it would replace a cabinet with data */
         return S_OK;
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;
     f->packed = true;
-    f->sent = 0; /* an earlier cabinet was, without these data */
+    f->sent = 0; /* the one sent before lacks these data */
     f->cabinet_bytes = step.bytes;
     return plan_add_step(p, &step, packing);
 }
 
-/* `packs`: a cabinet is asked for, by whichever of the folder's actions; what is in none stays then. */
+/* `packs`: an action of the folder requests a cabinet; files that are in none stay then. */
 static HRESULT delete_data(struct planning *p, struct retention_step step, bool packs, size_t packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -108,7 +108,7 @@ static HRESULT plan_send_cabinet(struct planning *p, struct retention_step step,
     return plan_add_step(p, &step, &of->sending);
 }
 
-/* Where it is to be sent it waits for that. */
+/* If it is to be sent, it is deleted after that. */
 static HRESULT delete_cabinet(struct planning *p, struct retention_step step, const struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -167,7 +167,7 @@ static bool is_empty(const struct retained_folder *f)
 static HRESULT act_on(struct planning *p, size_t i)
 {
     struct retained_folder *f = &p->folders[i];
-    const uint64_t bytes = retained_bytes(f); /* at the beginning of the pass */
+    const uint64_t bytes = retained_bytes(f); /* at the start of the pass */
     struct folder_plan of = {0};
     bool any = false;
     HRESULT hr = S_OK;
@@ -186,7 +186,7 @@ static HRESULT act_on(struct planning *p, size_t i)
 
 /* ---- the limits ---- */
 
-/* What is free when folders of so many bytes have become so many. */
+/* The free space after the folders' total size has changed. */
 static uint64_t free_after(uint64_t free, uint64_t before, uint64_t after)
 {
     if (after > before)
@@ -200,7 +200,7 @@ struct ranked {
     bool oldest_first;
 };
 
-/* Of two that are equal the older one goes first; folders are in the order of their runs. */
+/* Of two equal ones the older goes first; folders are in the order of their runs. */
 static int by_policy(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -209,7 +209,7 @@ static int by_policy(const void *a, const void *b)
     return x->folder < y->folder ? -1 : x->folder > y->folder;
 }
 
-/* The first limit that does not hold; false: all do. */
+/* The first exceeded limit; false: none. */
 static bool find_over(const struct planning *p, uint64_t free, enum retention_why *why)
 {
     const struct retention_policy *y = p->policy;
@@ -248,7 +248,7 @@ static HRESULT free_room(struct planning *p, size_t only, uint64_t free)
     return hr;
 }
 
-/* What the actions leave. */
+/* Counts what the actions leave. */
 static void count_left(struct planning *p)
 {
     p->plan->folders = 0;
@@ -313,8 +313,8 @@ const char *retention_why_text(enum retention_why why)
 {
     static const char *const texts[] = {
         [RETENTION_BY_ACTION] = "folder action",
-        [RETENTION_BEGUN] = "its deletion was begun before",
-        [RETENTION_EMPTY] = "nothing is left in it",
+        [RETENTION_BEGUN] = "its deletion was started before",
+        [RETENTION_EMPTY] = "the folder is empty",
         [RETENTION_FOLDERS] = "MaxFolderCount",
         [RETENTION_SIZE] = "MaxSize",
         [RETENTION_FREE] = "MinFreeDisk",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans the folders below RootPath, and walks what is in each. */
+/* Scans the folders below RootPath, and walks their contents. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/retention/plan.h"
@@ -43,8 +43,7 @@ static HRESULT is_empty(void *user, const struct held_entry *entry)
     return E_FAIL;
 }
 
-/* S_FALSE: it is not the set's. One that has lost all it held, the mark last, is what a pass has left that was ended.
- */
+/* S_FALSE: not the set's folder. An empty folder, whose mark was deleted last, is left from an interrupted pass. */
 static HRESULT folder_inspect(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
 {
     struct held_folder *f;
@@ -75,7 +74,7 @@ static bool is_running(const struct scan *s, const struct folder_record *record)
     const char *names = s->running ? path_names_behind(s->root, s->running) : NULL;
     if (!s->running)
         return false;
-    if (names) /* rather one too many: hosts differ in whether RUN is run */
+    if (names) /* ignores case, to be on the safe side: hosts differ in whether RUN is run */
         return text_equal_nocase(names, record->name);
     char *path = path_join(s->root, record->name);
     bool same = !path || file_is_same(path, s->running);
@@ -156,7 +155,7 @@ struct walking {
     const struct content_names *names;
     const struct run_files *files;
     const char *cabinet, *scrap;
-    const char *prefix; /* "" or names with '/' behind */
+    const char *prefix; /* "", or names followed by '/' */
     unsigned depth;
     HRESULT (*each)(void *user, const struct content *content);
     void *user;
@@ -194,7 +193,7 @@ static enum content_kind kind_of_file(const struct walking *w, const char *name,
     if (!run_files_have(w->files, path))
         return CONTENT_OTHER;
     if (above && text_equal_nocase(name, w->cabinet))
-        return size ? CONTENT_CABINET : CONTENT_SCRAP; /* file_rename_new was ended */
+        return size ? CONTENT_CABINET : CONTENT_SCRAP; /* file_rename_new was interrupted */
     return above && (text_equal_nocase(name, w->names->report) || text_equal_nocase(name, w->names->html))
                ? CONTENT_REPORT
                : CONTENT_DATA;
@@ -211,14 +210,14 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     below.prefix = prefix;
     HRESULT hr = prefix ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && below.depth > FOLDER_DEPTH_MOST)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": has folders that are more than %d deep",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": contains folders nested more than %d deep",
                        held_folder_path(w->folder), (int)FOLDER_DEPTH_MOST);
     if (SUCCEEDED(hr))
         hr = held_folder_enter(w->folder, name, &below.folder);
     if (SUCCEEDED(hr)) {
         struct file *mark;
         hr = run_files_mark(below.folder, &mark);
-        if (hr == S_OK) /* of a run of another set, or of this one: it is no part of the folder around it */
+        if (hr == S_OK) /* of a run of another set, or of this one: not part of the outer folder */
             *kind = CONTENT_OTHER;
         else if (hr == S_FALSE)
             hr = walk(&below);

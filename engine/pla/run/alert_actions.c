@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of alerts' actions and the threads that work them off. */
+/* The queues of alert actions and their threads. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -12,15 +12,15 @@
 #include <inttypes.h>
 
 #define FOR_EVER       UINT32_MAX
-#define LOOK_MS        100   /* between two looks at tasks that run */
-#define ALL_AT_WORK_MS 60000 /* after which tasks that keep all places are told */
+#define LOOK_MS        100   /* between two checks of running tasks */
+#define ALL_AT_WORK_MS 60000 /* after which it is reported that all task slots are taken */
 #define NOTES_MAX      100
 
 enum word { COLLECTOR, COUNTER, VALUE, THRESHOLD, MESSAGE, TASK, ARGUMENTS, COMMAND, DIRECTORY, SET, WORDS };
 
 struct order {
     struct order *next;
-    struct texts words; /* by enum word */
+    struct texts words; /* indexed by enum word */
     char comparison;
     bool clear, as_self, command;
 };
@@ -38,12 +38,12 @@ struct alert_actions {
     char *space, *name;
     void (*wake)(void *user);
     void *user;
-    struct host_lock lock; /* over all below */
+    struct host_lock lock; /* for everything below */
     struct thread_condition changed;
     struct line lines[ALERT_ACTIONS];
     struct texts notes;
     bool ending, abandoned;
-    unsigned holders; /* the run, and each thread */
+    unsigned holders; /* the run and each thread */
 };
 
 static const char *const action_names[ALERT_ACTIONS] = {"events", "tasks", "starts of sets"};
@@ -60,7 +60,7 @@ static const char *word(const struct order *o, enum word which)
     return o->words.items[which];
 }
 
-/* Under the lock, which it leaves. */
+/* Called under the lock, which it releases. */
 static void actions_unref(struct alert_actions *a)
 {
     bool last = !--a->holders;
@@ -73,9 +73,9 @@ static void actions_unref(struct alert_actions *a)
     memory_free(a);
 }
 
-/* ---- what there is to tell ---- */
+/* ---- notes ---- */
 
-/* Takes over the text. */
+/* Takes over the string. */
 static void actions_note(struct alert_actions *a, char *text)
 {
     bool known = false;
@@ -104,12 +104,11 @@ static void actions_note_failure(struct alert_actions *a, enum journal_id id, co
         a, text_format("0x%08X: the alert \"%s\" could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
 }
 
-/* Under the lock, which it leaves meanwhile. */
+/* Called under the lock, which it releases and retakes. */
 static void note_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
 {
     host_lock_leave(&a->lock);
-    char *reason = text_format("%s of alerts: more of them than wait in line were to be done, or the run ended",
-                               action_names[what]);
+    char *reason = text_format("%s of alerts: the queue was full or the run ended", action_names[what]);
     (void)journal_write(JOURNAL_ALERTS_DROPPED,
                         &(struct journal_facts){.space = a->space, .name = a->name, .count = count, .reason = reason});
     memory_free(reason);
@@ -145,7 +144,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
         hr = run_start(space, name, false);
         memory_free(name);
     }
-    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* that it runs is what is wanted */
+    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* a running set is what the alert asks for */
         char *what = text_format("start the set \"%s\"", word(o, SET));
         actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);
@@ -154,7 +153,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
 
 /* ---- tasks ---- */
 
-/* Those that were started and have not ended; on the thread of the line alone. */
+/* Tasks that were started and have not exited; used by the queue's thread only. */
 struct at_work {
     struct {
         struct task_instance *instance;
@@ -188,7 +187,7 @@ static void start_task(struct alert_actions *a, struct order *o, struct at_work 
     w->full_since = clock_monotonic_ms();
 }
 
-/* Forgets the tasks that have ended, and tells once of tasks that keep all places. */
+/* Removes exited tasks, and reports once if tasks keep all slots. */
 static void reap_tasks(struct alert_actions *a, struct at_work *w)
 {
     for (size_t i = 0; i < w->count;) {
@@ -210,11 +209,11 @@ static void reap_tasks(struct alert_actions *a, struct at_work *w)
     w->full_reported = true;
     task_failed(a, w->tasks[0].order,
                 error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                          "%d tasks that alerts have started do not end: the next one begins when one of them has",
+                          "%d tasks of alerts are still running: the next one starts when one of them exits",
                           ALERT_TASKS_AT_ONCE));
 }
 
-/* ---- the lines ---- */
+/* ---- the queues ---- */
 
 static struct order *take_first(struct line *l)
 {
@@ -235,7 +234,7 @@ static void drop_all(struct line *l)
     }
 }
 
-/* Under the lock. Tasks that run do not hold up the others until all places are taken. */
+/* Under the lock. Running tasks do not delay others until all slots are taken. */
 static bool may_take(const struct line *l, const struct at_work *w)
 {
     return l->first && w->count < ALERT_TASKS_AT_ONCE;
@@ -250,7 +249,7 @@ static void actions_thread(void *user)
     host_lock_enter(&a->lock);
     while (!a->abandoned) {
         struct order *o = may_take(l, &w) ? take_first(l) : NULL;
-        l->at_work = o != NULL; /* before the lock is left: the end waits for it */
+        l->at_work = o != NULL; /* before the lock is released: alert_actions_end checks it */
         if (l->dropped != l->dropped_reported) {
             uint64_t count = l->dropped - l->dropped_reported;
             l->dropped_reported = l->dropped;
@@ -277,7 +276,7 @@ static void actions_thread(void *user)
     l->at_work = false;
     thread_condition_wake(&a->changed);
     host_lock_leave(&a->lock);
-    while (w.count) { /* they go on by themselves */
+    while (w.count) { /* they keep running */
         task_close(w.tasks[--w.count].instance);
         free_order(w.tasks[w.count].order);
     }
@@ -340,7 +339,7 @@ static struct order *copy_order(const struct alert_order *from)
     return o;
 }
 
-/* Whether a start of that set waits already; under the lock. */
+/* Whether a start of that set is already queued. Under the lock. */
 static bool waits_already(const struct line *l, const struct order *o)
 {
     for (const struct order *other = l->first; other; other = other->next)
@@ -420,7 +419,7 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out)
             note_dropped(a, (enum alert_action)i, l->dropped - l->dropped_reported);
         l->dropped_reported = l->dropped;
         char *text =
-            l->dropped ? text_format("%" PRIu64 " %s of alerts were left out", l->dropped, action_names[i]) : NULL;
+            l->dropped ? text_format("%" PRIu64 " %s of alerts were dropped", l->dropped, action_names[i]) : NULL;
         if (text)
             diagnostics_note(out, S_OK, text);
         memory_free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a crossing sets off, as the properties of its collector and the settings of the set say. MS-PLA 3.2.4.8. */
+/* The actions of a crossing, by the collector's properties and the set's settings (MS-PLA 3.2.4.8). */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -28,12 +28,12 @@ void member_alert_rules(void *member, struct alert_rules *out)
     *out = ((const struct member *)member)->alert.rules;
 }
 
-/* ---- texts ---- */
+/* ---- messages ---- */
 
 enum { VARIABLES = 8 };
 struct facts {
     char date[ALERT_TIME_SIZE], comparison[2];
-    struct alert_variable all[VARIABLES]; /* those of MS-PLA 3.2.4.8.11 first, then ours */
+    struct alert_variable all[VARIABLES]; /* those of MS-PLA 3.2.4.8.11 first, then OpenPLA's */
 };
 
 static void facts_gather(const struct member *m, const struct crossing *c, struct facts *f)
@@ -56,12 +56,12 @@ static char *message_of(const struct member *m, const struct crossing *c, const 
     if (model_of(m)->TaskUserTextArguments[0])
         return text_copy(model_of(m)->TaskUserTextArguments);
     if (c->clear && !c->value[0])
-        return text_format("%s is gone", c->counter);
+        return text_format("%s no longer exists", c->counter);
     const char *where = c->clear ? "back behind" : c->comparison == '>' ? "above" : "below";
     return text_format("%s is %s, %s %s", c->counter, c->value, where, c->threshold);
 }
 
-/* With the values that SetValue has put, as in a set's own arguments (DECISIONS 14). */
+/* Expands also the values of SetValue, as in the set's own arguments (DECISIONS 14). */
 static HRESULT facts_expand(const struct member *m, const struct facts *f, const char *pattern, char **out)
 {
     const struct data_collector_set *set = m->set->set;
@@ -79,7 +79,7 @@ static HRESULT facts_expand(const struct member *m, const struct facts *f, const
     return hr;
 }
 
-/* Where tasks begin: the folder of the log of alerts, or the set's. */
+/* The current folder of tasks: that of the alert log, or the set's. */
 static char *directory_of(const struct member *m)
 {
     return m->file[0] ? path_folder(m->file) : host_expand_environment(set_root(m->set->set));
@@ -245,7 +245,7 @@ HRESULT alert_names_validate(struct object *set, struct object *issues)
     return hr;
 }
 
-/* The variable whose name in braces `at` begins with; *length: of the name with its braces. */
+/* The variable whose name in braces starts at `at`; *length includes the braces. */
 static const struct alert_variable *variable_at(const char *at, const struct alert_variable *variables, size_t count,
                                                 size_t *length)
 {

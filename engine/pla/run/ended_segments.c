@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of ended segments, and the tasks that follow each. */
+/* The queue of ended segments, and the tasks that follow each segment. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -23,7 +23,7 @@ struct ended_segments {
     struct thread *thread;
     struct host_lock lock;
     struct thread_condition changed;
-    struct ended_segment *waiting, *done; /* each in the order of the segments */
+    struct ended_segment *waiting, *done; /* in the order of segments */
     struct note *notes;                   /* the newest first */
     bool busy, closing;
 };
@@ -75,7 +75,7 @@ static struct ended_segment *take_first(struct ended_segment **line)
     return first;
 }
 
-/* One that memory is out for is lost; the event is not. */
+/* When out of memory, a note is lost; the event is not. */
 static void take_note(void *user, HRESULT hr, const char *text)
 {
     struct ended_segments *q = user;
@@ -113,7 +113,7 @@ static void work_on(struct ended_segments *q, struct ended_segment *e, struct se
         segment_tasks_start(tasks, e);
 }
 
-/* With the lock; given up while there is work. */
+/* Called with the lock, which it releases while there is work. */
 static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
 {
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
@@ -206,7 +206,7 @@ void ended_segments_close(struct ended_segments *q)
     memory_free(q);
 }
 
-/* ---- tasks: their variables, their start, and what becomes of them ---- */
+/* ---- tasks: variables, start, results ---- */
 
 #define TASK_FAILED  HRESULT_FROM_WIN32(1067) /* ERROR_PROCESS_ABORTED */
 #define OWN_SETTINGS "OpenPLA."
@@ -236,7 +236,7 @@ HRESULT segment_tasks_validate(struct object *o, struct object *issues)
 
 /* ---- arguments ---- */
 
-/* Of the set's values those that are for tasks: neither settings of ours nor documents, which are a display's. */
+/* The set's values that are for tasks: neither our settings nor documents, which are for display. */
 static HRESULT list_values(const struct data_collector_set *set, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -259,7 +259,7 @@ static HRESULT segment_expand_arguments(const struct ended_segment *e, const cha
     *out = NULL;
     object_lock(&set->object);
     HRESULT hr = list_values(set, &values);
-    /* No counter has crossed anything: an alert's variables are empty. */
+    /* No threshold was crossed: the variables of an alert are empty. */
     const struct task_variable own[] = {
         {.name = "logs", .list = &e->files},
         {.name = "state", .text = e->running ? "1" : "0"},
@@ -287,7 +287,7 @@ static HRESULT segment_expand_arguments(const struct ended_segment *e, const cha
     return hr;
 }
 
-/* ---- at work ---- */
+/* ---- running tasks ---- */
 
 static void task_remove(struct segment_tasks *t, size_t at)
 {
@@ -303,7 +303,7 @@ static HRESULT task_start_segment(struct segment_tasks *t, const struct ended_se
     struct segment_task *s = &t->at_work[t->count];
     char *arguments;
     if (t->count == SEGMENT_TASKS_MAX)
-        return error_set(SCHED_E_ALREADY_RUNNING, "task \"%s\": %d of its instances are still at work", e->set->Task,
+        return error_set(SCHED_E_ALREADY_RUNNING, "task \"%s\": %d instances are still running", e->set->Task,
                          SEGMENT_TASKS_MAX);
     HRESULT hr = segment_expand_arguments(e, t->set, &arguments);
     if (FAILED(hr))
@@ -334,7 +334,7 @@ void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e)
                   FAILED(hr) ? why.text : NULL);
 }
 
-/* What there is to tell of one that is not at work any more, or not looked at any longer; S_FALSE: it is at work. */
+/* The result of a task that has exited or is no longer waited for; S_FALSE: it is running. */
 static HRESULT result_of(const struct segment_task *s)
 {
     uint32_t code = 0;
@@ -342,11 +342,11 @@ static HRESULT result_of(const struct segment_task *s)
     if (FAILED(hr))
         return error_prefix(hr, "task \"%s\"", s->name);
     if (hr == S_OK)
-        return code ? error_set(TASK_FAILED, "task \"%s\": it ended with the code %u", s->name, (unsigned)code) : S_OK;
+        return code ? error_set(TASK_FAILED, "task \"%s\": exited with code %u", s->name, (unsigned)code) : S_OK;
     if (clock_passed_ms(s->since, clock_monotonic_ms()) < (uint64_t)s->timeout_seconds * 1000)
         return S_FALSE;
     return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                     "task \"%s\": it is still at work after %u s, and is not waited for any longer", s->name,
+                     "task \"%s\": still running after %u s (no longer waiting for it)", s->name,
                      (unsigned)s->timeout_seconds);
 }
 

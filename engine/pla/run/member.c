@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members: how they are opened, where the messages of their collectors go, what outlives the host, and where a run
-   writes. */
+/* Members: opening collectors, routing their messages, what outlives the host process, and the output location. */
 #include "engine/pla/run/member.h"
 
 #include "engine/base/file.h"
@@ -27,9 +26,9 @@ void member_note(struct member *m, HRESULT hr)
     m->set->noted |= diagnostics_note(&m->set->diagnostics, hr, error_text(hr));
 }
 
-/* ---- what a collector has to say ---- */
+/* ---- messages of collectors ---- */
 
-/* What is not collected is told once in a run, not at each segment. */
+/* Reports what is not collected once per run, not per segment. */
 static void member_note_once(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct member *m = user;
@@ -61,12 +60,12 @@ static HRESULT hold(void *user, const char *line)
 
 static void made(const char *base, const char *folder, const char *path)
 {
-    (void)run_files_add(base, folder, path, false); /* one that cannot be named is kept */
+    (void)run_files_add(base, folder, path, false); /* a file that cannot be registered is kept by retention */
 }
 
 /* ---- opening ---- */
 
-/* What the run makes is what the data manager may delete one day. A name that cannot be noted costs no run. */
+/* Registers the run's files, which the data manager may delete later. A failure does not stop the run. */
 static void name_files(struct member *m, const char *root)
 {
     char *folder = path_folder(m->file);
@@ -102,7 +101,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0;
-    /* with a reference to a string resource resolved, as people are to read it */
+    /* with a reference to a string resource resolved, for people */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
@@ -147,7 +146,7 @@ int64_t member_next_look(const struct member *m)
     return every ? m->looked + (int64_t)every : TICK_NEVER;
 }
 
-/* ---- what outlives the host: lines of a file beside the set ---- */
+/* ---- what outlives the host process: lines of a file beside the set ---- */
 
 HRESULT held_add(struct run_set *r, const char *line)
 {
@@ -179,9 +178,8 @@ static HRESULT put_lost_report(struct run_record *record, const void *text)
 
 static HRESULT report_lost(const char *space, const char *name, const char *folder)
 {
-    static const char why[] =
-        "the set's host ended while the report was made; the logs are whole, and Run of the set's "
-        "DataManager or openpla report makes it";
+    static const char why[] = "the set's host process died while it created the report; the logs are complete (create "
+                              "the report with Run of the set's DataManager, or with openpla report)";
     char *text = text_format("%s: %s", folder, why);
     if (!text)
         return E_OUTOFMEMORY;
@@ -221,7 +219,7 @@ HRESULT held_release_by_host(const char *space, const char *name)
     return first;
 }
 
-/* A host that is starting takes care of it itself. */
+/* A starting host process releases it itself. */
 HRESULT held_release(const char *space, const char *name)
 {
     struct file_lock *lock = NULL;
@@ -285,7 +283,7 @@ static HRESULT check_disk(const struct data_manager *m, const char *root)
     uint64_t bytes = 0;
     HRESULT hr = m->MinFreeDisk ? folder_free_bytes(root, &bytes) : S_OK;
     if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
-        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set requires %u", root,
                        (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
     return hr;
 }
@@ -307,11 +305,11 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
-/* A folder in which a user's own files stay makes no room: the second pass knows it as none of the set's. */
+/* A folder that keeps a user's files makes no room: the second pass no longer counts it as the set's. */
 enum { ROOM_PASSES = 2 };
 
-/* What does not hold is made to hold, by the policy, before the start fails: a disk that others have filled would keep
-   a set from running for ever. */
+/* Frees resources by the policy before the start fails: a disk filled by others would otherwise keep the set from
+   running forever. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
@@ -331,7 +329,7 @@ HRESULT output_check_resources(const struct run_set *r)
         struct error_kept failure = error_keep(passed);
         hr = passed == E_OUTOFMEMORY ? passed : check(m, root);
         if (hr == why.hr && FAILED(passed))
-            hr = error_set(hr, "%s; no room could be made: %s", why.text, failure.text);
+            hr = error_set(hr, "%s (freeing space failed: %s)", why.text, failure.text);
     }
     memory_free(root);
     return hr;

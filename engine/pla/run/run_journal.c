@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of events, and how one is put into words. */
+/* The table of events, and their conversion to messages. */
 #include "engine/pla/run/run_journal.h"
 
 #include "engine/base/clock.h"
@@ -29,7 +29,7 @@ enum fact {
     FACT_ACTION,
     FACTS
 };
-/* As our own events and the additions call them. */
+/* The names of fields in our own events and in additional fields. */
 static const char *const fact_names[FACTS] = {
     [FACT_NAME] = "Name",           [FACT_KEY] = "Key",           [FACT_USER] = "User",
     [FACT_ERROR] = "Error",         [FACT_TASK] = "TaskName",     [FACT_COUNTER] = "CounterName",
@@ -45,7 +45,7 @@ static const struct journal_row {
     const char *message;
     struct {
         enum fact fact;
-        const char *name; /* NULL: that of the fact */
+        const char *name; /* NULL: the fact's name */
     } fields[FIELDS_MAX + 1];
 } rows[] = {
     {JOURNAL_SET_CREATED, JOURNAL_INFORMATION, "The set was created", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
@@ -59,24 +59,27 @@ static const struct journal_row {
      JOURNAL_ERROR,
      "The set could not be started",
      {{FACT_NAME, NULL}, {FACT_KEY, NULL}, {FACT_USER, NULL}, {FACT_ERROR, NULL}}},
-    {JOURNAL_STOPPED, JOURNAL_INFORMATION, "The set has stopped", {{FACT_NAME, NULL}}},
-    {JOURNAL_STOPPED_BY_ERROR, JOURNAL_ERROR, "An error ended the set", {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_STOPPED, JOURNAL_INFORMATION, "The set stopped", {{FACT_NAME, NULL}}},
+    {JOURNAL_STOPPED_BY_ERROR,
+     JOURNAL_ERROR,
+     "The set stopped because of an error",
+     {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_TASK_STARTED, JOURNAL_INFORMATION, "The set's task was started", {{FACT_NAME, NULL}, {FACT_TASK, NULL}}},
     {JOURNAL_TASK_FAILED,
      JOURNAL_ERROR,
-     "The set's task has failed",
+     "The set's task failed",
      {{FACT_NAME, NULL}, {FACT_TASK, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_COUNTER_DROPPED,
      JOURNAL_ERROR,
      "A counter is not collected",
      {{FACT_NAME, NULL}, {FACT_COUNTER, NULL}, {FACT_ERROR, NULL}}},
-    /* The provider's own spelling of its field. */
+    /* The event provider's own spelling of its field. */
     {JOURNAL_CONFIGURATION_DONE,
      JOURNAL_INFORMATION,
      "A configuration collector is complete",
      {{FACT_NAME, "DataCollecotrSet"}, {FACT_COLLECTOR, "Name"}}},
-    {JOURNAL_COMPILING, JOURNAL_INFORMATION, "The set's data is compiled", {{FACT_NAME, NULL}}},
-    {JOURNAL_SEGMENTED, JOURNAL_INFORMATION, "The set has begun a new segment", {{FACT_NAME, NULL}}},
+    {JOURNAL_COMPILING, JOURNAL_INFORMATION, "The data manager is processing the set's data", {{FACT_NAME, NULL}}},
+    {JOURNAL_SEGMENTED, JOURNAL_INFORMATION, "The set started a new segment", {{FACT_NAME, NULL}}},
     {JOURNAL_ALERT_TASK_FAILED,
      JOURNAL_ERROR,
      "An alert could not start its task",
@@ -95,7 +98,7 @@ static const struct journal_row {
      {{FACT_SERVER, NULL}, {FACT_FILE, "CabName"}, {FACT_ERROR, NULL}}},
     {JOURNAL_ALERT,
      JOURNAL_INFORMATION,
-     "A threshold was crossed",
+     "A value crossed its threshold",
      {{FACT_COUNTER, "Counter"},
       {FACT_VALUE, NULL},
       {FACT_OPERATOR, NULL},
@@ -103,40 +106,40 @@ static const struct journal_row {
       {FACT_REASON, "Message"}}},
     {JOURNAL_REPORT_NOTE,
      JOURNAL_INFORMATION,
-     "The rules of a report have a note",
+     "The rules of a report found a note",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
     {JOURNAL_REPORT_WARNING,
      JOURNAL_WARNING,
-     "The rules of a report have a warning",
+     "The rules of a report found a warning",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
     {JOURNAL_REPORT_ERROR,
      JOURNAL_ERROR,
-     "The rules of a report have an error",
+     "The rules of a report found an error",
      {{FACT_FILE, "ReportFileName"}, {FACT_REASON, "Description"}}},
     {JOURNAL_SAMPLES_LOST,
      JOURNAL_WARNING,
      "Samples were lost",
      {{FACT_NAME, NULL}, {FACT_COLLECTOR, NULL}, {FACT_COUNT, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_START_MISSED, JOURNAL_WARNING, "A scheduled start was missed", {{FACT_NAME, NULL}}},
-    {JOURNAL_STARTED_AGAIN, JOURNAL_INFORMATION, "The set is started again", {{FACT_NAME, NULL}}},
-    {JOURNAL_EXPIRED, JOURNAL_INFORMATION, "The set is stopped as its schedules have expired", {{FACT_NAME, NULL}}},
-    {JOURNAL_UPDATED, JOURNAL_INFORMATION, "The running set has taken up its new definition", {{FACT_NAME, NULL}}},
+    {JOURNAL_STARTED_AGAIN, JOURNAL_INFORMATION, "The set is restarted", {{FACT_NAME, NULL}}},
+    {JOURNAL_EXPIRED,
+     JOURNAL_INFORMATION,
+     "The set is stopped because its schedules have expired",
+     {{FACT_NAME, NULL}}},
+    {JOURNAL_UPDATED, JOURNAL_INFORMATION, "The running set uses its new definition", {{FACT_NAME, NULL}}},
     {JOURNAL_RECORD_NOT_WRITTEN,
      JOURNAL_WARNING,
-     "The end of a run cannot be noted in its record",
+     "The end of a run could not be written to its record",
      {{FACT_NAME, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_SET_DAMAGED,
      JOURNAL_ERROR,
-     "A stored set cannot be read, and its schedules are not followed",
+     "A stored set cannot be read; its schedules are suspended",
      {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
-    {JOURNAL_SUPERVISOR_KEPT_OUT, JOURNAL_ERROR, "The supervisor of sets is kept out", {{FACT_FILE, NULL}}},
-    {JOURNAL_ALERTS_DROPPED,
-     JOURNAL_WARNING,
-     "Actions of alerts were left out",
-     {{FACT_NAME, NULL}, {FACT_COUNT, NULL}}},
+    {JOURNAL_SUPERVISOR_KEPT_OUT, JOURNAL_ERROR, "The supervisor of sets cannot start", {{FACT_FILE, NULL}}},
+    {JOURNAL_ALERTS_DROPPED, JOURNAL_WARNING, "Alert actions were dropped", {{FACT_NAME, NULL}, {FACT_COUNT, NULL}}},
     {JOURNAL_ALERT_CLEAR,
      JOURNAL_INFORMATION,
-     "A value has come back behind its threshold",
+     "A value returned within its threshold",
      {{FACT_COUNTER, "Counter"},
       {FACT_VALUE, NULL},
       {FACT_OPERATOR, NULL},
@@ -144,32 +147,32 @@ static const struct journal_row {
       {FACT_REASON, "Message"}}},
     {JOURNAL_REFUSED,
      JOURNAL_WARNING,
-     "A caller was refused",
+     "A caller was denied access",
      {{FACT_NAME, NULL}, {FACT_USER, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, NULL}}},
-    {JOURNAL_STOP_ASKED, JOURNAL_INFORMATION, "Somebody has stopped the set", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
+    {JOURNAL_STOP_ASKED, JOURNAL_INFORMATION, "A client stopped the set", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},
     {JOURNAL_REPORT_MADE,
      JOURNAL_INFORMATION,
-     "The report of a run was made",
+     "The report of a run was created",
      {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_COUNT, "Remarks"}}},
     {JOURNAL_REPORT_FAILED,
      JOURNAL_ERROR,
-     "The report of a run was not made",
+     "The report of a run could not be created",
      {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_FOLDER_STEP,
      JOURNAL_INFORMATION,
-     "The data manager has done something with the folder of a run",
+     "The data manager processed the folder of a run",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_ACTION, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, "Bytes"}}},
     {JOURNAL_FOLDER_STEP_FAILED,
      JOURNAL_WARNING,
-     "The data manager could not do something with the folder of a run",
+     "The data manager could not process the folder of a run",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_ACTION, NULL}, {FACT_ERROR, NULL}}},
     {JOURNAL_LIMIT_NOT_HELD,
      JOURNAL_WARNING,
-     "A limit of the folders of runs does not hold",
+     "A limit for run folders is exceeded",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}}},
     {JOURNAL_FOLDER_KEPT,
      JOURNAL_INFORMATION,
-     "The data manager has left files in the folder of a run that no run has made",
+     "The data manager kept files in a run folder that no run created",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}, {FACT_COUNT, "Files"}}},
 };
 
@@ -191,7 +194,7 @@ static bool is_number(enum fact fact)
     return fact == FACT_ERROR || fact == FACT_COUNT;
 }
 
-/* What the set is called in events: the namespace only where it is not the usual one. From memory_alloc. */
+/* The set's name in events; the namespace is included unless it is "Service". From memory_alloc. */
 static char *set_name(const struct journal_facts *f)
 {
     if (!f->name || !f->space || text_equal_nocase(f->space, "Service"))

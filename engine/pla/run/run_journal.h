@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run tells the world: events with the ids and fields of Windows' PLA, and some of our own. */
+/* Events about runs: the ids and fields of Windows' PLA, and OpenPLA's own. */
 #ifndef OPENPLA_RUN_JOURNAL_H
 #define OPENPLA_RUN_JOURNAL_H
 
 #include "engine/base/text.h"
 
-/* Below 9000: provider Microsoft-Windows-Diagnosis-PLA (behaviour 19). */
+/* Below 9000: event provider Microsoft-Windows-Diagnosis-PLA (behaviour 19). */
 enum journal_id {
     JOURNAL_SET_CREATED = 1000,
     JOURNAL_SET_CHANGED = 1001,
@@ -48,19 +48,20 @@ enum journal_id {
     JOURNAL_FOLDER_KEPT = 9033
 };
 
-/* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */
+/* The facts of an event; NULL and 0 if absent. Strings are borrowed. */
 struct journal_facts {
     const char *space, *name; /* of the set */
     const char *key, *user, *task;
     const char *counter, *collector, *file, *reason;
     const char *value, *comparison, *threshold; /* of an alert */
     const char *server;
-    const char *action; /* of the data manager, with a folder */
+    const char *action; /* of the data manager */
     uint64_t count;     /* of samples, of actions, of bytes */
     HRESULT error;
 };
-/* Into the event file, and into the system's event log if the id is one of its provider's. The thread's error text
-   survives. No run may end because an event could not be written: what the file says is for who acts on it alone. */
+/* Writes the event to the event file, and to the system's event log if its event provider defines the id. Preserves
+   the thread's error text. Callers ignore failures except for information: a run must not end because an event could
+   not be written. */
 HRESULT journal_write(enum journal_id id, const struct journal_facts *facts);
 
 #endif

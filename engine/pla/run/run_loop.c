@@ -1,6 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of a host: samples on the grid, segments, limits, requests, and a new definition between two samples (Commit
-   with plaUpdateRunningInstance). */
+/* The run loop: what the host process of a set does from its first sample to its last.
+
+   Problem. One thread samples all collectors of a set on time, cuts their files into segments at limits, applies a new
+   definition without losing a sample, and answers other processes. No alert, task, report or slow collector may delay a
+   sample.
+
+   One turn of the loop (run_loop), in this order:
+
+     check_limits           Duration ends the run; SegmentMaxDuration asks for a segment; opens it if its time has come
+     sample_what_is_due     every member whose tick is due takes one sample
+     poll_woken_members     members that called, or whose poll time has come, say how they stand
+     take notes             of alert actions and ended segments, into diagnostics and run record
+     run_publish            state to the shared section, where other processes read it
+     answer_requests        update the definition, flush
+     run_wait               until the next tick, limit, segment or poll, or until the section is signalled
+
+   Ticks. Each member has a grid (struct tick_grid): start + n * interval, on one monotonic clock. A late sample does
+   not shift the following ones; ticks that passed in the meantime are counted as lost. When a limit passes, everything
+   that was due before it is sampled first, so every tick is either sampled or counted.
+
+   Segments. A limit sets r->roll; the new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
+   does not delay the sample. If no member takes samples, or a member cannot wait, it is opened at once. next_segment
+   completes the old files but keeps the collectors until the new ones are open: those continue from the last sample, so
+   rates have no gap. The ended segment goes to a queue with its own thread (segment.h), which runs the data manager and
+   starts the set's task.
+
+      segment n     open ........ complete -> close -> queue: data manager, task
+      segment n+1          open (serial number, folder, files, record)  ........
+
+   A new definition (Commit with plaUpdateRunningInstance). If the collectors can change in place, they do, all or none.
+   Otherwise a new segment is opened with the new definition. The old one is closed first only if both would write the
+   same file or a collector must end before its successor starts; if the new one then cannot be opened, the old
+   definition is opened again. In all other cases the old segment simply continues.
+
+   Phases. run_move drives the state machine in run_state.c; r->state is private to this thread and becomes visible by
+   run_publish only, which run_move calls too. Other threads reach the loop in three ways: run_section_wake, atomic member->woken, and queues with
+   their own locks.
+
+   End. r->end stops the loop; r->failure is the result. If the host process is killed, the shared section disappears
+   with it, the run lock is released, the logs end with their last complete sample, and the run record still says
+   that a run is active. The supervisor sees that combination and records the death. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/run/member.h"
@@ -13,7 +52,7 @@
 
 int64_t tick_clock(void)
 {
-    /* The performance counter: the system's millisecond clocks step in 16 ms. */
+    /* The performance counter, because the system's millisecond clocks advance in steps of 16 ms. */
     int64_t ticks = clock_ticks(), frequency = clock_frequency();
     return ticks / frequency * 1000 + ticks % frequency * 1000 / frequency;
 }
@@ -52,7 +91,7 @@ bool tick_grid_take(struct tick_grid *s, int64_t now, uint64_t *missed)
 static HRESULT collector_text(struct object *collector, char **xml)
 {
     size_t size;
-    /* Where the latest run wrote is no part of the definition. */
+    /* LatestOutputLocation is not part of the definition. */
     HRESULT hr = object_put_text(collector, class_property(collector->class, "LatestOutputLocation"), "");
     return SUCCEEDED(hr) ? object_to_xml(collector, xml, &size) : hr;
 }
@@ -69,7 +108,7 @@ static HRESULT same_collector(struct object *a, struct object *b, bool *same)
     return hr;
 }
 
-/* Whether the sets, but for their collectors, write to the same folders. */
+/* Whether the sets, apart from their collectors, write to the same folders. */
 static bool same_folders(const struct data_collector_set *x, const struct data_collector_set *y)
 {
     return x->Segment == y->Segment && x->SegmentMaxSize == y->SegmentMaxSize &&
@@ -86,7 +125,7 @@ static bool same_file(const struct data_collector *a, const struct data_collecto
            a->LogCircular == b->LogCircular && a->LogOverwrite == b->LogOverwrite;
 }
 
-/* Which members are other ones in `models`. S_FALSE: one of them can only be opened anew. */
+/* Finds the members that differ from `models`. S_FALSE: one of them has to be reopened. */
 static HRESULT find_changed(const struct run *r, struct object *const *models, bool *changed)
 {
     HRESULT hr = S_OK;
@@ -102,7 +141,7 @@ static HRESULT find_changed(const struct run *r, struct object *const *models, b
     return SUCCEEDED(hr) && !all_can ? S_FALSE : hr;
 }
 
-/* All go on as `models` say, or as they were. */
+/* Updates all members to `models`, or leaves all as they were. */
 static HRESULT update_members(struct run *r, struct object *const *models, const bool *changed)
 {
     HRESULT hr = S_OK;
@@ -114,14 +153,14 @@ static HRESULT update_members(struct run *r, struct object *const *models, const
     if (hr == S_OK)
         done = 0;
     else
-        done--; /* which is as it was */
+        done--; /* the failed one is unchanged */
     while (done-- > 0)
         if (changed[done])
             (void)collector_update(r->segment.members[done].collector, r->segment.members[done].model);
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* Takes up the definition where files that are open can stay. S_FALSE: they cannot, and nothing has changed. */
+/* Applies the definition while all open files stay. S_FALSE: not possible, and nothing has changed. */
 static HRESULT change_in_place(struct run *r, const struct run_set *fresh)
 {
     struct object **models;
@@ -147,7 +186,7 @@ static HRESULT change_in_place(struct run *r, const struct run_set *fresh)
     return hr;
 }
 
-/* The definitions only: all else stays with the run. */
+/* Exchanges the definitions; everything else stays with the run. */
 static void exchange(struct run_set *a, struct run_set *b)
 {
     struct data_collector_set *old = a->set;
@@ -155,7 +194,7 @@ static void exchange(struct run_set *a, struct run_set *b)
     b->set = old;
 }
 
-/* Whether a file that the new definition writes may be one that is open. */
+/* Whether the new definition may write a file that is open now. */
 static HRESULT reuses_files(const struct run_set *set, bool *reuses)
 {
     struct object **models;
@@ -172,7 +211,7 @@ static HRESULT reuses_files(const struct run_set *set, bool *reuses)
     return S_OK;
 }
 
-/* Whether a collector that is at work has to end before the one of its name in the new definition can begin. */
+/* Whether an active collector must end before its successor in the new definition can start. */
 static HRESULT stands_in_the_way(const struct segment *old, const struct run_set *set, bool *stands)
 {
     struct object **models;
@@ -189,7 +228,7 @@ static HRESULT stands_in_the_way(const struct segment *old, const struct run_set
     return S_OK;
 }
 
-/* The grids of collectors that stay as they were go on; the others begin now. */
+/* Collectors with unchanged interval keep their grids; the others start now. */
 static void carry_grids(const struct segment *from, struct segment *to)
 {
     int64_t now = tick_clock();
@@ -203,7 +242,7 @@ static void carry_grids(const struct segment *from, struct segment *to)
     }
 }
 
-/* Into r->segment, by the definition in force. `old` is closed or stays open, its grids go on. */
+/* Opens r->segment by the current definition. `old` is closed or stays open; its grids are kept. */
 static HRESULT open_replacement(struct run *r, struct segment *old)
 {
     HRESULT hr = segment_open(&r->set, true, old, &r->segment);
@@ -212,7 +251,7 @@ static HRESULT open_replacement(struct run *r, struct segment *old)
     return hr;
 }
 
-/* `fresh` is the definition in force on success, and the old one after it. The thread's error text survives. */
+/* On success, `fresh` contains the previous definition afterwards. Preserves the thread's error text. */
 static HRESULT change_segment(struct run *r, struct run_set *fresh)
 {
     struct segment old = r->segment;
@@ -260,7 +299,7 @@ static HRESULT restart_with_definition(struct run *r, struct run_set *fresh)
     return hr;
 }
 
-/* Takes up the definition that is stored now. On failure the run goes on with what it has, or is over. */
+/* Applies the stored definition. On failure the run continues with the previous one, or ends. */
 static HRESULT run_take_definition(struct run *r)
 {
     struct run_set fresh;
@@ -272,7 +311,7 @@ static HRESULT run_take_definition(struct run *r)
         exchange(&r->set, &fresh);
         r->segment.definition = r->set.set;
         for (size_t i = 0; i < r->segment.count; i++)
-            if (FAILED(member_read_alert(&r->segment.members[i]))) /* its settings stay those of before */
+            if (FAILED(member_read_alert(&r->segment.members[i]))) /* it keeps its previous settings */
                 member_note(&r->segment.members[i], E_OUTOFMEMORY);
     } else if (hr == S_FALSE) {
         hr = restart_with_definition(r, &fresh);
@@ -288,8 +327,8 @@ static HRESULT run_take_definition(struct run *r)
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500
 
-/* Ends the run when the next segment cannot begin. `tick` is the moment on the grid that its first sample belongs to,
-   from which SegmentMaxDuration counts. */
+/* Ends the run if the next segment cannot be opened. `tick` is the grid time of its first sample, from which
+   SegmentMaxDuration counts. */
 static bool next_segment(struct run *r, int64_t tick)
 {
     r->roll = false;
@@ -314,10 +353,10 @@ static bool next_segment(struct run *r, int64_t tick)
     return true;
 }
 
-/* With StopOnCompletion: whether all collectors are complete. */
+/* Whether all collectors are complete, for StopOnCompletion. */
 static bool is_complete(const struct run *r)
 {
-    /* A Duration is what a user waits for, as a limit is (DECISIONS 35). */
+    /* Duration counts like a limit, because users wait for it (DECISIONS 35). */
     bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize || r->set.set->Duration;
     for (size_t i = 0; i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];
@@ -328,14 +367,14 @@ static bool is_complete(const struct run *r)
     return r->segment.count != 0;
 }
 
-/* `why` is in the run's message too: who finds a set stopped looks there. */
+/* `why` also goes to the run's message, where users look when they find a set stopped. */
 static void end_because(struct run *r, const char *why)
 {
     r->end = true;
     diagnostics_end(&r->set.diagnostics, S_OK, why);
 }
 
-/* A limit of a segment is reached: `what` says which. */
+/* A limit of the segment was reached; `what` names it. */
 static void limit_reached(struct run *r, const char *what)
 {
     r->first_over = true;
@@ -347,7 +386,7 @@ static void limit_reached(struct run *r, const char *what)
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
 
-/* The others go on without it; in the next segment it is opened anew. */
+/* The other members continue; the next segment opens this one again. */
 static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {
     bool all = true;
@@ -359,7 +398,7 @@ static void member_failed(struct run *r, struct member *m, HRESULT reason)
         run_end(r, reason);
 }
 
-/* How a member stands: after a sample, and when it has called. */
+/* Processes the state of a member after a sample or a call. */
 static void poll_member(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
@@ -408,13 +447,13 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
     HRESULT hr = take_sample(r, index);
     if (hr == S_FALSE) {
         limit_reached(r, log_limit);
-        /* The file had no room left for this sample: it is the first of the next segment. */
+        /* The file had no room for this sample, which becomes the first of the next segment. */
         if (!r->roll || !next_segment(r, tick))
             return;
         hr = take_sample(r, index);
     }
     if (hr == S_FALSE)
-        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
+        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB are too small for a sample of \"%s\"",
                              (unsigned)r->set.set->SegmentMaxSize, member_name(&r->segment.members[index])));
     else
         poll_member(r, index);
@@ -432,7 +471,7 @@ static void sample_what_is_due(struct run *r, int64_t now)
                             &(struct journal_facts){.collector = member_name(m),
                                                     .file = m->file,
                                                     .count = missed,
-                                                    .reason = "their time passed while an earlier one was taken"});
+                                                    .reason = "their time passed while an earlier sample was taken"});
         r->set.diagnostics.lost_late += missed;
         int64_t tick = tick_grid_last(&m->grid);
         if (!r->roll || next_segment(r, tick))
@@ -440,7 +479,7 @@ static void sample_what_is_due(struct run *r, int64_t now)
     }
 }
 
-/* What takes no samples does not wait with its file for the next one of others, unless it ends by itself. */
+/* A member without samples does not wait for the next sample of others, unless it ends on its own. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
@@ -455,7 +494,7 @@ static bool rolls_at_once(const struct run *r)
 /* Those that have called, and those whose time it is. */
 static void poll_woken_members(struct run *r)
 {
-    bool at_once = false; /* what takes no samples does not wait for the next one of others */
+    bool at_once = false; /* a member without samples does not wait for the next sample of others */
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
         bool due = tick_clock() >= member_next_look(m);
@@ -477,7 +516,7 @@ static int64_t next_look(const struct run *r)
     return next;
 }
 
-/* Seconds after `from`; TICK_NEVER for 0. */
+/* The time `seconds` after `from`; TICK_NEVER for 0. */
 static int64_t limit_at(int64_t from, uint32_t seconds)
 {
     return seconds ? from + (int64_t)seconds * 1000 : TICK_NEVER;
@@ -492,8 +531,8 @@ static int64_t next_tick(const struct run *r)
     return next;
 }
 
-/* When the next segment is opened for the next sample: a little ahead, so that opening it does not delay the sample;
-   TICK_NEVER when none is due, or the run ends first. */
+/* When to open the next segment: a little before the next sample, so that it is not delayed. TICK_NEVER: no segment
+   is due, or the run ends first. */
 static int64_t segment_opens_at(const struct run *r)
 {
     int64_t tick = next_tick(r);
@@ -510,14 +549,14 @@ static bool is_stopped(struct run *r)
     enum stop_reason why;
     if (r->end || !run_section_stop_requested(r->section, &why))
         return r->end;
-    /* The reason comes out of memory that others can write to. */
+    /* The reason is from memory that others can write to. */
     if (why == STOP_EXPIRED && !supervised_set_expires(r->set.space, r->set.name))
         why = STOP_ASKED;
     end_because(r, texts[why]);
     return r->end;
 }
 
-/* Until the next sample or limit, or a request. */
+/* Waits for the next sample, limit or request. */
 static void run_wait(struct run *r)
 {
     int64_t until = limit_at(r->started, r->set.set->Duration);
@@ -538,8 +577,8 @@ static void run_wait(struct run *r)
         run_end(r, hr);
 }
 
-/* Whether the limit has passed. What was due before it is taken late rather than forgotten: every moment of the grid
-   has its sample, or is counted as lost. */
+/* Whether the limit has passed. Samples that were due before it are taken late: every tick is sampled or counted as
+   lost. */
 static bool is_over(struct run *r, int64_t now, int64_t limit)
 {
     if (now < limit)
@@ -558,7 +597,7 @@ static void check_limits(struct run *r)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* No sample will ever come that a new segment could wait for, or somebody cannot wait. */
+    /* There will be no sample to wait for, or a member cannot wait. */
     if (!r->end && r->roll && (next_tick(r) == TICK_NEVER || rolls_at_once(r)))
         next_segment(r, now);
 }

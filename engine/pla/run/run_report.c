@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One report: its schema, its inputs, where it goes and how long it may take (MS-PLA 2.2.2.6, plaCreateReport), and the
-   rules over it (plaRunRules, DECISIONS 101). */
+/* One report: its schema, inputs, output and time limit (MS-PLA 2.2.2.6, plaCreateReport), and the rules applied to
+   it (plaRunRules, DECISIONS 101). */
 #include "engine/pla/run/run_report.h"
 
 #include "engine/base/clock.h"
@@ -21,7 +21,7 @@
 
 #define INLINE_RULES "Rules"
 
-enum { MOST_TOLD = 5 }; /* symptoms of one event */
+enum { MOST_TOLD = 5 }; /* symptoms in one event */
 
 static void report_journal(const struct run_report *what, const char *report, enum rules_severity severity,
                            const char *text)
@@ -31,7 +31,7 @@ static void report_journal(const struct run_report *what, const char *report, en
     journal_write(ids[severity], &(struct journal_facts){.name = what->name, .file = report, .reason = text});
 }
 
-/* One event for all warnings, by the worst of them. */
+/* One event for all warnings, with the severity of the worst. */
 static HRESULT journal_warnings(const struct run_report *what, const char *report, const struct rules_outcome *o)
 {
     struct text_buffer b = {0};
@@ -48,7 +48,7 @@ static HRESULT journal_warnings(const struct run_report *what, const char *repor
     return failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* The first of what was wrong is an event too. */
+/* The first fault also becomes an event. */
 static HRESULT note_faults(const struct run_report *what, const char *report, const struct texts *faults, bool errors,
                            bool *journaled, struct texts *notes)
 {
@@ -62,7 +62,7 @@ static HRESULT note_faults(const struct run_report *what, const char *report, co
     return hr;
 }
 
-/* A name that is another file of the run would cost that file. */
+/* Another name could overwrite a file of the run. */
 static bool is_log_name(const char *name)
 {
     return !path_names_fault(name) && !strpbrk(name, "/\\") &&
@@ -73,8 +73,9 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
 {
     struct file *f = NULL;
     if (!is_log_name(name)) {
-        char *text = text_format("Logging: \"%.200s\" is no name of a log (.log, .txt) beside the report; it is %s",
-                                 name, RULES_LOG_NAME);
+        char *text =
+            text_format("Logging: \"%.200s\" is not a valid name for a log (.log, .txt) beside the report; using %s",
+                        name, RULES_LOG_NAME);
         HRESULT hr = text ? texts_give(notes, text) : E_OUTOFMEMORY;
         if (FAILED(hr))
             return hr;
@@ -82,13 +83,14 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
     }
     char *path = path_join(what->folder, name);
     if (path)
-        (void)run_files_add(what->root, what->folder, path, false); /* one that cannot be named is kept */
+        (void)run_files_add(what->root, what->folder, path,
+                            false); /* a file that cannot be registered is kept by retention */
     HRESULT hr = path ? file_open_below(what->root, path, FILE_REPLACE, &f) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_write(f, log, strlen(log));
     file_close(f);
     memory_free(path);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report says the same, and more */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report contains this and more */
         hr = texts_add(notes, error_keep(hr).text);
     return hr;
 }
@@ -116,10 +118,9 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
     return hr;
 }
 
-/* Runs them over the report, which is a file below RootPath, and tells by events 3000 to 3002 what they have found and
-   what is wrong with them; that is added to `notes` too. rules.log, if they ask for one, lies beside the report.
-   `stop` (NULL: never) is asked often. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: nothing could be run;
-   the report is as it was. */
+/* Applies the rules to the report, a file below RootPath. Findings and faults become events 3000 to 3002; faults are
+   also added to `notes`. rules.log, if requested, is beside the report. `stop` (NULL: never) is called often.
+   S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: no rule could run; the report is unchanged. */
 static HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context),
                                void *context, struct texts *notes)
 {
@@ -162,7 +163,7 @@ static bool is_over(void *context)
     return clock_passed_ms(l->since, clock_monotonic_ms()) >= (uint64_t)l->seconds * 1000;
 }
 
-/* One of the folder's logs under the report's name is data that a report must not replace. */
+/* A report must not replace a log of the folder. */
 static bool names_a_log(const char *name)
 {
     static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl"};
@@ -172,26 +173,24 @@ static bool names_a_log(const char *name)
     return false;
 }
 
-/* Where a file of a data manager's property goes. */
+/* The path of a data manager's file. */
 static HRESULT file_below(const struct run_report *what, const char *property, const char *name, char **out)
 {
     const char *fault = path_names_fault(name);
     if (fault || names_a_log(name))
-        return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "it is the name of a log");
+        return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "this is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* So is what a configuration collector wrote. The folder is one that may be looked into. S_OK: the file may be
-   replaced, or does not exist. */
+/* Nor a configuration collector's output. The folder may be read. S_OK: the file may be replaced, or does not exist. */
 static HRESULT check_replaced(const char *property, const char *path)
 {
     char *computer = NULL;
     HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
     memory_free(computer);
     if (hr == S_OK)
-        return error_set(E_INVALIDARG, "%s: \"%s\": it is a configuration that was collected", property,
-                         path_name(path));
+        return error_set(E_INVALIDARG, "%s: \"%s\": this is a collected configuration", property, path_name(path));
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -205,7 +204,7 @@ static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
     return hr;
 }
 
-/* The report itself is never an input; of a shared folder only what this segment wrote. */
+/* The report itself is never an input; in a shared folder only the files of this segment are. */
 static HRESULT find_inputs(const struct run_report *what, const char *path, struct texts *out)
 {
     struct texts except = {0};
@@ -226,7 +225,7 @@ static HRESULT find_inputs(const struct run_report *what, const char *path, stru
     return hr;
 }
 
-/* MS-PLA 3.2.4.2: EventsFileName, beside the report. NULL where there is to be none. */
+/* MS-PLA 3.2.4.2: EventsFileName, beside the report. NULL: not requested. */
 static HRESULT find_events_file(const struct run_report *what, const char *report, char **out)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -235,11 +234,11 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
         return S_OK;
     HRESULT hr = file_below(what, "EventsFileName", m->EventsFileName, out);
     if (SUCCEEDED(hr) && text_equal_nocase(*out, report))
-        hr = error_set(E_INVALIDARG, "EventsFileName: \"%s\": it is the name of the report", m->EventsFileName);
+        hr = error_set(E_INVALIDARG, "EventsFileName: \"%s\": this is the name of the report", m->EventsFileName);
     return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
 }
 
-/* What is about to be made becomes the run's, with the draft that is there until it is whole. */
+/* Registers the file that is about to be created, and its draft, as the run's. */
 static HRESULT name_file(const struct run_report *what, const char *path)
 {
     char *draft = text_format("%s.new", path);
@@ -247,7 +246,7 @@ static HRESULT name_file(const struct run_report *what, const char *path)
     if (SUCCEEDED(hr))
         hr = run_files_add(what->root, what->folder, draft, false);
     memory_free(draft);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* one that cannot be named is kept */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* a file that cannot be registered is kept by retention */
 }
 
 static HRESULT report_create(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
@@ -282,7 +281,7 @@ static HRESULT report_create(const struct run_report *what, struct limit *limit,
     return hr;
 }
 
-/* MS-PLA 2.2.3.4: the page of the report, as HTML whatever its name says. */
+/* MS-PLA 2.2.3.4: the page of the report, HTML whatever its name. */
 static HRESULT find_page_file(const struct run_report *what, const char *report, char **out)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -290,7 +289,8 @@ static HRESULT find_page_file(const struct run_report *what, const char *report,
     HRESULT hr = file_below(what, "ReportFileName", name, out);
     if (SUCCEEDED(hr) &&
         (text_equal_nocase(path_name(*out), path_name(report)) || text_equal_nocase(name, m->EventsFileName)))
-        hr = error_set(E_INVALIDARG, "ReportFileName: \"%s\": it is the name of the report or of all events", name);
+        hr = error_set(E_INVALIDARG, "ReportFileName: \"%s\": this is the name of the report or of the events file",
+                       name);
     return SUCCEEDED(hr) ? check_replaced("ReportFileName", *out) : hr;
 }
 
@@ -319,7 +319,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
     return hr;
 }
 
-/* The report is there, whatever becomes of the rules: that is a remark, and event 3002. */
+/* The report exists even if the rules fail: that is a note, and event 3002. */
 static HRESULT apply_rules(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
     HRESULT hr = run_rules_apply(what, path, is_over, limit, notes);
@@ -342,7 +342,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr))
         hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
                         path);
-    if (SUCCEEDED(hr)) /* it is there: this asks where it lies */
+    if (SUCCEEDED(hr)) /* it exists: this checks where it is */
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
         hr = check_replaced("RuleTargetFileName", *path);
@@ -351,8 +351,8 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = report_create(what, &limit, *path, notes);
-    /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new. Where this is of certain files, in
-       a folder that others share, an old one is not theirs. */
+    /* MS-PLA 2.2.2.6: the next two steps use the existing report, old or new. An old report in a shared folder does
+       not belong to these files, though. */
     if (hr == REPORT_NO_DATA) {
         has_data = false;
         hr = S_OK;
@@ -364,7 +364,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = make_page(what, &limit, *path, page, notes);
     memory_free(page);
     if (FAILED(hr) && is_over(&limit))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "creating it took longer than %u s (OpenPLA.ReportTimeout)",
                        (unsigned)limit.seconds);
     return SUCCEEDED(hr) && !has_data ? S_FALSE : hr;
 }

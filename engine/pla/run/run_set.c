@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of a run: how it is loaded, its record, the report of its start, and its diagnostics. */
+/* The set of a run: loading it, its record, the report of its start, and its diagnostics. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
@@ -75,7 +75,7 @@ static HRESULT put_outcome_of_none(struct run_record *record, const void *user)
 {
     const struct outcome *o = user;
     struct run_state state;
-    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
+    /* Under the lock of the record: a run publishes its state before it writes to the record. */
     HRESULT hr = run_query(o->set->space, o->set->name, &state);
     return FAILED(hr) ? hr : state.phase != PHASE_STOPPED ? S_FALSE : put_outcome(record, user);
 }
@@ -88,8 +88,8 @@ HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const cha
 
 /* ---- the report of a start ---- */
 
-#define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
-#define LOOK_MS     1000 /* of a host that waits, at who made it */
+#define REPORT_TEXT 1024 /* error messages are cut at 1023 bytes */
+#define LOOK_MS     1000 /* how often a waiting host process checks its starter */
 
 enum hold { HOLD_NONE, HOLD_WAIT, HOLD_BEGIN, HOLD_UNWANTED };
 
@@ -107,7 +107,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct signal *signal, *acknowledged; /* told: to the host, if it waits */
+    struct signal *signal, *acknowledged; /* acknowledged: signals a waiting host process */
     struct shared_report *shared;
 };
 
@@ -254,7 +254,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     *report = NULL;
 }
 
-/* A copy, as another process may write there still; "" of what is no text. */
+/* Copies once, because another process may still write there; "" for invalid UTF-8. */
 static void take_text(char out[REPORT_TEXT], const char *shared)
 {
     memcpy(out, shared, REPORT_TEXT);
@@ -271,18 +271,17 @@ static HRESULT start_timed_out(struct start_report *r, struct process *host, uin
     if (opening[0])
         return error_set(PLA_E_DC_START_WAIT_TIMEOUT,
                          "the collector \"%s\" did not start within %u s (host process %u)", opening, seconds, id);
-    return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s", id,
-                     seconds);
+    return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the host process %u did not report within %u s", id, seconds);
 }
 
-/* Whoever may write to the section is the host's account: what no host sends is no result. */
+/* Only the host process's account can write to the section; reject results that no host process sends. */
 static HRESULT take_result(const struct start_report *r, const struct process *host)
 {
     char text[REPORT_TEXT];
     const HRESULT hr = atomic_load(&r->shared->result);
     if (!error_is_result(hr) || hr == S_FALSE)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "the report of the run's host (process %u) holds the result 0x%08X, which no host sends",
+                         "the report of the host process %u contains the invalid result 0x%08X",
                          host ? (unsigned)process_id(host) : 0, (unsigned)hr);
     take_text(text, r->shared->text);
     return FAILED(hr) ? error_set(hr, "%s", text[0] ? text : error_standard_text(hr)) : hr;
@@ -294,17 +293,16 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
     for (;;) {
         now = clock_monotonic_ms();
         HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
-        if (atomic_load(&r->shared->sent)) /* also if the host ended right behind its report */
+        if (atomic_load(&r->shared->sent)) /* also if the host process exited right after its report */
             return take_result(r, host);
         if (accepted && atomic_load(&r->shared->accepted))
             return S_OK;
-        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a signal that never ends is no report */
+        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a permanently set signal is not a report */
             return start_timed_out(r, host, timeout_ms);
         if (hr == E_ABORT) {
             uint32_t exit_code = 0;
             process_wait(host, 0, &exit_code);
-            return error_set(OPENPLA_E_HOST_DIED,
-                             "the run's host (process %u) ended with exit code 0x%08X before it reported",
+            return error_set(OPENPLA_E_HOST_DIED, "the host process %u exited with code 0x%08X before it reported",
                              (unsigned)process_id(host), (unsigned)exit_code);
         }
         if (FAILED(hr))
@@ -363,7 +361,7 @@ char *diagnostics_text(const struct diagnostics *d)
         text_buffer_format(&b, "%" PRIu64 " samples lost: %s (0x%08X)\n", d->lost_failed,
                            d->loss_text ? d->loss_text : "out of memory", (unsigned)d->loss);
     if (d->lost_late)
-        text_buffer_format(&b, "%" PRIu64 " samples lost: their time passed while an earlier one was taken\n",
+        text_buffer_format(&b, "%" PRIu64 " samples lost: their time passed while an earlier sample was taken\n",
                            d->lost_late);
     if (d->end)
         text_buffer_format(&b, "%s\n", d->end);

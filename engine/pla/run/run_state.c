@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared section of a run, and the machine of its phases. Others may write into the section what they like: each
-   value is copied once, checked and then used, every loop has an end, and which process the host is stands elsewhere
-   (run_host_find). */
+/* The shared section of a run, and the state machine of its phases. Other processes may write anything into the
+   section: each value is copied once, validated and then used, every loop is bounded, and the host process is
+   identified elsewhere (run_host_find). */
 #include "engine/pla/run/run_state.h"
 
 #include "engine/base/clock.h"
@@ -14,18 +14,18 @@
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
 
-#define ANSWER_TEXT      1024 /* error texts are cut at 1023 bytes */
-#define READ_TRIES       1000 /* a reader is behind a writer that it meets once or twice */
-#define STOLEN_SIGNAL_MS 5000 /* the longest rest: another process may take the signals that are the host's */
+#define ANSWER_TEXT      1024 /* error messages are cut at 1023 bytes */
+#define READ_TRIES       1000 /* a reader meets a writer once or twice */
+#define STOLEN_SIGNAL_MS 5000 /* the longest wait: another process may consume the host process's signals */
 
-/* What the section holds. */
+/* Layout of the section. */
 struct shared_request {
-    atomic_uint_least64_t asked, answered; /* numbers */
+    atomic_uint_least64_t asked, answered; /* request numbers */
     atomic_int_least32_t result;           /* of the latest answer */
     char text[ANSWER_TEXT];
 };
 struct named_figures {
-    char name[120]; /* its first bytes, for people */
+    char name[120]; /* truncated, for display */
     struct collector_figures figures;
 };
 #define FIGURES_WORDS ((sizeof(struct named_figures) + 7) / 8)
@@ -34,26 +34,26 @@ struct figures_cell {
     atomic_uint_least64_t words[2][FIGURES_WORDS];
 };
 struct shared_run {
-    atomic_uint_least64_t stop_requested; /* when * 2 + why, or 0 */
+    atomic_uint_least64_t stop_requested; /* time * 2 + reason, or 0 */
     struct shared_request requests[RUN_REQUESTS];
     struct state_cell state;
     atomic_uint_least64_t figures_count;
-    struct figures_cell figures[RUN_FIGURES_MAX]; /* pages that nobody has touched cost nothing */
+    struct figures_cell figures[RUN_FIGURES_MAX]; /* untouched pages cost no memory */
 };
 
 struct run_section {
     struct section *section;
-    struct signal *signal; /* of who only reads: NULL */
+    struct signal *signal; /* NULL for a reader */
     struct shared_run *shared;
-    struct run_host host; /* that was there when the section was opened */
-    char *space, *name;   /* of the set that it is written down for: the host's own side */
+    struct run_host host; /* registered when the section was opened */
+    char *space, *name;   /* the set it is registered for; host process only */
 };
 
-/* `size` bytes of `data` into the place that is not valid now; the places are `length` words each. */
+/* Copies `size` bytes of `data` into the buffer that is not current; each buffer has `length` words. */
 static void section_publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
                             size_t size)
 {
-    /* From `done`: a writer that died in the middle left `begun` ahead. */
+    /* Based on `done`: a writer that died in the middle left `begun` ahead. */
     uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
     atomic_uint_least64_t *words = places + number % 2 * length;
     atomic_store_explicit(&count->begun, number, memory_order_relaxed);
@@ -66,7 +66,7 @@ static void section_publish(struct publications *count, atomic_uint_least64_t *p
     atomic_store_explicit(&count->done, number, memory_order_release);
 }
 
-/* False: no publication could be had, as others than the host write there. */
+/* False: no consistent publication, because other processes write there. */
 static bool read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
                            size_t size)
 {
@@ -79,7 +79,7 @@ static bool read_published(struct publications *count, const atomic_uint_least64
         }
         atomic_thread_fence(memory_order_acquire);
         uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
-        /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
+        /* begun == done + 1: the writer is in the other buffer. Further ahead, it may be back in this one. */
         if (begun - done <= 1)
             return true;
     }
@@ -109,7 +109,7 @@ void run_section_close(struct run_section *s)
     memory_free(s);
 }
 
-/* A new one when the host has no owner yet. */
+/* Creates the section if the host has no owner yet, else opens it. */
 static HRESULT open_section(struct run_section *s)
 {
     bool fresh = !*s->host.owner;
@@ -173,7 +173,7 @@ HRESULT run_section_open(const char *space, const char *name, struct run_section
     struct run_section *s = memory_zero(1, sizeof *s);
     HRESULT hr = s ? run_host_find(space, name, &s->host) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set \"%s\\%s\" has no host", space, name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set \"%s\\%s\" has no host process", space, name);
     if (SUCCEEDED(hr))
         hr = open_section(s);
     if (FAILED(hr)) {
@@ -248,7 +248,7 @@ HRESULT run_section_open_running(const char *space, const char *name, struct run
     return S_FALSE;
 }
 
-/* Without its signal the host sees it some seconds later. */
+/* If the signal fails, the host process notices the request some seconds later. */
 static void set_signal(struct run_section *s)
 {
     if (s->signal || SUCCEEDED(open_signal(s, false)))
@@ -292,7 +292,7 @@ HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_
     *number = atomic_fetch_add(&r->asked, 1) + 1;
     if (*number <= atomic_load(&r->answered))
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "the memory that the run shares (host process %u) holds what no host has written",
+                         "the memory that the run shares (host process %u) contains invalid data",
                          (unsigned)s->host.process_id);
     set_signal(s);
     return S_OK;
@@ -307,7 +307,7 @@ bool run_section_answered(struct run_section *s, enum run_request request, uint6
     *hr = atomic_load(&r->result);
     if (!error_is_result(*hr)) {
         *hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                        "the memory that the run shares (host process %u) holds the answer 0x%08X, which no host gives",
+                        "the memory that the run shares (host process %u) contains the invalid answer 0x%08X",
                         (unsigned)s->host.process_id, (unsigned)*hr);
     } else if (FAILED(*hr)) {
         memcpy(text, r->text, sizeof text);
@@ -331,7 +331,7 @@ void run_section_answer(struct run_section *s, enum run_request request, uint64_
     atomic_store(&r->answered, number);
 }
 
-/* ---- what others read ---- */
+/* ---- for other processes ---- */
 
 HRESULT run_query(const char *space, const char *name, struct run_state *state)
 {
@@ -386,7 +386,7 @@ char *run_figures_text(const char *space, const char *name)
 
 struct way {
     HRESULT hr;
-    enum run_phase next; /* with S_OK */
+    enum run_phase next; /* valid with S_OK */
 };
 
 #define TO(phase)                                                                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments of a run: what they leave in the run record, and how they undo a start that fails. */
+/* Opens and closes the segments of a run, records them, and undoes a failed start. */
 #include "engine/pla/run/segment.h"
 
 #include "engine/base/file.h"
@@ -30,7 +30,7 @@ static HRESULT make_members(struct run_set *r, struct segment *s)
     return S_OK;
 }
 
-/* A set none of whose collectors would collect anything does not look as if it did. */
+/* Fails if no collector of the set would collect anything. */
 static HRESULT check_kinds(const struct segment *s)
 {
     HRESULT hr = S_OK;
@@ -42,7 +42,7 @@ static HRESULT check_kinds(const struct segment *s)
     return hr;
 }
 
-/* What can be told before anything has changed. */
+/* Checks that need no changes. */
 static HRESULT check_members(const struct segment *s)
 {
     HRESULT hr = check_kinds(s);
@@ -66,9 +66,9 @@ void segment_free(struct segment *s)
 struct entry {
     const struct run_set *set;
     const struct segment *segment;
-    uint32_t serial_number;   /* of the segment, which may be gone when it is put back */
-    const char *message;      /* what there is to tell by now */
-    struct run_record before; /* what it takes the place of, of a run's first segment */
+    uint32_t serial_number;   /* of the segment, which may be gone when the entry is undone */
+    const char *message;      /* the diagnostics so far */
+    struct run_record before; /* what the first segment of a run replaced */
 };
 
 static HRESULT put_texts(struct run_record *record, const char *location, const char *message,
@@ -105,8 +105,8 @@ static HRESULT put_segment(struct run_record *record, const void *user)
     return hr;
 }
 
-/* The serial number is used up before a file of that number is made: a host that is killed at any moment leaves no
-   number that a later run could take again. Somebody may have put another one meanwhile: that one stands. */
+/* Reserves the serial number before any file is created with it, so that a host process killed at any time leaves no
+   number that a later run would use again. A number that a client has put in between is kept. */
 static HRESULT put_serial(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
@@ -117,7 +117,7 @@ static HRESULT put_serial(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* The record that a run begins with, whole, so that the disk is waited for once before its first sample. */
+/* The complete record of a run's first segment, so that the disk is waited for only once before the first sample. */
 static HRESULT put_first(struct run_record *record, const void *user)
 {
     struct entry *e = *(struct entry *const *)user;
@@ -129,14 +129,14 @@ static HRESULT put_first(struct run_record *record, const void *user)
     return SUCCEEDED(hr) ? put_segment(record, e) : hr;
 }
 
-/* Of a segment that could not be opened, behind its files. */
+/* Undoes the entry of a segment that could not be opened, after its files. */
 static HRESULT put_back(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
     run_set_know_record(e->set, record);
     if (record->serial_number == e->serial_number + 1)
         record->serial_number = e->serial_number;
-    if (!e->before.latest_location) /* the run goes on with the segment before */
+    if (!e->before.latest_location) /* the run continues with the previous segment */
         return S_OK;
     record->running = false;
     record->last_result = e->before.last_result;
@@ -161,7 +161,7 @@ static HRESULT change_record(const struct run_set *r, HRESULT (*change)(struct r
     return store_update_run(r->space, r->name, &(struct run_change){change, user});
 }
 
-/* Before anything is made in the folder. `follows`: the files are not known yet. */
+/* Before anything is created in the folder. `follows`: the files are not known yet. */
 static HRESULT segment_add_member(struct run_set *r, bool follows, struct entry *e)
 {
     char *message = diagnostics_text(&r->diagnostics);
@@ -187,8 +187,8 @@ static HRESULT record_segment(struct run_set *r, struct entry *e)
 
 /* ---- the segment ---- */
 
-/* The member that this one goes on from: of the same definition the one in its place, whose collector is completed; of
-   another one that of its name, if its kind hands over what is at work. */
+/* The member that this one continues: with the same definition the one at the same index, whose collector is
+   completed; with another one, the one of that name if its kind hands over a running collector. */
 static struct member *find_previous(const struct segment *previous, const struct member *m, size_t place)
 {
     if (!previous)
@@ -203,8 +203,8 @@ static struct member *find_previous(const struct segment *previous, const struct
     return NULL;
 }
 
-/* Takes back what a start that failed has made; *moved: a collector of `previous` writes another file from now on. The
-   thread's error text survives. */
+/* Removes what a failed start created. *moved: a collector of `previous` writes another file from now on. Preserves
+   the thread's error text. */
 static void segment_undo(const struct run_set *r, struct segment *s, struct segment *previous, bool folder_created,
                          HRESULT hr, bool *moved)
 {
@@ -235,7 +235,7 @@ static HRESULT open_member(struct member *m, size_t place, const struct name_con
                            struct segment *previous, const struct segment *s)
 {
     HRESULT hr = S_OK;
-    if (follows) /* one that is there by now gives way to another name */
+    if (follows) /* chooses another name if the file exists by now */
         hr = member_choose_file(m, s->location, context, follows);
     return SUCCEEDED(hr) ? member_open(m, s->root, find_previous(previous, m, place)) : hr;
 }
@@ -258,7 +258,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = segment_add_member(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
-    /* What takes a session over comes when all others are open: there is no way back that nobody sees. */
+    /* Members that take a session over are opened last, because that cannot be undone unnoticed. */
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
             if (collector_takes_over(s->members[i].model) == (last == 1))

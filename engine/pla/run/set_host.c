@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that runs one set: its start, what it shows to others and writes down, how its segments end, an orderly
-   stop. */
+/* The host process of a set: start, published state, run record, end of segments, orderly stop. */
 #include "engine/pla/run/set_host.h"
 
 #include "engine/base/clock.h"
@@ -16,21 +15,21 @@
 
 #include <string.h>
 
-/* How long a host waits for another one of its set that holds the lock but does not run: it is starting or ending. */
+/* How long to wait for another host process of the set that holds the lock but is starting or exiting. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
-/* How long the host of a run that has ended tries to say so in the record, which another program may have open, or for
-   which the disk has no room just now. Less than a client waits for a stop (RUN_STOP_WAIT_MS). */
+/* How long an ended run retries to write its record, which may be open in another program or may not fit on the
+   disk. Shorter than a client waits for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
-/* Whether the record calls this run one that goes on: once the host is gone, one that was cut off. */
+/* Whether the record says that the run is active, so that it would look interrupted after the host process exits. */
 static bool record_says_running(const struct run *r)
 {
     struct run_record record;
     HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
     if (FAILED(hr))
-        return !definition_is_damaged(hr); /* it may */
+        return !definition_is_damaged(hr); /* unknown: assume so */
     bool running = record.running;
     run_record_free(&record);
     return running;
@@ -43,7 +42,7 @@ static void report_unwritten(const struct run *r, HRESULT hr, const char *what_f
     memory_free(reason);
 }
 
-/* Writes into the record that the run is over and how, or with a failing `start` that it has not begun; tries for some
+/* Records that the run is over with its result, or with a failing `start` that it did not begin. Retries for some
    time. */
 static void write_last_record(struct run *r, HRESULT start, const char *message)
 {
@@ -53,18 +52,18 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
         if (SUCCEEDED(hr) || !record_says_running(r))
             return;
         if (clock_passed_ms(since, clock_monotonic_ms()) >= RECORD_PATIENCE_MS) {
-            report_unwritten(r, hr, "given up: it will look as if the host had died");
+            report_unwritten(r, hr, "giving up: it will look as if the host process had died");
             return;
         }
         if (!was_reported)
-            report_unwritten(r, hr, "it is tried again for half a minute");
-        run_section_wait(r->section, RECORD_STEP_MS); /* also ended by a request, which changes nothing */
+            report_unwritten(r, hr, "retrying for half a minute");
+        run_section_wait(r->section, RECORD_STEP_MS); /* also returns for a request, which is harmless */
     }
 }
 
 /* ---- the beginning ---- */
 
-/* Who has started it, for events: from memory_alloc. */
+/* The account that started it, for events; from memory_alloc. */
 static char *starter_of(const struct run *r)
 {
     return *r->user ? text_copy(r->user) : host_user_name();
@@ -85,8 +84,8 @@ static void host_began(void *user)
     memory_free(account);
 }
 
-/* Before the starter hears of it, so that it finds the reason in the record; but it does not wait for room on the disk.
-   The thread's error text survives. */
+/* Writes the reason into the record before the starter gets the result, so that it finds the reason there; but does not
+   wait for disk space. Preserves the thread's error text. */
 static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
 {
     struct error_kept why = error_keep(hr);
@@ -142,7 +141,7 @@ static void report_end(struct run *r, const char *location)
                         &(struct journal_facts){.count = d->lost_late + d->lost_failed,
                                                 .file = location,
                                                 .error = d->loss,
-                                                .reason = d->loss_text ? d->loss_text : "in all, in this run"});
+                                                .reason = d->loss_text ? d->loss_text : "total of this run"});
     if (FAILED(r->failure.hr))
         run_write_event(r, JOURNAL_STOPPED_BY_ERROR,
                         &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
@@ -164,7 +163,7 @@ static void host_finish_run(struct run *r)
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
         if (location && run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
-            error_clear(); /* then nobody will tell of a host that is killed */
+            error_clear(); /* a killed host process will not be reported then */
         run_move(r, STEP_COMPILE);
         ended_segments_wait(r->ended);
         held_clear(&r->set);
@@ -203,7 +202,7 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* A run that collects, and will for some time. */
+/* Whether a run is active and will be for some time. */
 static bool is_running(const char *space, const char *name)
 {
     struct run_state state;
@@ -211,7 +210,7 @@ static bool is_running(const char *space, const char *name)
            (state.phase == PHASE_RUNNING || state.phase == PHASE_SEGMENTING || state.phase == PHASE_COMPILING);
 }
 
-/* The lock makes one host of two that are started at once. */
+/* The lock leaves one of two host processes that are started at the same time. */
 static HRESULT take_lock(const char *space, const char *name, struct file_lock **lock)
 {
     char *path = store_run_lock_path(space, name);
@@ -232,7 +231,7 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
     return hr;
 }
 
-/* Of a process that is made ahead of its run. */
+/* For a process prepared ahead of its run. */
 static void host_rehearse(const char *space, const char *name)
 {
     struct run_set set;
@@ -268,13 +267,13 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     HRESULT hr = take_lock(space, name, &lock);
     if (SUCCEEDED(hr))
         hr = run_locked(space, name, run_key, &report, compile);
-    start_report_send(&report, hr); /* unless it has been sent */
+    start_report_send(&report, hr); /* unless it was already sent */
     file_lock_release(lock);
     run_secret_forget();
     return hr;
 }
 
-/* ---- what the host shows and writes down ---- */
+/* ---- publishing and recording ---- */
 
 void run_show_figures(struct run *r, size_t index)
 {
@@ -361,12 +360,12 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
     struct ended_segment *ended = NULL;
     const bool on = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
     bool reported = on;
-    uint32_t at = REPORT_AT_STOP; /* what no one knows is as Windows has it */
+    uint32_t at = REPORT_AT_STOP; /* an unknown setting counts as Windows' behaviour */
     if (on && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
         reported = false;
-    /* A set that never stops has its folders looked after too. */
+    /* A set that never stops also needs retention. */
     const bool managed = reported || (on && set_retention_parts(set->set));
-    /* None is open after one that could not be. */
+    /* No segment is open if the last one could not be opened. */
     HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);
     if (ended) {

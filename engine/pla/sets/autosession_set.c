@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of autologgers as sets. MS-PLA 3.2.1, BootTraceSession. */
+/* Autologger keys as sets (MS-PLA 3.2.1, BootTraceSession). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -12,14 +12,14 @@
 #include <string.h>
 
 #define SPACE   "Autosession"
-#define LOCK_MS 10000 /* as long as the store's own */
+#define LOCK_MS 10000 /* same as the store's */
 
 static HRESULT not_there(const char *name)
 {
-    return error_set(PLA_E_DCS_NOT_FOUND, "\"" SPACE "\\%.300s\": there is no such autologger in the registry", name);
+    return error_set(PLA_E_DCS_NOT_FOUND, "\"" SPACE "\\%.300s\": the autologger does not exist in the registry", name);
 }
 
-/* The path of the key; NULL for that of all of them. */
+/* The path of the key; name NULL: that of all keys. */
 static HRESULT path_of(const char *name, char **out)
 {
     char directory[DIRECTORY_NAME_BYTES];
@@ -28,14 +28,15 @@ static HRESULT path_of(const char *name, char **out)
     if (FAILED(hr))
         return hr;
     if (name && text_utf16_length(name) > AUTOLOGGER_NAME)
-        return error_set(E_INVALIDARG, "name: a key of the registry has at most %d characters, '%.100s...' has %zu",
-                         AUTOLOGGER_NAME, name, text_utf16_length(name));
+        return error_set(E_INVALIDARG,
+                         "name: '%.100s...' has %zu characters (at most %d are allowed in a registry key)",
+                         name, text_utf16_length(name), AUTOLOGGER_NAME);
     *out = autologger_path(AUTOLOGGER_KEY, directory, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Who reads a key and who writes one follow one another, as with sets of the store, whose folder has the lock. Nobody
-   has written any as long as that is not there, or it is none of ours: S_FALSE, for a reader. */
+/* Serializes readers and writers of keys, with a lock in the store's folder like that of stored sets. S_FALSE for a
+   reader: the folder does not exist or is not ours, so nobody has written keys. */
 static HRESULT lock_keys(bool to_change, struct file_lock **out)
 {
     char *folder = store_folder(SPACE), *path = folder ? path_join(folder, "keys.lock") : NULL;
@@ -56,11 +57,11 @@ static HRESULT lock_keys(bool to_change, struct file_lock **out)
     return hr;
 }
 
-/* ---- sets that an older version kept in its own store ---- */
+/* ---- sets that an older version kept in its store ---- */
 
 static HRESULT save_autologger(struct object *set, const char *name, enum store_mode mode, bool *created);
 
-/* Moves it into the registry, unless there is a key of the name already or it cannot be read. */
+/* Moves the set into the registry, unless a key of that name exists or the set cannot be read. */
 static HRESULT move_stored(const char *name)
 {
     struct object *set = NULL;
@@ -81,14 +82,14 @@ static HRESULT move_stored(const char *name)
 
 /* ---- reading ---- */
 
-/* The set that was committed, if the key says so: what a session does not know. */
+/* The committed set, if the key contains it: the values that a session does not have. */
 static HRESULT committed(const struct autologger *a, struct object **out)
 {
     HRESULT hr = a->set ? set_create_from_xml(a->set, strlen(a->set), out) : set_create(out);
     return hr == OPENPLA_E_MALFORMED_XML ? error_prefix(hr, "\"" SPACE "\\%.300s\": the value OpenPLA", a->name) : hr;
 }
 
-/* What the plan says, and RootPath and FileName as they were put where they make the same file. */
+/* Fills the set from the plan; keeps RootPath and FileName as they were put if they make the same file. */
 static HRESULT fill_from_plan(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
 {
     struct object *collector = NULL;
@@ -129,7 +130,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     if (FAILED(hr))
         return hr;
     const HRESULT runs = trace_set_find(a->name, &live);
-    error_clear(); /* a host without sessions has none that runs */
+    error_clear(); /* a host without tracing has no running session */
     hr = runs == E_OUTOFMEMORY ? runs : committed(a, &set);
     if (SUCCEEDED(hr))
         hr = fill_from_plan(set, &plan, runs == S_OK ? &live : NULL);
@@ -146,7 +147,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     return hr;
 }
 
-/* S_FALSE: there is no key, and no set that could become one. */
+/* S_FALSE: no key, and no old set to move. */
 static HRESULT load_or_move(const char *path, const char *name, struct autologger *out)
 {
     HRESULT hr = autologger_load(path, name, out);
@@ -172,8 +173,7 @@ HRESULT autosession_set_load(const char *name, char **xml, size_t *size)
     if (hr != S_OK)
         return FAILED(hr) ? hr : not_there(name);
     hr = a.damaged ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                               "\"" SPACE "\\%.300s\": the value %s of the autologger is not of its type or form", name,
-                               a.damaged)
+                               "\"" SPACE "\\%.300s\": invalid value %s of the autologger", name, a.damaged)
                    : to_xml(&a, xml, size);
     autologger_free(&a);
     return hr;
@@ -193,7 +193,7 @@ HRESULT autosession_set_list(struct texts *out)
         hr = lock_keys(true, &lock);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
         if (FAILED(move_stored(stored.items[i])))
-            error_clear(); /* it stays where it is, for who asks for it by name */
+            error_clear(); /* it stays for callers that ask for it by name */
     file_lock_release(lock);
     texts_free(&stored);
     if (SUCCEEDED(hr))
@@ -210,17 +210,17 @@ HRESULT autosession_set_list(struct texts *out)
 static HRESULT check_mode(const struct trace_plan *plan)
 {
     if (plan->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC))
-        return error_set(E_INVALIDARG, "ProcessMode: a session that begins by itself is in no process");
+        return error_set(E_INVALIDARG, "ProcessMode: a session that starts with the system cannot be in a process");
     if (plan->mode & TRACE_MODE_NEWFILE)
         return error_set(E_INVALIDARG,
-                         "ExtendedModes: 0x%X has EVENT_TRACE_FILE_MODE_NEWFILE, with which no session "
-                         "can begin by itself",
+                         "ExtendedModes: 0x%X has EVENT_TRACE_FILE_MODE_NEWFILE, which a session that starts with the "
+                         "system cannot use",
                          (unsigned)plan->mode);
     return S_OK;
 }
 
-/* Under Wine the autologgers begin with the first process that traces: with us, if nobody has yet, before there is one
-   more, which is for the next start. */
+/* Under Wine, autologgers start with the first process that traces. Starts them now, if nobody has, before another
+   one is added for the next start. */
 static void begin_others(const char *name)
 {
     struct trace_session s;
@@ -229,7 +229,7 @@ static void begin_others(const char *name)
     error_clear();
 }
 
-/* Makes `a`, empty or as it is in the registry, what the set says. */
+/* Changes `a`, which is empty or as in the registry, to what the set specifies. */
 static HRESULT describe_autologger(struct object *set, const char *name, struct autologger *a)
 {
     struct trace_plan plan;
@@ -247,7 +247,7 @@ static HRESULT describe_autologger(struct object *set, const char *name, struct 
         a->set = xml;
         a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
     }
-    /* Whoever starts it makes no folder. Another than the default may be there only then. */
+    /* The session's starter creates no folder. A RootPath other than the default may exist by then. */
     if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     trace_plan_free(&plan);
@@ -278,13 +278,13 @@ static HRESULT save_autologger(struct object *set, const char *name, enum store_
     if (hr == S_FALSE && mode == STORE_MODIFY)
         hr = not_there(name);
     else if (hr == S_OK && mode == STORE_CREATE)
-        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' is there already", name);
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' already exists", name);
     if (SUCCEEDED(hr))
         hr = describe_autologger(set, name, &a);
     if (SUCCEEDED(hr))
         hr = autologger_save(path, &a, *created);
     if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
-        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' was made by another one now",
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' was created by another process",
                        name);
     autologger_free(&a);
     memory_free(path);
@@ -301,7 +301,7 @@ HRESULT autosession_set_delete(const char *name)
     hr = lock_keys(true, &lock);
     if (SUCCEEDED(hr))
         hr = registry_delete(path);
-    if (SUCCEEDED(hr)) { /* that of an older version too, which is perhaps not to be read */
+    if (SUCCEEDED(hr)) { /* also that of an older version, even if it cannot be read */
         const bool gone = hr == S_OK;
         hr = store_delete(&caller_self, SPACE, name);
         if (hr == PLA_E_DCS_NOT_FOUND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the namespaces allow, and how a refusal by the access check is answered and reported. */
+/* The rules of the namespaces, and how refusals by the access check are returned and logged. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -22,12 +22,12 @@ static const struct category categories[] = {
      .source = DEFINITION_REGISTRY,
      .one_trace = true,
      .status = STATUS_UNDEFINED,
-     .start = {E_NOTIMPL, "an Autosession begins when the system starts"},
-     .stop = {E_NOTIMPL, "an Autosession ends when the system stops"}},
+     .start = {E_NOTIMPL, "an Autosession starts with the system"},
+     .stop = {E_NOTIMPL, "an Autosession stops with the system"}},
     {.space = "Legacy",
      .source = DEFINITION_NONE,
-     .none = "no system older than PLA can be reached, and only those have Legacy sets",
-     .commit = {E_NOINTERFACE, "there is no older system that could keep a Legacy set"}},
+     .none = "Legacy sets exist only on systems older than PLA, which cannot be reached",
+     .commit = {E_NOINTERFACE, "only systems older than PLA can store Legacy sets"}},
 };
 
 const struct category *category_of(const char *space)
@@ -54,11 +54,12 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
         return hr;
     if (count != 1)
         hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED,
-                       "DataCollectors: a set of %s has exactly one data collector, this one has %u", c->space,
+                       "DataCollectors: a set in %s has exactly one data collector, this one has %u", c->space,
                        (unsigned)count);
     else if (list[0]->class != &trace_data_collector_class)
-        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED, "DataCollectors: the one of a set of %s is a %s, not a %s",
-                       c->space, trace_data_collector_class.name, list[0]->class->name);
+        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED,
+                       "DataCollectors: the collector of a set in %s is a %s, not a %s", c->space,
+                       trace_data_collector_class.name, list[0]->class->name);
     objects_release(list, count);
     return hr;
 }
@@ -89,9 +90,9 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
                                           "TraceDataCollector[1]/PreallocateFile",
                                           "SegmentMaxSize",
                                           NULL};
-    static const struct unused unused[] = {{never, "a trace session has no use for it"},
+    static const struct unused unused[] = {{never, "a trace session does not use it"},
                                            {running, "it cannot be changed in a running trace session"}};
-    /* What is stored for the next boot can change in all of these. */
+    /* A session of the next boot can change in all of these. */
     const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
     return set_validate_without(set, unused, lists, issues);
 }
@@ -107,7 +108,7 @@ static struct {
     uint64_t unlogged;
 } refusals = {.lock = HOST_LOCK_INIT};
 
-/* *untold: of those before. */
+/* *unlogged: the number of refusals not logged before. */
 static bool refusal_may_log(uint64_t *unlogged)
 {
     const uint64_t now = clock_monotonic_ms();

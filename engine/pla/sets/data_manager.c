@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager: it works behind a segment, and when Run asks for it. The report comes first, then the folders of
-   runs. */
+/* The data manager: after a segment, and when Run requests it, it creates the report and then applies retention to
+   run folders. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -20,7 +20,7 @@
 
 enum { FOLDER_STEPS = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML };
 
-/* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
+/* Writes an event about a report. Preserves the thread's error text. */
 static void report_journal(const char *space, const char *name, const char *file, HRESULT hr, size_t notes)
 {
     struct error_kept why = error_keep(hr);
@@ -56,8 +56,8 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
         .root = root,
         .folder = segment->location,
         .steps = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML,
-        /* In a folder of its own all logs are the run's: sessions may have more files than the one that a collector
-           names. */
+        /* If each run has a folder, all logs in it belong to the run: a session may have more files than the one its
+           collector names. */
         .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
     };
     return make_report(&what, segment->space);
@@ -77,7 +77,7 @@ HRESULT data_manager_compile(const struct ended_segment *segment)
                                                          .parts = set_retention_parts(segment->set),
                                                          .latest_runs = segment->running});
     if (FAILED(passed))
-        passed = error_prefix(passed, "the folders of runs");
+        passed = error_prefix(passed, "retention of run folders");
     memory_free(root);
     return FAILED(reported.hr) ? error_restore(&reported) : FAILED(passed) ? passed : reported.hr;
 }
@@ -86,9 +86,9 @@ HRESULT data_manager_compile(const struct ended_segment *segment)
 
 struct managed {
     const char *space, *name;
-    struct data_collector_set *set; /* as it is stored */
+    struct data_collector_set *set; /* as stored */
     char *root;
-    char *running; /* the folder of the run that goes on; NULL: none does */
+    char *running; /* folder of the active run; NULL: none */
     uint32_t steps;
     struct object *errors;
 };
@@ -99,7 +99,7 @@ static HRESULT note(const struct managed *m, const char *folder, HRESULT hr)
     return issues_add(m->errors, hr, folder, why.text);
 }
 
-/* Asked before each folder: a run may begin while reports of others are made. */
+/* Called before each folder: a run may start while reports of other folders are created. */
 static HRESULT find_running(struct managed *m)
 {
     struct run_state state;
@@ -112,14 +112,15 @@ static HRESULT find_running(struct managed *m)
     return m->running ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
+/* Failures of the folder become items of `errors`; a returned failure ends the whole call. S_FALSE: the folder has
+   nothing for a report. */
 static HRESULT manage_folder(struct managed *m, const char *folder)
 {
     HRESULT hr = m->steps & (uint32_t)FOLDER_STEPS ? find_running(m) : S_FALSE;
     if (hr != S_OK)
         return hr;
     if (m->running && file_is_same(m->running, folder))
-        hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
+        hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder is still active");
     else
         hr = make_report(
             &(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder, .steps = m->steps},
@@ -134,7 +135,7 @@ static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
     return note(user, folder, hr);
 }
 
-/* Behind the reports; of all folders, or of `only`. What concerns a folder is in the map by now. */
+/* Retention after the reports; for all folders or for `only`. Failures of folders are in the map by now. */
 static HRESULT manage_folders(struct managed *m, const char *only)
 {
     const unsigned parts = (m->steps & STEP_FOLDER_ACTIONS ? RETENTION_ACTIONS : 0u) |
@@ -157,7 +158,7 @@ static HRESULT manage_folders(struct managed *m, const char *only)
 static HRESULT manage_all(struct managed *m)
 {
     struct texts names = {0};
-    /* A set without folders of its own writes into RootPath itself. */
+    /* A set whose runs share one folder writes into RootPath itself. */
     HRESULT hr = set_has_run_folders(m->set) ? S_OK : manage_folder(m, m->root);
     if (SUCCEEDED(hr) && set_has_run_folders(m->set))
         hr = folder_list(m->root, true, &names);
@@ -170,7 +171,7 @@ static HRESULT manage_all(struct managed *m)
     return SUCCEEDED(hr) ? manage_folders(m, NULL) : hr;
 }
 
-/* `folder` is a client's. */
+/* `folder` is a client's string. */
 static HRESULT manage_one(struct managed *m, const char *folder)
 {
     const char *names = path_names_behind(m->root, folder);
@@ -184,19 +185,19 @@ static HRESULT manage_one(struct managed *m, const char *folder)
         return E_OUTOFMEMORY;
     HRESULT hr = folder_exists(path) ? manage_folder(m, path)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
-                                                 "bstrFolder: there is no folder \"%s\"", path);
+                                                 "bstrFolder: the folder \"%s\" does not exist", path);
     if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
         hr = note(m, path,
                   error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s",
-                            m->steps & STEP_CREATE_REPORT ? "there are no logs to make a report of"
-                                                          : "there is no report, which another step makes (0x1)"));
+                            m->steps & STEP_CREATE_REPORT ? "there are no logs for a report"
+                                                          : "there is no report (step 0x1 creates it)"));
     if (SUCCEEDED(hr))
         hr = manage_folders(m, path);
     memory_free(path);
     return hr;
 }
 
-/* Where hosts run under accounts of their own, this process has other rights than the set. */
+/* A set with a separate account has other rights than this process. */
 static HRESULT check_account(const struct caller *caller, const char *xml, size_t size)
 {
     struct set_account account;
@@ -205,8 +206,8 @@ static HRESULT check_account(const struct caller *caller, const char *xml, size_
     HRESULT hr = set_account_read(xml, size, &account);
     if (SUCCEEDED(hr) && *account.user)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "Run: the set runs as %s, and its reports are made by its runs alone; openpla report makes one "
-                       "of a folder",
+                       "Run: the set runs as '%s', and only its runs can create its reports (openpla report creates "
+                       "one for a folder)",
                        account.user);
     set_account_free(&account);
     return hr;
@@ -244,16 +245,16 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- by a folder alone ---- */
+/* ---- by folder only ---- */
 
 static HRESULT check_runs(const char *space, const char *name, const char *folder)
 {
     struct run_record record;
     HRESULT hr = store_load_run(space, name, &record);
-    if (FAILED(hr)) /* what cannot be read runs nothing here */
+    if (FAILED(hr)) /* an unreadable record belongs to no active run */
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
-        hr = error_set(PLA_E_DCS_IN_USE, "\"%s\": the run of \"%s\" that writes to it has not ended", folder, name);
+        hr = error_set(PLA_E_DCS_IN_USE, "\"%s\": the run of \"%s\" that writes to it is still active", folder, name);
     run_record_free(&record);
     return hr;
 }
@@ -283,9 +284,9 @@ HRESULT data_manager_delete_report(const char *folder)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- passes over the folders of runs, as events ---- */
+/* ---- retention passes, as events ---- */
 
-#define PASS_WAIT_MS 5000 /* for another pass of the set, which a client has asked for */
+#define PASS_WAIT_MS 5000 /* for another pass of the set that a client started */
 
 static bool is_looked_after(const struct data_collector_set *set)
 {
@@ -316,14 +317,15 @@ void run_folder_give_back(const struct run_set *r, const struct segment *s)
 
 struct telling {
     const struct run_pass *pass;
-    struct error_kept first; /* failure that counts */
+    struct error_kept first; /* the first failure that counts */
 };
 
 static void report_failure(struct telling *t, const struct retention_event *event)
 {
     const bool sent = event->destination != NULL;
     struct error_kept why = error_keep(event->hr);
-    char *cabinet = sent ? folder_cabinet_path(event->folder) : NULL; /* without memory the event names the folder */
+    char *cabinet =
+        sent ? folder_cabinet_path(event->folder) : NULL; /* when out of memory, the event names the folder */
     const struct journal_facts facts = {
         .space = t->pass->space,
         .name = t->pass->name,
@@ -407,7 +409,7 @@ HRESULT run_folders_pass(const struct run_pass *p)
     char *path = store_pass_lock_path(p->space, p->name);
     HRESULT hr = path ? file_lock_take(path, PASS_WAIT_MS, &lock) : E_OUTOFMEMORY;
     if (hr == HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
-        hr = error_set(hr, "another pass over the folders of the set \"%s\" is at work", p->name);
+        hr = error_set(hr, "another retention pass of the set \"%s\" is running", p->name);
     memory_free(path);
     if (FAILED(hr))
         return hr;
@@ -420,18 +422,18 @@ HRESULT run_folders_pass(const struct run_pass *p)
     return hr;
 }
 
-/* ---- what the data manager does not do ---- */
+/* ---- unsupported settings ---- */
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
-    static const char shared[] = "all runs of the set have one folder, which is never deleted; Subdirectory gives each "
-                                 "its own";
+    static const char shared[] =
+        "all runs of the set share one folder, which is never deleted (set Subdirectory for separate folders)";
     const struct data_collector_set *set = (const struct data_collector_set *)o;
     const struct data_manager *m = (const struct data_manager *)set->DataManager;
     const bool acts = collection_count(m->FolderActions) > 0;
     object_lock(o);
     const bool on = m->Enabled, stays = on && !set_has_run_folders(set);
-    /* What is looked at before a run is obeyed. */
+    /* Checks before a run do apply. */
     const bool after = stays && !m->CheckBeforeRunning;
     const struct finding all[] = {
         {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", shared},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of sets by namespace. */
+/* Loads definitions and checks access to them, by namespace. */
 #include "engine/pla/definition.h"
 
 #include "engine/base/memory.h"
@@ -13,7 +13,7 @@ static HRESULT load_shipped(const char *name, char **xml, size_t *size)
 {
     const struct system_set *set = system_set_find(name);
     if (!set)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": no such set came with the program", name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": the program has no such set", name);
     *xml = text_copy(set->xml);
     *size = *xml ? strlen(*xml) : 0;
     return *xml ? S_OK : E_OUTOFMEMORY;
@@ -33,14 +33,14 @@ static HRESULT load_unstored(const struct category *c, const char *name, char **
     }
 }
 
-/* ---- who may ---- */
+/* ---- access ---- */
 
 static bool is_session(const struct category *c)
 {
     return c->source == DEFINITION_LIVE || c->source == DEFINITION_REGISTRY;
 }
 
-/* Of what load_unstored answered: a set that cannot be read says nothing of who may do what. */
+/* Uses the result of load_unstored: a set that cannot be read has no Security. */
 static HRESULT check_loaded(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                             const char *name, HRESULT loaded, const char *xml, size_t size)
 {
@@ -79,7 +79,7 @@ HRESULT definition_check(const struct caller *caller, enum set_access_verb verb,
                 &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     } else {
         hr = check_loaded(caller, verb, c, name, hr, xml, size);
-        if (definition_is_damaged(hr)) /* what he may do he may do with a damaged one */
+        if (definition_is_damaged(hr)) /* the caller has the same rights on a corrupt one */
             hr = S_OK;
     }
     memory_free(security);
@@ -114,7 +114,8 @@ static HRESULT check_change(const struct caller *caller, const struct set_access
     return hr;
 }
 
-/* The server begins the session, with its own rights: the kernel's events are for who may begin one of them himself. */
+/* The server starts the session with its own rights, so kernel events require the caller's right to start such a
+   session. */
 static HRESULT check_kernel(const struct caller *caller, const struct category *c, const char *name, struct object *set)
 {
     char *security;
@@ -129,8 +130,8 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
             &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     if (hr == SET_ACCESS_REFUSED)
         hr = error_set(hr,
-                       "Commit: \"%s\\%.300s\" asks for the kernel's events, which are for administrators unless the "
-                       "descriptor of SystemTraceControlGuid says otherwise",
+                       "Commit: \"%s\\%.300s\" requests kernel events, which are for administrators unless the "
+                       "descriptor of SystemTraceControlGuid grants them",
                        c->space, name);
     memory_free(security);
     return hr;
@@ -212,7 +213,7 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                  ? definition_load(caller, space, set.name, &set.xml, &set.size)
                  : E_OUTOFMEMORY;
         out->items = items;
-        /* One that is damaged is there all the same, one that has gone meanwhile, or may not be seen, is not. */
+        /* Lists corrupt sets too, but not those that were deleted or must not be visible. */
         const bool gone = hr == PLA_E_DCS_NOT_FOUND || hr == SET_ACCESS_REFUSED;
         if (gone || definition_is_damaged(hr))
             hr = S_OK;

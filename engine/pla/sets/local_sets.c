@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets in this process: what is committed goes to the store, what is started gets a host.
-   MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+/* The verbs of sets in this process: commit to the store, start in a host process (MS-PLA 3.2.4.1.53 to 57,
+   3.2.4.16.8). */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only the own machine: there is no second hop to another (DECISIONS 17). */
+/* Only this machine: there is no second hop to another one (DECISIONS 17). */
 static HRESULT only_own_machine(const char *server)
 {
     bool is_own;
@@ -29,7 +29,7 @@ static HRESULT only_own_machine(const char *server)
     if (FAILED(hr) || is_own)
         return hr;
     return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
-                     "server: '%s' is not this machine; connect to that machine's own server", server);
+                     "server: '%s' is not this machine (connect to that machine's server instead)", server);
 }
 
 static HRESULT read_live(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out)
@@ -45,9 +45,9 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     if (!c->runs)
         return S_OK;
     HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
-    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* under the store's lock: a status waits for nobody */
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* takes the store's lock, which a status must not wait for */
         hr = store_load_run(space, name, &record);
-    /* A record that is damaged takes no set with it; Start and OpenPLA.LastRunMessage tell of it. */
+    /* A corrupt record must not make the set unusable; Start and OpenPLA.LastRunMessage report it. */
     if (definition_is_damaged(hr))
         record = (struct run_record){0};
     else if (FAILED(hr))
@@ -73,7 +73,7 @@ static enum store_mode store_mode_of(uint32_t mode)
         return STORE_CREATE;
     case SETS_MODIFY:
         return STORE_MODIFY;
-    default: /* also mode 0, which Microsoft's own sample passes */
+    default: /* also mode 0, which Microsoft's sample passes */
         return STORE_CREATE_OR_MODIFY;
     }
 }
@@ -83,7 +83,7 @@ struct put_state {
     bool serial, latest;
 };
 
-/* Whether a LatestOutputLocation of a collector was put. */
+/* Whether a collector's LatestOutputLocation was put. */
 static bool latest_file_put(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -95,7 +95,7 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
-/* The LatestOutputLocations that were put, in their places of the record's list. */
+/* Stores the LatestOutputLocations that were put in the record's list. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -118,7 +118,7 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record, boo
     return hr;
 }
 
-/* XML that was got from the set puts what the record says already: then nothing is saved. */
+/* XML obtained from the set puts what the record already contains; nothing is saved then. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
@@ -143,17 +143,17 @@ static HRESULT put_state(struct run_record *record, const void *user)
 
 static HRESULT in_use(const char *name)
 {
-    return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+    return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running (add plaUpdateRunningInstance, 0x10)", name);
 }
 
-/* Whether the running set stands in the way. By plaFlushTrace it goes on as it is, its traces are flushed, and what is
-   committed is for the next run (MS-PLA 2.2.2.3: any combination). */
+/* Whether a running set prevents the commit. With plaFlushTrace it continues unchanged, its traces are flushed, and
+   the commit is for the next run (MS-PLA 2.2.2.3: any combination). */
 static bool refuses_running(uint32_t mode)
 {
     return !(mode & (SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE));
 }
 
-/* Of a session, which is there when it runs, or to the object that was committed for it. */
+/* Checks the mode for a session, which exists if it is running, or for the object committed for it. */
 static HRESULT check_session_present(struct object *o, const char *name, enum store_mode store_mode, uint32_t mode,
                                      const struct trace_session *running)
 {
@@ -161,11 +161,11 @@ static HRESULT check_session_present(struct object *o, const char *name, enum st
     bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
     object_unlock(o);
     if (running && store_mode == STORE_CREATE)
-        return error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the trace session '%s' is there already", name);
+        return error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the trace session '%s' already exists", name);
     if (running && refuses_running(mode))
         return in_use(name);
     if (!running && !known && store_mode == STORE_MODIFY)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"Session\\%.300s\": there is no such trace session", name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": the trace session does not exist", "Session", name);
     return S_OK;
 }
 
@@ -173,7 +173,7 @@ static HRESULT check_present(const struct category *c, const char *name, enum st
 {
     struct run_state state;
     HRESULT hr = run_query(c->space, name, &state);
-    /* To a new set the running one is a name that is taken, as store_save says. */
+    /* For a new set the name of a running one is taken, as store_save reports. */
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
         hr = in_use(name);
     return hr;
@@ -186,7 +186,7 @@ static void journal_change(enum journal_id id, const struct caller *caller, cons
     memory_free(account);
 }
 
-/* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
+/* Restores the stored definition after the running set rejected the new one. Preserves the thread's error text. */
 static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -195,7 +195,7 @@ static HRESULT take_back(const char *space, const char *name, const char *xml, s
     return error_restore(&why);
 }
 
-/* What is stored under the name. *xml NULL: nothing is, or nothing that can be read: it says nothing of an account. */
+/* The stored definition. *xml is NULL if it does not exist or cannot be read: it has no account then. */
 static HRESULT load_before(const char *space, const char *name, char **xml, size_t *size)
 {
     HRESULT hr = store_load(&caller_self, space, name, xml, size);
@@ -205,8 +205,9 @@ static HRESULT load_before(const char *space, const char *name, char **xml, size
     return S_OK;
 }
 
-/* Stores the set. What was put of the run record, a higher SerialNumber or a LatestOutputLocation, stands for the next
-   run (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
+/* Stores the set. Values of the run record that were put (a higher SerialNumber, a LatestOutputLocation) apply to
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one is
+   restored. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
@@ -273,8 +274,8 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* What runs as the session of an Autosession's name may be somebody else's, whoever may change what begins with the
-   next start. */
+/* The session that runs under an Autosession's name may be another user's, even if the caller may change the
+   Autosession. */
 static HRESULT check_running_session(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                                      const char *name)
 {
@@ -287,7 +288,7 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
     return S_OK;
 }
 
-/* The gate before a commit, whatever its mode stores or does. */
+/* The access check before a commit, whatever its mode stores or does. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             uint32_t mode)
 {
@@ -303,7 +304,7 @@ static HRESULT check_commit(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* plaFlushTrace by itself: nothing is stored. */
+/* plaFlushTrace alone: nothing is stored. */
 static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;
@@ -322,8 +323,8 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* What a caller who is no administrator commits without a Security of its own is his to change: DECISIONS 81. *before
-   is what it said, NULL if it stays as it is. */
+/* A set that a non-administrator commits without a Security becomes changeable by its creator (DECISIONS 81).
+ *before: the previous value; NULL: unchanged. */
 static HRESULT take_creator(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             char **before)
 {
@@ -355,7 +356,7 @@ static HRESULT take_creator(struct object *o, const struct caller *caller, const
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* As the object was, of a commit that failed or stores nothing. */
+/* Restores the object after a commit that failed or stored nothing. */
 static void put_creator_back(struct object *o, bool back, HRESULT hr, char *before)
 {
     if (back && before) {
@@ -366,7 +367,7 @@ static void put_creator_back(struct object *o, bool back, HRESULT hr, char *befo
     memory_free(before);
 }
 
-/* With its providers, as an update compares them; *out empty: it does not run. */
+/* Finds the session with its event providers, which an update compares; *out empty: it is not running. */
 static HRESULT find_running(const char *name, struct trace_session *out)
 {
     HRESULT hr = trace_set_find(name, out);
@@ -378,7 +379,7 @@ static HRESULT find_running(const char *name, struct trace_session *out)
     return hr;
 }
 
-/* The session is changed before anything is stored: what it refuses is not stored. */
+/* Changes the session before storing anything: what it rejects is not stored. */
 static HRESULT commit_trace(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const char *server, enum store_mode store_mode, uint32_t mode)
 {
@@ -398,7 +399,7 @@ static HRESULT commit_trace(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* Where an account cannot be what a set runs as. */
+/* Reports an account where a set cannot have one. */
 static HRESULT account_validate(struct object *o, const struct category *c, struct object *issues)
 {
     const struct validation v = {.issues = issues};
@@ -408,11 +409,11 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
     if (!put || (c->source == DEFINITION_STORED && host_logon()))
         return S_OK;
     return validation_report(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
-                             c->source == DEFINITION_STORED ? "all sets run under the one account that this host has"
+                             c->source == DEFINITION_STORED ? "this host OS runs all sets under one account"
                                                             : "a trace session has no account");
 }
 
-/* A number below the next run's would come again (DECISIONS 13). */
+/* A number below the next run's would be used twice (DECISIONS 13). */
 static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
 {
     const struct validation v = {.issues = issues};
@@ -423,14 +424,14 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     const uint32_t serial_number = set_of(o)->SerialNumber;
     object_unlock(o);
     HRESULT hr = put ? store_load_run(space, name, &record) : S_FALSE;
-    if (definition_is_damaged(hr)) { /* what it said is gone */
+    if (definition_is_damaged(hr)) { /* its contents are lost */
         error_clear();
         return S_OK;
     }
     if (hr != S_OK)
         return FAILED(hr) ? hr : S_OK;
     if (record.known && serial_number < record.serial_number) {
-        snprintf(why, sizeof why, "the next run has number %u, and no number is used twice",
+        snprintf(why, sizeof why, "the next run has the number %u; numbers are not reused",
                  (unsigned)record.serial_number);
         hr = validation_report(&v, PLA_S_PROPERTY_IGNORED, "SerialNumber", why);
     }
@@ -447,9 +448,9 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
         return flush_only(o, caller, c, name);
     char *before;
     HRESULT hr = take_creator(o, caller, c, name, &before);
-    if (SUCCEEDED(hr)) /* before anything is looked for under names that the set says */
+    if (SUCCEEDED(hr)) /* before anything is searched by names in the set */
         hr = check_commit(o, caller, c, name, mode);
-    /* set_commit has told of what holds for every server */
+    /* set_commit has already reported what applies to every server */
     if (SUCCEEDED(hr) && c->runs)
         hr = unsupported_validate(o, issues);
     if (SUCCEEDED(hr))
@@ -479,7 +480,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* As sets_fill; what is wrong with the XML is told with the file's name. */
+/* sets_fill whose XML errors name the file. */
 static HRESULT set_fill_named(struct object *o, const char *xml, size_t size, const char *space, const char *name,
                               const char *server)
 {
@@ -491,7 +492,7 @@ static HRESULT set_fill_named(struct object *o, const char *xml, size_t size, co
     return definition_name_file(hr, space, name);
 }
 
-/* Fills `o` with what is kept under the name; binds it. */
+/* Fills `o` with the definition of that name and binds it. */
 static HRESULT query_set(struct object *o, const struct caller *caller, const char *space, const char *name,
                          const char *server)
 {
@@ -501,7 +502,7 @@ static HRESULT query_set(struct object *o, const struct caller *caller, const ch
     if (SUCCEEDED(hr))
         hr = set_fill_named(o, xml, size, space, name, server);
     memory_free(xml);
-    /* So that it can be deleted. */
+    /* so that it can be deleted */
     if (definition_is_damaged(hr))
         hr = sets_bind_damaged(o, space, name, server, hr);
     return hr;
@@ -546,7 +547,7 @@ static void journal_start(HRESULT hr, const struct caller *caller, const char *s
     memory_free(account);
 }
 
-/* Its definition is everybody's, so the account is of who starts it: MS-PLA 3.2.1. */
+/* Everybody shares the definition, so the account is that of the caller: MS-PLA 3.2.1. */
 static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
                              const char *name, bool synchronous)
 {
@@ -582,7 +583,7 @@ static HRESULT start_set(struct object *o, const struct caller *caller, const ch
     return hr;
 }
 
-/* Each start makes a process: those that clients wait for are bounded. */
+/* Each start creates a process, so those that clients wait for are limited. */
 static HRESULT start_in_turn(struct object *o, const struct caller *caller, const char *space, const char *name,
                              bool synchronous)
 {
@@ -593,7 +594,7 @@ static HRESULT start_in_turn(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* A run's own end (1005) is told by its host, which does not know who wanted it. */
+/* The host process writes the end of a run (1005) without knowing which client requested it. */
 static void journal_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space,
                          const char *name)
 {
@@ -608,7 +609,8 @@ static HRESULT stop_set(struct object *o, const struct caller *caller, const cha
     const struct category *c = category_of(space);
     const bool live = c->source == DEFINITION_LIVE;
     HRESULT hr = definition_check(caller, SET_ACCESS_STOP, space, name, live ? o : NULL);
-    if (hr == PLA_E_DCS_NOT_FOUND && !live) /* a set without its file may run still, and says no more who may stop it */
+    if (hr == PLA_E_DCS_NOT_FOUND &&
+        !live) /* a set whose file was deleted may still run, without saying who may stop it */
         hr =
             set_access_check_caller(caller, SET_ACCESS_STOP, &(struct set_access_object){.space = space, .name = name});
     if (FAILED(hr))
@@ -631,9 +633,9 @@ static bool may_run(const char *space, const char *name)
     return FAILED(run_query(space, name, &state)) || state.phase != PHASE_STOPPED;
 }
 
-/* The record of the latest run; of one that was cut off it says so. A run shows itself before its record says that it
-   runs, and hides after the record has its end: so a record that says it twice, with no run to be seen behind each, is
-   one of a host that died. */
+/* Loads the record of the latest run and adds an interruption to it. A run publishes its state before its record
+   says that it runs, and hides it after the record has its end. So if the record says twice that it runs, and no run
+   is visible after each time, the host process has died. */
 static HRESULT load_run(const char *space, const char *name, struct run_record *record)
 {
     HRESULT hr = store_load_run(space, name, record);
@@ -649,7 +651,7 @@ static HRESULT load_run(const char *space, const char *name, struct run_record *
     return hr;
 }
 
-/* What the latest run left to be known. */
+/* A value of the latest run. */
 static HRESULT run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
                          const char *key, char **value)
 {
@@ -664,13 +666,13 @@ static HRESULT run_value(struct object *o, const struct caller *caller, const ch
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Kept until Commit (of a System set, which none stores: until Start) asks for them. */
+/* Kept for Commit, or for Start of a System set, which is not committed. */
 static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
                                     const char *password)
 {
     (void)caller;
-    if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that cannot keep it */
-        return error_set(E_INVALIDARG, "SetCredentials: the password is longer than %u characters",
+    if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that could not store it */
+        return error_set(E_INVALIDARG, "SetCredentials: the password has more than %u characters",
                          (unsigned)SECRET_MOST);
     char *own = *user ? text_copy(password) : NULL;
     if (*user && !own)
@@ -685,13 +687,13 @@ static HRESULT set_credentials_here(struct object *o, const struct caller *calle
 
 /* ---- lists ---- */
 
-/* What a set that came in a list will hold; its `peer`. */
+/* The deferred contents of a listed set; its `peer`. */
 struct listed_definition {
     size_t size;
     char xml[];
 };
 
-/* With a definition that is known to be sound: it is read when somebody gets the set. */
+/* For a definition known to be valid: it is read on first use. */
 static HRESULT bind_listed(struct object *set, const char *space, const struct stored_set *stored, const char *server)
 {
     struct listed_definition *d = memory_alloc(sizeof *d + stored->size);
@@ -708,7 +710,7 @@ static HRESULT bind_listed(struct object *set, const char *space, const struct s
 
 static HRESULT read_listed(struct object *o, const char *space, const char *name)
 {
-    const struct listed_definition *d = set_of(o)->peer; /* stays as it is for the set's life */
+    const struct listed_definition *d = set_of(o)->peer; /* constant for the set's life */
     struct object *fresh = NULL;
     struct set_account account;
     HRESULT hr = set_account_read(d->xml, d->size, &account);
@@ -743,12 +745,12 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
     if (FAILED(hr))
         return hr;
     if (!stored->xml)
-        hr = query_set(set, caller, space, stored->name, server); /* says why it cannot be read */
+        hr = query_set(set, caller, space, stored->name, server); /* reports why it cannot be read */
     else if (sets->for_facade && stored->sound)
         hr = bind_listed(set, space, stored, server);
     else
         hr = fill_stored(set, space, stored, server);
-    /* A set that another process deleted meanwhile is simply not there. */
+    /* The set was deleted by another process. */
     hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
     object_release(set);
     return hr;
@@ -761,14 +763,14 @@ static HRESULT list_sets(struct object *collection, const struct caller *caller,
     HRESULT hr = definition_load_matching(caller, space, pattern, &stored);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
         hr = add_set(collection, caller, space, &stored.items[i], server);
-        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
+        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a corrupt set must not hide the others */
             hr = S_OK;
     }
     stored_sets_free(&stored);
     return hr;
 }
 
-/* ---- the verbs, with what becomes of a refusal ---- */
+/* ---- the verbs, with refusals converted ---- */
 
 static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
                            const char *server, uint32_t mode, struct object *issues)

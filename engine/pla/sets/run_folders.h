@@ -22,7 +22,7 @@ struct run_pass {
     unsigned parts;                       /* RETENTION_ bits */
     const char *only;                     /* path of the only folder to process; NULL: all */
     const char *running;                  /* path of the active run's folder; NULL: none */
-    bool latest_runs;                     /* the newest folder is being written, whichever it is */
+    bool latest_runs;                     /* the newest folder is being written */
     bool room_for_one;                    /* MaxFolderCount must hold with one more folder */
     /* Called for each folder with a failure, which is then not returned. A failure of the callback is ignored. May
        be NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a host is started with: the token of its set's account, and the set's secret. */
+/* The rights that a host process is started with: the token of its set's account, and the set's secret. */
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets/set_secret.h"
@@ -8,15 +9,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* ---- who starts it ---- */
+/* ---- starter ---- */
 
-/* What the host finds under the run key. */
+/* What the host process finds under the run key. */
 struct offered {
     char key[SHARED_KEY_DIGITS + 1];
     char text[SECRET_MOST * 3 + 1];
 };
 
-/* Who the token is of, and what lets him in. */
+/* Reads the account of the token and builds the descriptor that lets it access shared objects. */
 static HRESULT know_token(const struct logon *logon, struct run_rights *out)
 {
     HRESULT hr = logon->sid(out->token, &out->sid);
@@ -34,7 +35,7 @@ static HRESULT know_token(const struct logon *logon, struct run_rights *out)
 static HRESULT log_on(const char *user, const char *password, struct run_rights *out)
 {
     const struct logon *logon = host_logon();
-    if (!logon) /* all that runs has one account: behaviour 21 */
+    if (!logon) /* all processes have one account: behaviour 21 */
         return S_OK;
     out->account = text_copy(user);
     HRESULT hr = out->account ? logon->log_on(user, password, &out->token) : E_OUTOFMEMORY;
@@ -54,12 +55,12 @@ HRESULT run_rights_of_definition(const char *space, const char *name, const char
     }
     if (SUCCEEDED(hr) && *a.user && !secret.password)
         hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
-                       "UserAccount: the password of '%s' is not there; give it by SetCredentials and commit the set",
+                       "UserAccount: the password of '%s' is missing (give it with SetCredentials and commit the set)",
                        a.user);
     if (SUCCEEDED(hr) && *a.user)
         hr = log_on(a.user, secret.password, out);
     if (SUCCEEDED(hr) && secret.sources.count) {
-        /* The host connects to databases, and needs no password of its account. */
+        /* The host process connects to databases but does not need its account's password. */
         memory_free_secret(secret.password);
         secret.password = NULL;
         hr = set_secret_text(&secret, &out->secret);
@@ -133,10 +134,10 @@ void run_rights_free(struct run_rights *r)
     *r = (struct run_rights){.token = NULL};
 }
 
-/* ---- the host ---- */
+/* ---- host process ---- */
 
-/* For the process's life: a database that is away is connected to again, and a definition that is taken up has its own.
-   Before the run's first thread it is written, then only read. */
+/* Kept for the life of the process: a lost database is connected again, and a new definition needs its passwords.
+   Written before the run's first thread, then only read. */
 static struct {
     char key[SHARED_KEY_DIGITS + 1];
     char *text;
@@ -151,7 +152,7 @@ void run_rights_confine(const char *space, const char *name)
     size_t size;
     if (!host_logon())
         return;
-    /* What cannot be known is taken for the worse. */
+    /* In doubt, assume a separate account. */
     bool own = SUCCEEDED(definition_load(&caller_self, space, name, &xml, &size)) &&
                SUCCEEDED(set_account_read(xml, size, &a));
     atomic_store(&confined, !own || *a.user);
@@ -165,7 +166,7 @@ HRESULT run_rights_may_start(const char *space, const char *name)
 {
     return atomic_load(&confined)
                ? error_set(PLA_E_CREDENTIALS_REQUIRED,
-                           "the set \"%s\\%s\" cannot be started by one that runs under an account of its own", space,
+                           "the set \"%s\\%s\" cannot be started by a set that runs under a separate account", space,
                            name)
                : S_OK;
 }
@@ -190,7 +191,7 @@ void run_secret_take(const char *run_key)
         memory_wipe(o, sizeof *o);
         section_close(section);
     } else {
-        error_clear(); /* it has none */
+        error_clear(); /* not offered */
     }
     memory_free(name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts and passwords at Commit, and the secret of a set as text. */
+/* Accounts and passwords at Commit, and the text form of a set's secret. */
 #include "engine/pla/set_credentials.h"
 
 #include "engine/base/memory.h"
@@ -18,7 +18,7 @@ struct put {
     char *user, *password;
 };
 
-/* Copies of what SetCredentials put. */
+/* Copies of the values from SetCredentials. */
 static HRESULT take_put(struct object *o, struct put *out)
 {
     struct data_collector_set *set = set_of(o);
@@ -36,7 +36,7 @@ static void put_free(struct put *p)
     memory_free_secret(p->password);
 }
 
-/* In process nothing can be kept from who asks. */
+/* In this process nothing can be withheld from the caller. */
 static bool is_administrator(const struct caller *caller)
 {
     return caller->in_process || access_is_administrator(caller);
@@ -47,13 +47,13 @@ static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, con
     if (is_administrator(caller))
         return S_OK;
     char *who = caller_account(caller);
-    hr = who ? error_set(hr, "UserAccount: %s; '%s' is none: give an account by SetCredentials", text, who)
+    hr = who ? error_set(hr, "UserAccount: %s; '%s' is not one (give an account with SetCredentials)", text, who)
              : E_OUTOFMEMORY;
     memory_free(who);
     return hr;
 }
 
-/* The host tells a wrong password here, and not at the first start. */
+/* Finds out here, not at the first start, that the password is wrong. */
 static HRESULT try_password(const struct put *put, char **sid)
 {
     const struct logon *logon = host_logon();
@@ -73,9 +73,9 @@ static HRESULT take_account(const struct caller *caller, struct put *put, struct
                             struct set_account *now)
 {
     bool system, service = account_is_service(put->user, &system);
-    HRESULT hr = service ? administrators_alone(caller, E_ACCESSDENIED,
-                                                "a service's account is for administrators alone to give")
-                         : S_OK;
+    HRESULT hr =
+        service ? administrators_alone(caller, E_ACCESSDENIED, "only an administrator can give a service's account")
+                : S_OK;
     if (SUCCEEDED(hr) && service && *put->password)
         hr = error_set(E_INVALIDARG, "SetCredentials: '%s' is a service's account and has no password", put->user);
     if (SUCCEEDED(hr))
@@ -91,7 +91,7 @@ static HRESULT take_account(const struct caller *caller, struct put *put, struct
     return hr;
 }
 
-/* Whether the caller has the rights of the account that the set runs as already. */
+/* Whether the caller already has the rights of the account that the set runs as. */
 static HRESULT has_its_rights(const struct caller *caller, const struct set_secret *old, bool *has)
 {
     char *who = caller_account(caller);
@@ -101,7 +101,8 @@ static HRESULT has_its_rights(const struct caller *caller, const struct set_secr
     return who ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Who changes what another account will do has that account's rights: only who has them already may. */
+/* Changing what another account will do requires its rights: only a caller who already has them may keep the
+   account. */
 static HRESULT keep_account(const struct caller *caller, const struct set_account *before, const struct set_secret *old,
                             struct set_secret *secret, struct set_account *now)
 {
@@ -112,12 +113,11 @@ static HRESULT keep_account(const struct caller *caller, const struct set_accoun
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !may)
         hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
-                       "UserAccount: the set runs as '%s'; '%s' has to give an account by SetCredentials", before->user,
-                       who);
+                       "UserAccount: the set runs as '%s', not as '%s' (give an account with SetCredentials)",
+                       before->user, who);
     if (SUCCEEDED(hr) && !old->password)
         hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
-                       "UserAccount: the password of '%s' is not there any more; give it by SetCredentials",
-                       before->user);
+                       "UserAccount: the password of '%s' is missing (give it with SetCredentials)", before->user);
     memory_free(who);
     if (FAILED(hr))
         return hr;
@@ -144,7 +144,7 @@ static HRESULT decide_account(struct object *o, const struct caller *caller, boo
         hr = keep_account(caller, before, old, secret, now);
     } else if (SUCCEEDED(hr)) {
         hr = administrators_alone(caller, PLA_E_CREDENTIALS_REQUIRED,
-                                  "only an administrator can have a set run as LocalSystem");
+                                  "only an administrator can let a set run as LocalSystem");
         now->user = text_copy("");
         if (SUCCEEDED(hr) && !now->user)
             hr = E_OUTOFMEMORY;
@@ -155,7 +155,7 @@ static HRESULT decide_account(struct object *o, const struct caller *caller, boo
 
 /* ---- data sources ---- */
 
-/* Of a counter collector; "" of another. From memory_alloc. */
+/* The data source of a counter collector; "" for other collectors. From memory_alloc. */
 static HRESULT data_source_of(struct object *collector, char **name, char **source)
 {
     struct value v;
@@ -180,8 +180,8 @@ static HRESULT put_data_source(struct object *collector, const char *source)
     return object_put_text(collector, class_property(collector->class, "DataSourceName"), source);
 }
 
-/* One that has its secrets is parted from them; to one that has none go those that it had under the same name, and for
-   the very same connection: what somebody leads to another server must not take a password there. */
+/* Takes the secrets out of a data source. One without secrets keeps those stored under the same name for exactly the
+   same connection: redirecting it to another server must not send a password there. */
 static HRESULT part_one(struct object *collector, const struct set_secret *old, struct set_secret *secret,
                         struct set_credentials_change *out)
 {
@@ -227,7 +227,7 @@ static HRESULT part_all(struct object *o, const struct set_secret *old, struct s
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* What was parted in this commit; what another thread has put meanwhile stays. */
+/* Restores the sources taken out in this commit; values that another thread has put in between stay. */
 static void join_all(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
@@ -255,11 +255,11 @@ static void change_free(struct set_credentials_change *c)
     set_account_free(&c->before);
     set_account_free(&c->now);
     texts_free(&c->open);
-    texts_free(&c->whole); /* our heap wipes what it gets back */
+    texts_free(&c->whole); /* our heap wipes freed memory */
     *c = (struct set_credentials_change){.open = {0}};
 }
 
-/* The key of a secret that says this; the one that is there already, or a new one. */
+/* Stores the secret under its existing key if it is unchanged, else under a new one. */
 static HRESULT write_secret(const struct set_secret *secret, const struct set_secret *old,
                             struct set_credentials_change *c)
 {
@@ -300,7 +300,7 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
         hr = decide_account(o, caller, before != NULL, &out->before, &old, &secret, &out->now);
     if (SUCCEEDED(hr))
         hr = has_its_rights(caller, &old, &keeps);
-    if (SUCCEEDED(hr)) /* the host gets what is kept, and may be a process of the caller's from now on */
+    if (SUCCEEDED(hr)) /* the host process gets the stored secrets, and may be one of the caller's from now on */
         hr = part_all(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml(o, xml, size);
@@ -325,8 +325,8 @@ void set_credentials_committed(struct object *o, const char *space, const char *
     change_free(c);
 }
 
-/* Whether the definition that is there now has the key, though its commit failed: what failed came behind its rename.
-   A failure: that cannot be known. */
+/* Whether the stored definition has the key although the commit failed, because the failure came after its rename.
+   Failure: unknown. */
 static HRESULT is_stored_with(const char *space, const char *name, const char *key, bool *stored)
 {
     struct set_account is = {.user = NULL};
@@ -348,8 +348,8 @@ HRESULT set_credentials_rollback(struct object *o, const char *space, const char
 {
     struct error_kept why = error_keep(hr);
     bool stored;
-    /* Of two secrets the definition has one. Where nobody can tell which, both stay: the store's check finds the other.
-     */
+    /* The definition refers to one of the two secrets. If that is unknown, both stay; store_check finds the other
+       one. */
     if (strcmp(c->before.key, c->now.key) != 0 && SUCCEEDED(is_stored_with(space, name, c->now.key, &stored))) {
         if (stored && *c->before.key)
             set_secret_delete(c->before.key, space, name);
@@ -379,7 +379,7 @@ void set_credentials_delete(const char *space, const char *name, const char *xml
     set_account_free(&a);
 }
 
-/* The secrets of the data sources that are known by them. */
+/* Puts the secrets into the data sources that have them. */
 static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
     struct object **list = NULL;
@@ -490,7 +490,7 @@ HRESULT set_credentials_unpack(struct object *o, const char *masked, char **pass
     return hr;
 }
 
-/* ---- the secret of a set as text ---- */
+/* ---- the text form of a set's secret ---- */
 
 enum { SOURCE_COLLECTOR, SOURCE_OPEN, SOURCE_SECRET, SOURCE_TEXTS };
 
@@ -513,7 +513,7 @@ void set_secret_free(struct set_secret *s)
     memory_free(s->by);
     memory_free(s->sid);
     memory_free_secret(s->password);
-    texts_free(&s->sources); /* our heap wipes what it gets back */
+    texts_free(&s->sources); /* our heap wipes freed memory */
     *s = (struct set_secret){.set = NULL};
 }
 
@@ -559,7 +559,7 @@ HRESULT set_secret_text(const struct set_secret *s, char **text)
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The value of a line; what is no such line stays what it was. */
+/* The value of a line; another line changes nothing. */
 static HRESULT secret_take_line(const char *line, const char *word, char **value)
 {
     size_t n = strlen(word);
@@ -606,12 +606,12 @@ HRESULT set_secret_parse(char *text, struct set_secret *out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Takes the text. */
+/* Takes over the text. */
 static HRESULT parse_and_wipe(char *text, struct set_secret *out)
 {
     const size_t size = strlen(text);
     HRESULT hr = set_secret_parse(text, out);
-    memory_wipe(text, size); /* its lines have their ends */
+    memory_wipe(text, size); /* its lines have been terminated */
     memory_free(text);
     return hr;
 }
@@ -627,7 +627,7 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         hr = parse_and_wipe(text, out);
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;
-    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* as one that is gone: another is asked for */
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* treated like a missing one: the password must be given again */
         hr = S_FALSE;
     if (hr != S_OK)
         set_secret_free(out);
@@ -649,6 +649,6 @@ HRESULT set_secret_delete(const char *key, const char *space, const char *name)
     memory_free(own);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* one that cannot be read is of no use to anybody */
+    error_clear(); /* an unreadable one is of no use */
     return anothers ? S_FALSE : secret_delete(key);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: the rules that hold before a verb goes to its place. MS-PLA 3.2.4.1.52 to
- * 57, 3.2.4.16.8.
- */
+/* Sets as clients use them: the checks before a verb is passed on (MS-PLA 3.2.4.1.52 to 57, 3.2.4.16.8). */
 #include "engine/pla/sets.h"
 
 #include "engine/base/host.h"
@@ -18,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Under the lock, or before anybody else has the set. */
+/* Under the lock, or before another thread has the set. */
 static void follow_namespace(struct data_collector_set *set)
 {
     const struct category *c = category_of(set->space ? set->space : set->category);
@@ -61,12 +59,12 @@ HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *c
     return S_OK;
 }
 
-/* The classes of MS-PLA have a namespace, and return the server's name without using it
-   (MS-PLA 3.2.4.1.53, 3.2.4.1.54): a client knows its computer by any name. The others connect to that server. */
+/* The classes of MS-PLA have a namespace and return the server's name without using it (MS-PLA 3.2.4.1.53,
+   3.2.4.1.54), because a client may know its computer by any name. The other classes connect to that server. */
 static HRESULT check_server(const struct set_verbs *verbs, const char *category, const char *server)
 {
     if (server && text_utf16_length(server) >= 1024)
-        return error_set(E_INVALIDARG, "server: the name has %u characters, not fewer than 1024",
+        return error_set(E_INVALIDARG, "server: the name has %u characters (fewer than 1024 are allowed)",
                          (unsigned)text_utf16_length(server));
     return category ? S_OK : verbs->check_server(server);
 }
@@ -81,7 +79,7 @@ HRESULT sets_is_own_machine(const char *server, bool *out)
     return host_is_own_name(server, out);
 }
 
-/* Namespace and name, held against what the set's class fixes and what the set is bound to. */
+/* Splits the name and checks it against the namespace of the set's class and against its binding. */
 static HRESULT set_resolve_name(struct object *set, const char *full, const char **space, char **name)
 {
     HRESULT hr = store_split_name(full, space, name);
@@ -93,10 +91,10 @@ static HRESULT set_resolve_name(struct object *set, const char *full, const char
     if (category && !strchr(full, '\\'))
         *space = category;
     if (category && strcmp(category, *space) != 0)
-        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object's class is for %s", full, *space,
+        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, but the object's class is for %s", full, *space,
                        category);
     else if (bound_space && strcmp(bound_space, *space) != 0)
-        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space,
+        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, but the object is bound to %s", full, *space,
                        bound_space);
     if (FAILED(hr)) {
         memory_free(*name);
@@ -136,17 +134,18 @@ HRESULT sets_bind_damaged(struct object *o, const char *space, const char *name,
 
 /* ---- Commit ---- */
 
-/* One that counter_path_check refuses: an issue, and the start leaves it out. Published templates hold such paths, and
-   Windows takes them (DECISIONS 34). Whether a counter exists is known at the start (16). */
+/* Reports a path that counter_path_check rejects as an issue; the start skips it. Published templates contain such
+   paths, and Windows accepts them (DECISIONS 34). Whether a counter exists is known at the start only (DECISIONS
+   16). */
 static HRESULT bad_counter_path(const char *text, const char *property, const char *key, struct object *issues)
 {
-    HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME, "%s: '%s' is no counter path (\\Object(Instance)\\Counter)",
+    HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME, "%s: '%s' is not a counter path (\\Object(Instance)\\Counter)",
                            property, text);
     struct error_kept why = error_keep(hr);
     return issues_add(issues, hr, key, why.text);
 }
 
-/* The threshold without its operator and number is what must be one; E_OUTOFMEMORY. */
+/* Checks the counter path of a threshold; E_OUTOFMEMORY. */
 static HRESULT is_bad_threshold(const char *text, bool *bad)
 {
     struct alert_threshold threshold;
@@ -156,7 +155,7 @@ static HRESULT is_bad_threshold(const char *text, bool *bad)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Nearly all are right: only the others are copied. */
+/* Nearly all paths are valid: only the others are copied. */
 static HRESULT find_bad_paths(struct object *collector, bool alert, struct texts *bad)
 {
     const struct texts *paths = alert ? &((struct alert_collector *)collector)->AlertThresholds
@@ -197,7 +196,7 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-/* Tells the collectors that what was put as their LatestOutputLocation is in the run record now, or superseded. */
+/* Tells the collectors that a LatestOutputLocation that was put is in the run record now, or superseded. */
 void sets_forget_latest(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -207,7 +206,7 @@ void sets_forget_latest(struct object *o)
     object_unlock(o);
 }
 
-/* What Commit refuses, and what it tells of. */
+/* The errors and findings of Commit. */
 static HRESULT check_what_is_put(struct object *o, const struct category *c, const char *name, uint32_t mode,
                                  struct object *issues)
 {
@@ -249,7 +248,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
     hr = category_refuses(&c->commit, "Commit");
     if (SUCCEEDED(hr))
         hr = store_check_new_name(bare);
-    if (SUCCEEDED(hr) && mode != SETS_FLUSH_TRACE) /* which stores nothing */
+    if (SUCCEEDED(hr) && mode != SETS_FLUSH_TRACE) /* that mode stores nothing */
         hr = check_what_is_put(o, c, bare, mode, issues);
     if (SUCCEEDED(hr))
         hr = set_of(o)->verbs->commit(o, caller, space, bare, server, mode, issues);
@@ -259,7 +258,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
 
 /* ---- Query, Delete, Start, Stop ---- */
 
-/* *out, beside the set, holds the definition. */
+/* *out shares the set's lock and contains the definition. */
 static HRESULT read_fresh(struct object *o, const char *xml, size_t size, const char *account, const char *space,
                           const char *name, struct object **out)
 {
@@ -339,7 +338,7 @@ HRESULT set_query(struct object *o, const struct caller *caller, const char *nam
     return hr;
 }
 
-/* What the set is bound to, copied; *name from memory_alloc. */
+/* Copies the set's binding; *name from memory_alloc. */
 static HRESULT set_copy_binding(struct object *o, const char **space, char **name, HRESULT unbound, const char *method)
 {
     HRESULT hr = S_OK;
@@ -371,7 +370,7 @@ HRESULT set_delete(struct object *o, const struct caller *caller)
     return hr;
 }
 
-/* What the set's namespace refuses; that of its class as long as it is bound to none. */
+/* The refusal of the set's namespace, or of its class's namespace while it is unbound. */
 static HRESULT set_check_category(struct object *o, bool start)
 {
     object_lock(o);
@@ -391,7 +390,7 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
         return hr;
     hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
     if (SUCCEEDED(hr)) {
-        /* From now on the run's own count and location stand. */
+        /* From now on the run's own serial number and location apply. */
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);
@@ -421,7 +420,8 @@ HRESULT set_manage(struct object *o, const struct caller *caller, uint32_t steps
     const char *space;
     char *name;
     if (steps & ~(uint32_t)DATA_MANAGER_STEPS)
-        return error_set(E_INVALIDARG, "Run: Steps 0x%X: there are no others than 0x1 to 0x10", (unsigned)steps);
+        return error_set(E_INVALIDARG, "Run: invalid Steps 0x%X: expected a combination of 0x1 to 0x10",
+                         (unsigned)steps);
     HRESULT hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
     if (FAILED(hr))
         return hr;
@@ -463,7 +463,9 @@ void set_forget_credentials(struct object *o)
 HRESULT sets_set_credentials(struct object *o, const struct caller *caller, const char *user, const char *password)
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_UserAccount];
-    const char *fault = *user ? account_name_fault(user) : *password ? "there is none, but a password" : NULL;
+    const char *fault = *user       ? account_name_fault(user)
+                        : *password ? "the name is empty, but there is a password"
+                                    : NULL;
     if (fault)
         return error_set(E_INVALIDARG, "SetCredentials: user: '%.300s': %s", user, fault);
     HRESULT hr = set_of(o)->verbs->set_credentials(o, caller, user, password);
@@ -509,15 +511,15 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
             continue;
         known = true;
         hr = verbs->list(found, caller, *space, mark ? mark + 1 : filter && filter[0] ? filter : "*", server);
-        /* Who has not asked for them sees the others also where tracing does not work. */
+        /* A client that did not ask for them sees the other sets even if tracing does not work. */
         if (FAILED(hr) && hr != E_OUTOFMEMORY && !mark && category_of(*space)->one_trace) {
             error_clear();
             hr = S_OK;
         }
     }
     if (SUCCEEDED(hr) && !known)
-        hr = error_set(E_INVALIDARG, "filter: '%s' names no namespace (Service, System, Session, Autosession, Legacy)",
-                       filter);
+        hr = error_set(E_INVALIDARG,
+                       "filter: unknown namespace in '%s' (Service, System, Session, Autosession, Legacy)", filter);
     if (SUCCEEDED(hr)) {
         collection_exchange(collection, found);
         collection_of(collection)->for_facade = names_only;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings' table, and what their values may be. */
+/* The table of settings, and the validation of their values. */
 #include "engine/pla/settings.h"
 
 #include "engine/base/memory.h"
@@ -59,9 +59,9 @@ static HRESULT read_word(const struct setting *s, const char *value, uint32_t *o
         }
     for (size_t i = 0; s->words[i]; i++)
         text_buffer_format(&words, "%s%s", i ? ", " : "", s->words[i]);
-    HRESULT hr = words.failed
-                     ? E_OUTOFMEMORY
-                     : error_set(E_INVALIDARG, "'%s' is none of %s; it counts as %s", value, words.text, s->words[0]);
+    HRESULT hr = words.failed ? E_OUTOFMEMORY
+                              : error_set(E_INVALIDARG, "invalid value '%s': expected one of %s (using %s)", value,
+                                          words.text, s->words[0]);
     text_buffer_free(&words);
     return hr;
 }
@@ -70,12 +70,12 @@ static HRESULT read_number(const struct setting *s, const char *value, uint32_t 
 {
     uint64_t number;
     if (!text_to_u64(value, &number) || number > UINT32_MAX)
-        return error_set(E_INVALIDARG, "%s: \"%s\" is no number of %s", s->key, value, s->unit);
+        return error_set(E_INVALIDARG, "%s: invalid value \"%s\": expected a number of %s", s->key, value, s->unit);
     *out = (uint32_t)number;
     return S_OK;
 }
 
-/* "12.5", "10%". */
+/* Parses "12.5" or "10%". */
 static HRESULT read_distance(const struct setting *s, const char *value, double *out, bool *percent)
 {
     const char *digits = value + strspn(value, " ");
@@ -85,7 +85,10 @@ static HRESULT read_distance(const struct setting *s, const char *value, double 
     bool part = *end == '%';
     end += part;
     if (strpbrk(value, "xXeEnN") || number < 0 || !isfinite(number) || end[strspn(end, " ")])
-        return error_set(E_INVALIDARG, "%s: \"%.300s\" is no distance: 12.5, or 10%% of the threshold", s->key, value);
+        return error_set(E_INVALIDARG,
+                         "%s: invalid value \"%.300s\": expected a number such as 12.5, or a percentage of the "
+                         "threshold such as 10%%",
+                         s->key, value);
     *out = number;
     *percent = part;
     return S_OK;
@@ -106,7 +109,7 @@ static HRESULT read_as(const struct setting *s, const char *value, struct readin
                          : S_OK;
 }
 
-/* The value of that key, from memory_alloc; S_FALSE, and NULL: the set has none. */
+/* The set's value for that key, from memory_alloc; S_FALSE and NULL: none. */
 static HRESULT find_value(struct object *set, const char *key, char **value)
 {
     *value = NULL;
@@ -118,7 +121,7 @@ static HRESULT find_value(struct object *set, const char *key, char **value)
     return S_FALSE;
 }
 
-/* The collector's, or else the set's. */
+/* The collector's value, else the set's. */
 static HRESULT find_value_of(struct object *set, const char *collector, const struct setting *s, char **value)
 {
     char *key = text_format("%s[%s]", s->key, collector);
@@ -177,7 +180,7 @@ HRESULT setting_read_text(struct object *set, const char *collector, enum settin
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- what Commit says of them ---- */
+/* ---- validation ---- */
 
 static HRESULT add_issue(struct object *issues, const char *key, HRESULT found)
 {
@@ -213,7 +216,7 @@ static HRESULT has_alert(struct object *set, const char *name, size_t length, bo
     return wanted ? S_OK : E_OUTOFMEMORY;
 }
 
-/* "OpenPLA.AlertOn[My alert]": the setting, and where the name begins; NULL: it is another key. */
+/* "OpenPLA.AlertOn[My alert]": the setting, and where the name begins; NULL: another kind of key. */
 static const struct setting *setting_of_one(const char *key, const char **name)
 {
     const char *bracket = strchr(key, '[');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a run: start its host, ask it to stop, read its state, find its process and end it. */
+/* Requests to a run: start its host process, request a stop, read its state, identify and terminate its process. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define STEP_MS  20
-#define ENDED_MS 5000 /* a process that was ended is gone soon */
+#define ENDED_MS 5000 /* a terminated process disappears soon */
 
 uint32_t run_wait_ms(uint32_t otherwise)
 {
@@ -28,7 +28,7 @@ uint32_t run_wait_ms(uint32_t otherwise)
     return seconds && seconds <= UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : otherwise;
 }
 
-/* *xml is the definition, from memory_alloc. */
+/* *xml: the definition, from memory_alloc. */
 static HRESULT check_startable(const char *space, const char *name, char **xml, size_t *size)
 {
     struct run_state state;
@@ -44,7 +44,8 @@ static HRESULT check_startable(const char *space, const char *name, char **xml, 
                       : S_OK;
 }
 
-/* A host that does not come to an end of its start would hold the set for ever. The thread's error text survives. */
+/* Terminates a host process that does not finish its start and would otherwise hold the set forever. Preserves the
+   thread's error text. */
 static HRESULT give_up(struct process *host, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -53,7 +54,7 @@ static HRESULT give_up(struct process *host, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Of a host that could not tell of it itself. The thread's error text survives. */
+/* For a host process that could not report the failure itself. Preserves the thread's error text. */
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -74,11 +75,11 @@ struct run_ahead {
     struct start_report *report;
     struct process *host;
     struct run_rights rights;
-    const char *user; /* borrowed: who starts it; NULL: this process itself */
-    char run_key[33]; /* "" until it has one */
+    const char *user; /* borrowed: the account that starts it; NULL: this process itself */
+    char run_key[33]; /* "": none yet */
 };
 
-/* *out is to be closed, whatever the result, and has the rights then. */
+/* Close *out whatever the result; it has taken over the rights. */
 static HRESULT make_host(const char *user, const char *space, const char *name, bool waits, struct run_rights *rights,
                          struct run_ahead *out)
 {
@@ -126,8 +127,8 @@ static HRESULT await_report(const struct run_ahead *host, bool synchronous)
     return start_report_wait(host->report, host->host, !synchronous, run_wait_ms(RUN_START_WAIT_MS));
 }
 
-/* What is done about the result of a start, of a host that was made or not; the host is closed. `silent`: nobody but we
-   could tell of it. */
+/* Handles the result of a start and closes the host process's handles. `silent`: no host process can report a
+   failure. */
 static HRESULT end_start(const char *space, const char *name, struct run_ahead *host, HRESULT hr, bool silent)
 {
     bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
@@ -177,7 +178,7 @@ HRESULT run_start_for(const char *account, const char *space, const char *name, 
     }
     hr = run_rights_of_definition(space, name, xml, size, &rights);
     memory_free(xml);
-    if (FAILED(hr)) { /* before there is a host that could tell */
+    if (FAILED(hr)) { /* before there is a host process that could report */
         note_failed_start(account, space, name, "", hr);
         return hr;
     }
@@ -208,7 +209,7 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
     return S_OK;
 }
 
-/* S_FALSE: the host cannot be taken, as it has ended, or the set has another account or other passwords by now. */
+/* S_FALSE: the prepared host process cannot be used: it has exited, or the set's account or passwords have changed. */
 static HRESULT check_ahead(const char *space, const char *name, const struct run_ahead *ahead)
 {
     char *xml = NULL;
@@ -231,7 +232,7 @@ HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *a
     }
     start_report_let(ahead->report, true);
     hr = await_report(ahead, false);
-    if (hr == OPENPLA_E_HOST_DIED) { /* before it has taken the set: as if it had not been there */
+    if (hr == OPENPLA_E_HOST_DIED) { /* before it took the set: start another one */
         run_ahead_free(ahead);
         return run_start(space, name, false);
     }
@@ -249,7 +250,7 @@ void run_ahead_free(struct run_ahead *ahead)
     memory_free(ahead);
 }
 
-/* ---- waiting for a host: by looking, as there is no handle of a process that another one started ---- */
+/* ---- waiting for a host process: by polling, as there is no handle of another process's child ---- */
 
 static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, const char *space, const char *name,
                              uint32_t waited_ms)
@@ -262,8 +263,8 @@ static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, 
     return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the set \"%s\\%s\" did not stop within %u s; %s", space, name,
                      waited_ms / 1000,
                      run_section_alive(section)
-                         ? "its host process has not ended yet"
-                         : "its host process was ended, its logs end with their last whole sample");
+                         ? "its host process is still running"
+                         : "its host process was terminated; the logs end with their last complete sample");
 }
 
 static HRESULT wait_for_end(struct run_section *section, const char *space, const char *name)
@@ -279,14 +280,14 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
-        /* The data manager's time is not the host's: behind it the limit counts anew; by our own clock, and not for
-           ever, whatever stands in the section: a time from there could have run out at once. */
+        /* The data manager's time does not count: after it the limit starts again. Measured with our own clock and
+           limited, because times in the section could be forged. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;
         if (compiling && clock_passed_ms(seen_since, now) >= report_ms)
             hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
-                           "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
+                           "the data manager of the set \"%s\\%s\" is still working after %u s", space, name,
                            report_ms / 1000);
         else if ((!compiling && clock_passed_ms(seen_since, now) >= stop_ms) || clock_passed_ms(began, now) >= all_ms)
             hr = end_late_host(section, pause, space, name, stop_ms);
@@ -336,7 +337,7 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
     return hr;
 }
 
-/* Until the host has answered, or will not: it stops, or is gone. */
+/* Waits until the host process has answered, or will not because it is stopping or gone. */
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {
@@ -354,8 +355,8 @@ static HRESULT wait_for_answer(struct run_section *section, enum run_request req
             answer = S_FALSE;
         if (!ends && clock_monotonic_ms() >= limit)
             answer = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                               "the host of the set \"%s\\%s\" did not %s within %u s", space, name,
-                               request == REQUEST_UPDATE ? "take up the new definition" : "flush", limit_ms / 1000);
+                               "the host process of the set \"%s\\%s\" did not %s within %u s", space, name,
+                               request == REQUEST_UPDATE ? "apply the new definition" : "flush", limit_ms / 1000);
         if (ends || FAILED(answer))
             break;
         wakeup_wait(pause, STEP_MS);
@@ -391,9 +392,9 @@ HRESULT run_flush(const char *space, const char *name)
 
 HRESULT run_record_put_death(struct run_record *record)
 {
-    char *message = text_format("the run's host ended before it could close the logs; they end with their last whole "
-                                "sample\n%s",
-                                record->last_message ? record->last_message : "");
+    char *message = text_format(
+        "the host process died before it could close the logs; they end with their last complete sample\n%s",
+        record->last_message ? record->last_message : "");
     if (!message)
         return E_OUTOFMEMORY;
     memory_free(record->last_message);
@@ -414,8 +415,8 @@ char *run_host_program(void)
     return program_beside_module("openplahost");
 }
 
-/* Whether a process holds the run lock. Who tries has it for a moment if nobody does, which a host that starts waits
-   for. What cannot be known counts as held. */
+/* Whether a process holds the run lock. Trying takes the lock for a moment if it is free; a starting host process
+   waits for that. Errors count as held. */
 static HRESULT lock_is_held(const char *space, const char *name, bool *held)
 {
     struct file_lock *lock = NULL;
@@ -456,7 +457,7 @@ HRESULT run_host_end(const char *space, const char *name, const struct run_host 
         hr = E_OUTOFMEMORY;
     if (hr == S_OK && !text_equal_nocase(path_name(program), path_name(ours)))
         hr = error_set(E_ACCESSDENIED,
-                       "the set \"%s\\%s\": its process %u runs \"%s\", which is no host, and is not ended", space,
+                       "the set \"%s\\%s\": process %u runs \"%s\", which is not a set host (not terminated)", space,
                        name, (unsigned)now.process_id, program);
     if (hr == S_OK)
         hr = process_terminate(now.process_id, now.process_start);

@@ -22,7 +22,7 @@ static int host_bias(const void *zone, int64_t utc)
 const struct start_zone host_zone = {host_bias, NULL};
 
 #define LOOK_FIRST_MS 1000
-#define LOOK_LAST_MS  512000 /* the look at all files comes about as soon */
+#define LOOK_LAST_MS  512000 /* the next full comparison takes about as long */
 
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
 {
@@ -31,7 +31,7 @@ bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
         l->pause_ms = LOOK_FIRST_MS;
     else if (due)
         l->pause_ms *= 2;
-    /* At full seconds, so that thousands of files wake nobody more often than once in each. */
+    /* At full seconds, so that thousands of files cause at most one wake-up per second. */
     if (l->pause_ms > LOOK_LAST_MS)
         l->at = 0;
     else if (changed || due || !l->at)
@@ -72,7 +72,7 @@ static bool rules_equal(const struct supervised_set *s, const struct start_rule 
     return equal;
 }
 
-/* *same: its schedules are those of the definition before. */
+/* *same: the schedules are unchanged. */
 static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size, bool *same)
 {
     struct object *set;
@@ -82,7 +82,7 @@ static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
         hr = read_rules(set, &rules, &count);
-    /* What is not allowed counts as the default, which Commit has told. */
+    /* Invalid values, which Commit reported, count as the default. */
     if (SUCCEEDED(hr) && (setting_read(set, SETTING_Restart, &restart) == E_OUTOFMEMORY ||
                           setting_read(set, SETTING_StopAtExpiry, &stop) == E_OUTOFMEMORY))
         hr = E_OUTOFMEMORY;
@@ -107,18 +107,18 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
     bool first = !s->hash, same = hash == s->hash, same_rules = same;
     s->seen = hash;
     HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
-    if (definition_is_damaged(hr)) { /* its starts are tried, and tell so */
+    if (definition_is_damaged(hr)) { /* its starts are attempted and report it */
         record = (struct run_record){0};
         hr = S_OK;
     }
-    if (SUCCEEDED(hr) && !same) /* behind all that can fail: what it gives is taken with the hash */
+    if (SUCCEEDED(hr) && !same) /* after everything that can fail, because its results are stored with the hash */
         hr = read_definition(s, xml, size, &same_rules);
     if (SUCCEEDED(hr)) {
         s->hash = hash;
-        if (first || !same_rules) /* of new schedules no start is due that lies before them */
+        if (first || !same_rules) /* no start before now is due for new schedules */
             s->known = now;
         s->running = record.running;
-        if (first) /* later our own memory is ahead of it */
+        if (first) /* later our own value is newer than the record's */
             s->done = record.last_scheduled;
     }
     run_record_free(&record);
@@ -183,7 +183,7 @@ HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct 
         if (end > s->expiry)
             s->expiry = end;
     }
-    /* What is so late that it is not made up. */
+    /* Starts that are too late to be made up. */
     int64_t last = s->done > s->known ? s->done : s->known;
     if (last && last < now) {
         *missed = first_start(s, last, zone);
@@ -221,7 +221,7 @@ bool supervised_set_expires(const char *space, const char *name)
 
 struct start_note {
     int64_t due;
-    uint32_t serial_number; /* for a record that is not there yet */
+    uint32_t serial_number; /* for a set that has no record yet */
 };
 
 static HRESULT put_start(struct run_record *record, const void *user)
@@ -253,7 +253,7 @@ static HRESULT put_death(struct run_record *record, const void *user)
 {
     const struct death *death = user;
     struct run_state state;
-    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
+    /* Under the lock of the record: a run publishes its state before it writes to the record. */
     if (!record->running)
         return S_FALSE;
     HRESULT hr = run_query(death->space, death->name, &state);
@@ -276,7 +276,7 @@ HRESULT supervised_set_note_death(const char *space, const char *name)
 
 #define SECOND      INT64_C(10000000)
 #define DAY         (86400 * SECOND)
-#define DATE_1601   109205 /* days from DATE 0, 1899-12-30, back to 1601-01-01 */
+#define DATE_1601   109205 /* days from 1601-01-01 to DATE 0, 1899-12-30 */
 #define WEEK        7
 #define MONDAY_1601 1 /* 1601-01-01 was a Monday; 0 = Sunday */
 
@@ -302,10 +302,10 @@ static int64_t to_local(int64_t utc, const struct start_zone *zone)
     return utc - zone->bias(zone->zone, utc) * 60 * SECOND;
 }
 
-/* The UTC moment at which the clocks show `local` first, or jump over it. */
+/* The UTC time at which the clocks show `local` first, or skip it. */
 static int64_t to_utc(int64_t local, const struct start_zone *zone)
 {
-    /* The zone's offsets of a day before and after enclose those that can be in force. */
+    /* The offsets of a day before and after enclose all offsets that can apply. */
     int64_t early = local + zone->bias(zone->zone, local - DAY) * 60 * SECOND;
     int64_t late = local + zone->bias(zone->zone, local + DAY) * 60 * SECOND;
     if (early > late) {
@@ -317,7 +317,7 @@ static int64_t to_utc(int64_t local, const struct start_zone *zone)
         return early;
     if (to_local(late, zone) == local)
         return late;
-    /* In a gap: the clocks jump between the two. */
+    /* The clocks skip `local` between the two. */
     while (late - early > 1) {
         int64_t middle = early + (late - early) / 2;
         if (to_local(middle, zone) < local)
@@ -328,11 +328,11 @@ static int64_t to_utc(int64_t local, const struct start_zone *zone)
     return late;
 }
 
-/* A start of the rule on the local day, NEXT_START_NEVER when the day is left out. */
+/* The start of the rule on the local day; NEXT_START_NEVER: that day does not exist. */
 static int64_t start_on(const struct start_rule *rule, int64_t day, const struct start_zone *zone)
 {
     int64_t utc = to_utc(day * DAY + rule->second * SECOND, zone);
-    /* Samoa had no 30 December 2011: a jump of a whole day. */
+    /* Samoa had no 30 December 2011: the clocks skipped a whole day. */
     if (to_local(utc, zone) >= (day + 1) * DAY && to_local(utc - 1, zone) < day * DAY)
         return NEXT_START_NEVER;
     return utc;
@@ -349,7 +349,7 @@ int64_t next_start(const struct start_rule *rule, int64_t after, const struct st
     int64_t day = floor_divide(to_local(after, zone), DAY) - 1;
     if (rule->first_day > day)
         day = rule->first_day;
-    /* Two weeks: a day of the week may be one that the calendar leaves out. */
+    /* Two weeks, because a day of the week may be skipped by the calendar. */
     for (int64_t end = day + 2 * WEEK + 2; day < end && day <= rule->last_day; day++) {
         int weekday = (int)(((day + MONDAY_1601) % WEEK + WEEK) % WEEK);
         int64_t utc = rule->days >> weekday & 1 ? start_on(rule, day, zone) : NEXT_START_NEVER;

@@ -52,7 +52,7 @@ struct second_look {
     uint64_t at;       /* clock_monotonic_ms; 0: not scheduled */
     uint32_t pause_ms; /* the pause before it; 0: the file is usable */
 };
-/* Schedules the next look after one at `now`; `changed`: the content differs from the previous one. True: unchanged
+/* Schedules the next read after one at `now`; `changed`: the content differs from the previous one. True: unchanged
    for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
 /* Whether the first look is still to come, so that the writer gets time. */
@@ -89,9 +89,9 @@ struct supervised_set {
 /* Reads definition and record from the store. `now`: time of the scan if a change is seen as it happens; 0 in the
    first scan. S_FALSE: the definition is unchanged, only the record was read. PLA_E_DCS_NOT_FOUND. */
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
-/* supervised_set_read with the definition's text; skips the record if there is none. */
+/* supervised_set_read with the definition's text; reads no record if it does not exist. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
-/* Follows a read with result `hr`: schedules the next look at an unreadable set, and reports once that its schedule
+/* Follows a read with result `hr`: schedules the next read of an unreadable set, and reports once that its schedule
    is suspended, but not while the file may still be being written. `changed`: the text differs from the previous
    look. */
 void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
@@ -103,7 +103,7 @@ bool supervised_set_expires(const char *space, const char *name);
 
 /* Records that the scheduled start for that time was made. */
 HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);
-/* Records that the host process died. S_FALSE: the run ended normally, or there was none. */
+/* Records that the host process died. S_FALSE: the run ended normally, or no run was active. */
 HRESULT supervised_set_note_death(const char *space, const char *name);
 
 /* ---- the lock ---- */

@@ -1,6 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor: its thread scans the store when it changes and does what is due; its locks and a file say which
-   process supervises. */
+/* The supervisor: starts sets by their schedules, watches over running sets, restarts interrupted ones, and stops
+   expired ones.
+
+   Problem. Sets must start within the second that their schedule names, even thousands at once, and whether or not any
+   client is connected. Definitions and run records are changed by other processes and by people who copy files. Host
+   processes can die or hang. Several service processes may share one store, but a set must be started once only.
+
+   Who supervises. The thread first takes two lock files in the data folder and then writes its process id and start
+   time to supervisor.process. Two locks, because any program can open one of them: if a process holds a lock but does
+   not register itself as the supervisor within seconds, one lock suffices, and an event names the file. When a
+   supervisor dies, the host OS releases its locks and another process's thread takes over.
+
+   Knowledge. v->sets has one entry per set: its schedule rules, whether its record says that a run is active, and the
+   next start. It is filled by scans:
+
+     store.changes       names the sets that our own programs wrote: only those are read
+     folder watch        wakes the thread when anything in the store's folders changes
+     full comparison     every COMPARE_MS, and when the changes are unknown: stamps of all files are
+                         compared, which finds what people changed by hand
+     second look         an unreadable file is read again after 1, 2, 4 ... s: its writer may not be done
+
+   Scans are at least SCAN_PAUSE_MS apart, since running sets write their records all the time. A set that cannot be
+   read keeps its previous schedule; that is reported once. A set without a schedule costs an entry, no time.
+
+   One turn (supervisor_run): scan if something changed; do_what_is_due; sleep until the next start, restart, second
+   look or check of hosts, or until the watch fires. Starts are compared with the wall clock, so if the clock or the
+   time zone was set, all starts are computed again. Pauses are measured by the monotonic clock.
+
+   Starts. Each is made on its own thread, so a slow start delays no other. Up to AHEAD before it is due a host process
+   is prepared, at most AHEAD_MOST at a time, because creating many processes within one second would make them late.
+   Whether a start was made is noted in the run record (last_scheduled) a second later. A supervisor that takes over
+   within that second could therefore make a start twice; the run lock of the set then rejects the second one.
+
+   Running sets. Every LOOK_MS the state of each active set is read from its shared section. No host process although
+   the record says that it runs: the run was interrupted. The record is corrected, what it held is released
+   (held_release), an event is written, and OpenPLA.Restart decides about a restart, with pauses that double. A host
+   process that is overdue in starting or stopping is terminated.
+
+   What a crash of the supervisor leaves. Nothing that is not in the store: schedules, records, and the lines of what
+   runs hold. Prepared host processes exit with it. Starts that were missed by at most START_GRACE are made up,
+   others are reported as missed. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
@@ -22,41 +61,41 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define IDLE_MS        60000  /* nothing to do: a look now and then, in case the watch has failed */
-#define COMPARE_MS     600000 /* between two looks at all files: those that nobody told of were changed by hand */
-#define LOOK_MS        1000   /* at hosts, and at the wall clock, which may be set */
+#define IDLE_MS        60000  /* the longest sleep, in case the folder watch has failed */
+#define COMPARE_MS     600000 /* between full comparisons, which find unannounced changes */
+#define LOOK_MS        1000   /* between checks of host processes and of the wall clock */
 #define SCAN_PAUSE_MS  50     /* between two scans: running sets change their records */
-#define FIRST_PAUSE    1000   /* before a dead host is started again; doubled each time up to LAST_PAUSE */
+#define FIRST_PAUSE    1000   /* pause before a restart; doubled each time up to LAST_PAUSE */
 #define LAST_PAUSE     300000
-#define STEADY_MS      60000 /* a host that lived so long died for another reason than the one before */
-#define CLOCK_SET_MS   100   /* slower changes are a clock that is being corrected */
-#define WATCH_PAUSE_MS 200   /* before another try to supervise */
-#define GRACE_MS       5000  /* what a client that waits does itself */
-#define AHEAD          (10 * INT64_C(10000000)) /* hosts are made so long before the start, in 100 ns */
-#define NOTE_PAUSE_MS  1000                     /* before a start is noted */
-#define AHEAD_MOST     64                       /* that wait at a time: each is a process */
-#define LOOKS_MOST     100                      /* files that are read again at a time: starts are not to wait */
+#define STEADY_MS      60000                    /* a host process that lived this long counts as stable */
+#define CLOCK_SET_MS   100                      /* a slower change is a clock being adjusted */
+#define WATCH_PAUSE_MS 200                      /* before the next attempt to supervise */
+#define GRACE_MS       5000                     /* time for a waiting client to act first */
+#define AHEAD          (10 * INT64_C(10000000)) /* how long before the start a host process is prepared, in 100 ns */
+#define NOTE_PAUSE_MS  1000                     /* before a start is noted in the record */
+#define AHEAD_MOST     64                       /* prepared host processes at a time */
+#define LOOKS_MOST     100                      /* files read again at a time, so that starts are not delayed */
 
 #define SPACES_MAX     8
 
 struct supervisor {
     struct thread *thread;
-    struct host_lock lock;      /* of the pointer to the watch */
-    struct folder_watch *watch; /* of the store's folders; NULL while there is none */
+    struct host_lock lock;      /* guards the pointer to the watch */
+    struct folder_watch *watch; /* of the store's folders; NULL: none */
     atomic_bool end;
-    atomic_uint starting; /* threads that make a start */
+    atomic_uint starting; /* threads that are making a start */
     void (*work)(void *user, bool any);
     void *user;
     bool has_work;
     struct supervised_set *sets;
     size_t count, capacity;
     bool scanned;
-    bool more_ahead;                     /* hosts to be made */
+    bool more_ahead;                     /* more host processes to prepare */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
-    struct second_look left[SPACES_MAX]; /* at what could not be moved to its place there */
-    uint64_t compared;                   /* clock_monotonic_ms of the latest look at all files */
-    int64_t utc;                         /* of the latest look at the clocks */
-    uint64_t ticks;                      /* the same moment, clock_monotonic_ms */
+    struct second_look left[SPACES_MAX]; /* for files that could not be moved to their places */
+    uint64_t compared;                   /* clock_monotonic_ms of the last full comparison */
+    int64_t utc;                         /* of the last reading of the clocks */
+    uint64_t ticks;                      /* clock_monotonic_ms at that time */
     int bias;
 };
 
@@ -80,13 +119,13 @@ static void rest_a_moment(uint32_t ms)
     wakeup_free(pause);
 }
 
-/* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
+/* ---- starts, each on its own thread, so that a slow one delays no other ---- */
 
 struct start {
     struct supervisor *supervisor;
     const char *space;
     char *name;
-    int64_t due; /* 0: not by a schedule */
+    int64_t due; /* 0: not scheduled */
     struct run_ahead *ahead;
 };
 
@@ -94,13 +133,13 @@ static void make_start(void *user)
 {
     struct start *start = user;
     HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
-    /* Behind the start, which is not to wait for the disk, and behind those of the same second, whose hosts write their
-       own records: a second one would find the set running. */
+    /* After the start, which must not wait for the disk, and after those of the same second, whose host processes
+       write their records: another process could not start the set again, because it is running. */
     if (SUCCEEDED(hr) && start->due)
         rest_a_moment(NOTE_PAUSE_MS);
     if (start->due)
         supervised_set_note_start(start->space, start->name, start->due);
-    /* A set that runs goes on running. What the host or run_start itself could tell is told. */
+    /* A running set keeps running. The host process or run_start reports all other failures. */
     if (hr == PLA_E_DCS_NOT_FOUND)
         journal_write(JOURNAL_START_FAILED,
                       &(struct journal_facts){.space = start->space, .name = start->name, .error = hr});
@@ -131,7 +170,7 @@ static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t 
     thread_close(thread);
 }
 
-/* ---- hosts that are made ahead of their start: of many at one second the processes would be late ---- */
+/* ---- host processes prepared ahead of their start, because creating many within one second would delay them ---- */
 
 static size_t hosts_ahead(const struct supervisor *v)
 {
@@ -141,20 +180,20 @@ static size_t hosts_ahead(const struct supervisor *v)
     return count;
 }
 
-/* A set that runs would refuse the start. */
+/* A running set would reject the start. */
 static bool wants_host(const struct supervised_set *s, int64_t now)
 {
     return !s->running && s->due > now && s->due - now <= AHEAD;
 }
 
-/* Makes one host at most, as that takes a moment; true: there are more to make. */
+/* Prepares one host process at most, because that takes time; true: there are more to prepare. */
 static bool make_ahead(struct supervisor *v, int64_t now)
 {
     size_t count = hosts_ahead(v);
     bool made = false;
     for (size_t i = 0; i < v->count; i++) {
         struct supervised_set *s = &v->sets[i];
-        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed meanwhile, or started by a user */
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed, or started by a user */
             run_ahead_free(s->ahead);
             s->ahead = NULL;
             s->ahead_for = 0;
@@ -166,7 +205,8 @@ static bool make_ahead(struct supervisor *v, int64_t now)
             return true;
         made = true;
         s->ahead_for = s->due;
-        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start tries it, and tells why not */
+        if (SUCCEEDED(run_make_ahead(s->space, s->name,
+                                     &s->ahead))) /* otherwise the start tries again and reports the failure */
             count++;
     }
     return false;
@@ -222,8 +262,8 @@ static void forget(struct supervisor *v, struct supervised_set *s)
     *s = v->sets[--v->count];
 }
 
-/* With the definition as it stands in its file; NULL: that is to be loaded. A set that cannot be read now (its file is
-   being replaced, or damaged) keeps what was known of it. False: there is none, it is forgotten. */
+/* Reads the set, from `stored` or else from the store. A set that is unreadable now (its file is being replaced, or
+   is corrupt) keeps its previous schedule. False: the set no longer exists and was removed. */
 static bool take_known(struct supervisor *v, struct supervised_set *s, const struct stored_set *stored, bool has_record,
                        int64_t now)
 {
@@ -245,7 +285,7 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
     return true;
 }
 
-/* The same by its name; NULL: there is none. */
+/* take_known by name; NULL: no such set. */
 static struct supervised_set *supervisor_read_set(struct supervisor *v, const char *space, const char *name,
                                                   const struct stored_set *stored, bool has_record, int64_t now)
 {
@@ -255,7 +295,7 @@ static struct supervised_set *supervisor_read_set(struct supervisor *v, const ch
     return s && take_known(v, s, stored, has_record, now) ? s : NULL;
 }
 
-/* Read once: the name that it was committed under can be known from the file alone, and so can the rest. */
+/* Reads the file once: for the name it was committed under, and for the rest. */
 static struct supervised_set *take_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp,
                                         int64_t now)
 {
@@ -291,7 +331,7 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
             forget(v, &v->sets[i]);
 }
 
-/* Nothing would ever be heard of a set that somebody believes he has made. */
+/* Otherwise nobody would learn that a definition is ignored. */
 static void report_foreign(const char *space)
 {
     struct texts foreign;
@@ -306,7 +346,7 @@ static void report_foreign(const char *space)
     texts_free(&foreign);
 }
 
-/* All that is there, or what has been told to have changed. */
+/* Scans everything, or what store_changes names. */
 static void supervisor_scan(struct supervisor *v)
 {
     int64_t now = clock_utc();
@@ -339,13 +379,13 @@ static void supervisor_scan(struct supervisor *v)
     }
 }
 
-/* What could not be used. True: there is something that a scan would move to its place now. */
+/* Reads unusable files again that are due. True: a scan would now move a file to its place. */
 static bool scan_again(struct supervisor *v)
 {
     uint64_t ticks = clock_monotonic_ms();
     size_t looks = 0;
     bool left = false;
-    /* Downwards, as the last takes the place of one that is forgotten. */
+    /* Downwards, because the last entry replaces a removed one. */
     for (size_t i = v->count; i-- > 0 && looks < LOOKS_MOST;) {
         struct supervised_set *s = &v->sets[i];
         if (!s->look.at || s->look.at > ticks)
@@ -358,7 +398,7 @@ static bool scan_again(struct supervisor *v)
     return left;
 }
 
-/* ---- hosts ---- */
+/* ---- host processes ---- */
 
 static void plan_again(struct supervised_set *s, uint64_t now)
 {
@@ -368,7 +408,7 @@ static void plan_again(struct supervised_set *s, uint64_t now)
     s->again_at = now + s->pause_ms;
 }
 
-/* The record says that it runs. */
+/* Checks a set whose record says that it runs. */
 static void check_host(struct supervised_set *s)
 {
     struct run_state state;
@@ -378,26 +418,26 @@ static void check_host(struct supervised_set *s)
     if (state.phase == PHASE_STOPPED) {
         HRESULT noted = supervised_set_note_death(s->space, s->name);
         if (FAILED(noted))
-            return; /* the record cannot be had now: at the next look */
+            return; /* the record is not writable now: retry at the next check */
         if (FAILED(held_release(s->space, s->name)))
-            error_clear(); /* its next host tries again */
+            error_clear(); /* the next host process tries again */
         bool cut_off = s->cut_off;
         s->running = s->cut_off = false;
         if (noted == S_FALSE)
-            return; /* it has just ended in order */
+            return; /* it has just ended normally */
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED,
-                              "its host process ended before it could close the logs");
+                              "its host process died before it could close the logs");
         if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
         if (cut_off && s->again_at)
-            s->again_at = now; /* the service has just come up: at once */
+            s->again_at = now; /* the service has just started: restart at once */
         return;
     }
     s->cut_off = false;
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
     if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                              "its host process did not answer and was ended");
+                              "its host process did not answer and was terminated");
     int64_t utc = clock_utc();
     if (s->expiry <= utc && state.started_utc < s->expiry && s->reported_expiry != s->expiry) {
         s->reported_expiry = s->expiry;
@@ -408,7 +448,7 @@ static void check_host(struct supervised_set *s)
 
 /* ---- the loop ---- */
 
-/* Whether the wall clock or the time zone was set since the latest look. */
+/* Whether the wall clock or the time zone was set since the last check. */
 static bool clock_was_set(struct supervisor *v, int64_t now)
 {
     uint64_t ticks = clock_monotonic_ms();
@@ -439,21 +479,21 @@ static void do_what_is_due(struct supervisor *v)
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
             supervised_set_report(s, JOURNAL_STARTED_AGAIN, S_OK,
-                                  "its run was cut off, and " SETTING_KEY(Restart) " asks for it");
+                                  "its run was interrupted, and " SETTING_KEY(Restart) " asks for it");
             begin_start(v, s, 0);
         }
     }
     v->more_ahead = make_ahead(v, now);
 }
 
-/* Milliseconds until that moment, 0: there is none; at most `most`. */
+/* Milliseconds until `at`, or `most` if that is sooner or `at` is 0. */
 static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
 {
     uint64_t left = at > ticks ? at - ticks : 0;
     return at && left < most ? (uint32_t)left : most;
 }
 
-/* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
+/* Milliseconds until something is due, rounded up. Reports to the owner whether there is work. */
 static uint32_t time_to_rest(struct supervisor *v)
 {
     int64_t now = clock_utc();
@@ -507,7 +547,7 @@ static void supervisor_run(struct supervisor *v)
         if (hr == S_OK || rest == IDLE_MS)
             changed = true;
         if (FAILED(hr))
-            return; /* a folder was removed: it is watched anew */
+            return; /* a folder was removed: watch again */
     }
 }
 
@@ -531,7 +571,7 @@ static HRESULT watch_store(struct folder_watch **watch)
     return hr;
 }
 
-/* In place of one that has failed, or of none. */
+/* Replaces the watch, which failed or does not exist. */
 static HRESULT renew_watch(struct supervisor *v)
 {
     struct folder_watch *fresh, *old;
@@ -603,7 +643,7 @@ void supervisor_stop(struct supervisor *v)
 
 /* ---- locks, and the file that names the process ---- */
 
-#define PATIENCE_MS 5000 /* a supervisor that begins names itself within milliseconds */
+#define PATIENCE_MS 5000 /* a new supervisor registers within milliseconds */
 #define RECORD      "supervisor.process"
 
 static const char *const names[2] = {"supervisor.lock", "supervisor-2.lock"};
@@ -625,7 +665,7 @@ static void supervisor_lock_drop(struct supervisor_lock *l)
     }
 }
 
-/* Whether the process that says that it supervises lives. */
+/* Whether the registered supervisor is alive. */
 static bool somebody_supervises(const char *data)
 {
     char *path = path_join(data, RECORD), *text = NULL, *blank;
@@ -661,10 +701,10 @@ static void supervisor_lock_report(struct supervisor_lock *l, const char *data)
     int which = l->locks[0] != NULL;
     char *path = path_join(data, names[which]);
     const char *reason = l->locks[0] || l->locks[1]
-                             ? "a program that does not supervise sets holds this file; end that program (OpenPLA goes "
-                               "on without the file meanwhile)"
-                             : "programs that do not supervise sets hold this file and its second; no schedule is "
-                               "carried out until they are ended";
+                             ? "a program that does not supervise sets has this file open (OpenPLA continues without "
+                               "the file; close that program)"
+                             : "programs that do not supervise sets have this file and supervisor.lock open (no set is "
+                               "started by its schedule until they are closed)";
     if (!l->reported && path)
         journal_write(JOURNAL_SUPERVISOR_KEPT_OUT, &(struct journal_facts){.file = path, .reason = reason});
     l->reported = true;

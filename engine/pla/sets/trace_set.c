@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of one trace session: what live sessions and those of the next start have in common, and live sessions as sets
-   (MS-PLA 3.2.1, TraceSession). */
+/* Sets that are one trace session: what Session and Autosession share, and running sessions as sets (MS-PLA 3.2.1,
+   TraceSession). */
 #include "engine/pla/sets/trace_set.h"
 
 #include "engine/base/file.h"
@@ -47,7 +47,7 @@ static HRESULT file_of(struct object *set, struct object *collector, char **out)
     if (SUCCEEDED(hr))
         hr = name_decorate_file(name.text, collector->class->extension, 0, "", &nothing, &file);
     if (SUCCEEDED(hr) && (fault = path_names_fault(file)))
-        hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" names no place below RootPath: %s", name.text, fault);
+        hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" is not below RootPath: %s", name.text, fault);
     if (SUCCEEDED(hr)) {
         folder = host_expand_environment(root);
         *out = folder ? path_join(folder, file) : NULL;
@@ -86,8 +86,8 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
                              out);
     if (SUCCEEDED(hr) && trace_plan_is_reserved(out) && !text_equal_nocase(name, out->session)) {
         hr = error_set(PLA_E_INVALID_SESSION_NAME,
-                       "TraceDataProviders: the events of %s are in session '%s' alone, or in one with "
-                       "EVENT_TRACE_SYSTEM_LOGGER_MODE (0x2000000) in ExtendedModes, not in '%.100s'",
+                       "TraceDataProviders: the events of %s require session '%s', or EVENT_TRACE_SYSTEM_LOGGER_MODE "
+                       "(0x2000000) in ExtendedModes, not session '%.100s'",
                        out->kernel->name, out->session, name);
         struct error_kept why = error_keep(hr);
         trace_plan_free(out);
@@ -103,11 +103,11 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
     return hr;
 }
 
-/* ---- who may ---- */
+/* ---- access ---- */
 
-#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* where the host keeps none */
+#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* used if the host OS stores none */
 
-/* By whatever ETW takes a session for one of the kernel's. */
+/* Uses ETW's criteria for a kernel session. */
 static bool may_have_kernel(const struct trace_plan *plan)
 {
     bool named = false;
@@ -116,7 +116,7 @@ static bool may_have_kernel(const struct trace_plan *plan)
     return named || plan->kernel || kernel_provider_find(&plan->guid) || plan->mode & TRACE_MODE_SYSTEM_LOGGER;
 }
 
-/* *sddl NULL: nobody has said so, or the host keeps none. */
+/* *sddl NULL: not set, or the host OS stores none. */
 static HRESULT security_of(const GUID *guid, char **sddl)
 {
     enum { OWNER_GROUP_DACL = 7 };
@@ -156,11 +156,11 @@ HRESULT trace_set_take_security(struct object *set, const struct trace_plan *ses
     memory_free(sddl);
     if (hr != E_INVALIDARG)
         return hr;
-    error_clear(); /* what is registered restricts nobody, which no set says */
+    error_clear(); /* the registered descriptor restricts nobody, which a set cannot express */
     return S_OK;
 }
 
-/* What of the collector says who may have its session, but for the name. */
+/* Copies what determines access to the collector's session, except its name. */
 static HRESULT say_whose(struct object *collector, struct trace_plan *out)
 {
     struct value v;
@@ -196,7 +196,7 @@ HRESULT trace_set_asks_kernel(struct object *set, bool *asks)
     struct trace_plan plan;
     *asks = false;
     HRESULT hr = trace_set_collector(set, &collector);
-    if (FAILED(hr)) { /* which is told elsewhere */
+    if (FAILED(hr)) { /* reported elsewhere */
         error_clear();
         return S_OK;
     }
@@ -206,9 +206,9 @@ HRESULT trace_set_asks_kernel(struct object *set, bool *asks)
     return hr;
 }
 
-/* ---- what Commit tells ---- */
+/* ---- validation ---- */
 
-/* What was put is another one than the session has. */
+/* Reports a Security that differs from the session's. */
 static HRESULT validate_security(struct object *set, struct object *issues)
 {
     struct value put = {.kind = PROPERTY_TEXT};
@@ -217,7 +217,7 @@ static HRESULT validate_security(struct object *set, struct object *issues)
     if (SUCCEEDED(hr) && strcmp(put.text, SET_DEFAULT_SECURITY) != 0) {
         hr = trace_set_security(set, &sddl);
         if (SUCCEEDED(hr) && strcmp(put.text, sddl) != 0)
-            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid says who may use it");
+            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid controls access to it");
     }
     memory_free(sddl);
     value_free(&put);
@@ -248,7 +248,7 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
     return hr;
 }
 
-/* ---- sessions that run ---- */
+/* ---- running sessions ---- */
 
 HRESULT trace_set_find(const char *name, struct trace_session *out)
 {
@@ -262,7 +262,7 @@ HRESULT trace_set_find(const char *name, struct trace_session *out)
     return S_FALSE;
 }
 
-/* Which property asks for what a running session cannot become; NULL: none. */
+/* The property that would require a new session; NULL: none. */
 static const char *find_unchangeable_property(const struct trace_plan *is, const struct trace_plan *wanted)
 {
     static const GUID none;
@@ -282,7 +282,7 @@ static const char *find_unchangeable_property(const struct trace_plan *is, const
                : NULL;
 }
 
-/* What ETW takes no change of is as it is; a 0 of what it does means so as well. */
+/* Keeps what ETW cannot change; a 0 in what it can change also means unchanged. */
 static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
 {
     wanted->guid = is->guid;
@@ -307,7 +307,7 @@ static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
     return S_OK;
 }
 
-/* Whether the set's file is that of the session, to whose name an extension was added. */
+/* Whether the set's file is that of the session, which may have added an extension. */
 static bool is_same_file(const char *is, const char *wanted)
 {
     const size_t length = strlen(is);
@@ -322,19 +322,20 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
     HRESULT hr = trace_set_plan(set, running->is.session, &wanted);
     if (FAILED(hr))
         return hr;
-    /* A collector that cannot tell what size it is circular with is so all the same. */
+    /* A collector without a size for a circular file keeps the session's. */
     if (!wanted.maximum_file && (running->is.mode & TRACE_PLAN_OF_LogCircular))
         wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
     if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))
         hr = keep_file(&running->is, &wanted);
     const char *property = stored ? NULL : find_unchangeable_property(&running->is, &wanted);
     if (SUCCEEDED(hr) && property)
-        hr = error_set(E_INVALIDARG, "%s: the running trace session '%s' keeps it", property, running->is.session);
+        hr = error_set(E_INVALIDARG, "%s: cannot be changed in the running trace session '%s'", property,
+                       running->is.session);
     keep_the_rest(&running->is, &wanted);
     if (SUCCEEDED(hr))
         hr = trace_session_update(&t, &running->is, &wanted, &now);
     if (hr == S_FALSE)
-        hr = error_set(E_INVALIDARG, "the running trace session '%s' cannot become what the set asks for",
+        hr = error_set(E_INVALIDARG, "the running trace session '%s' cannot be changed to what the set specifies",
                        running->is.session);
     trace_session_free(&now);
     trace_plan_free(&wanted);
@@ -347,10 +348,10 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
     char *file = NULL;
     HRESULT hr = trace_set_find(name, &running);
     if (hr == S_FALSE)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": there is no such trace session", space, name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": the trace session does not exist", space, name);
     if (FAILED(hr))
         return hr;
-    /* One in memory alone writes what it has where a session with a file would have it. */
+    /* A session in memory only writes to where a session with a file would. */
     if (running.is.mode & TRACE_MODE_BUFFERING)
         hr = trace_set_file(set, &file);
     if (SUCCEEDED(hr)) {
@@ -362,15 +363,15 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
     return hr;
 }
 
-/* ---- live sessions ---- */
+/* ---- running sessions as sets ---- */
 
 static HRESULT not_there(HRESULT hr, const char *name)
 {
-    return error_set(hr, "\"Session\\%.300s\": there is no such trace session", name);
+    return error_set(hr, "\"%s\\%.300s\": the trace session does not exist", "Session", name);
 }
 
-/* One that ETW has and says nothing of, as its host has ended and its log cannot be rescued, hides no other, and can be
-   stopped: it is as a definition that cannot be read. */
+/* A session that ETW lists but cannot describe, because its session host has exited and its log cannot be recovered,
+   must not hide others and can be stopped. It is treated like an unreadable definition. */
 static HRESULT session_unreadable(HRESULT hr, const char *name)
 {
     if (hr == E_OUTOFMEMORY || hr == E_ACCESSDENIED)
@@ -385,7 +386,7 @@ static HRESULT to_xml(const struct trace_session *s, char **xml, size_t *size)
     HRESULT hr = set_create(&set);
     if (FAILED(hr))
         return hr;
-    set_of(set)->category = "Session"; /* for the elements that it has */
+    set_of(set)->category = "Session"; /* determines the elements of its XML */
     hr = trace_fill(set, &s->is, false, s);
     if (SUCCEEDED(hr))
         hr = trace_set_take_security(set, &s->is);
@@ -443,7 +444,7 @@ HRESULT session_set_read_live(const char *name, struct set_live *out)
     return hr;
 }
 
-/* Of what is about to begin: the set may be another one since it was asked for. */
+/* Checks the plan that will be started, because the set may have changed since the request. */
 static HRESULT may_start(const struct caller *caller, const char *name, const struct trace_plan *plan)
 {
     char *security;
@@ -479,7 +480,7 @@ HRESULT session_set_start(struct object *set, const struct caller *caller, const
     }
     if (FAILED(hr))
         return hr;
-    /* MS-PLA 3.2.4.9, note 26: the one figure that a start tells. */
+    /* MS-PLA 3.2.4.9, note 26: the only statistic that a start returns. */
     struct object *collector;
     if (SUCCEEDED(trace_set_collector(set, &collector))) {
         object_lock(collector);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks at work (those of Task Scheduler, or processes of the store's tasks), and the arguments that they get.
-   DECISIONS 14. */
+/* Running tasks (of Task Scheduler, or processes of tasks in the store), and their arguments (DECISIONS 14). */
 #include "engine/pla/task.h"
 
 #include "engine/base/clock.h"
@@ -11,15 +10,15 @@
 
 #include <string.h>
 
-#define LINE_MOST 32767 /* units of a command line, CreateProcess' limit */
+#define LINE_MOST 32767 /* UTF-16 units of a command line, CreateProcess's limit */
 
 struct task_instance {
-    const struct task_scheduler *scheduler; /* NULL: it is a process */
+    const struct task_scheduler *scheduler; /* NULL: a process */
     struct scheduled_task *scheduled;
     struct process *process;
     uint64_t start_time;
     uint64_t began;         /* clock_monotonic_ms */
-    uint32_t limit_seconds; /* 0: none */
+    uint32_t limit_seconds; /* 0: no limit */
 };
 
 static HRESULT start_process(const struct task_program *program, struct task_instance *t)
@@ -27,7 +26,8 @@ static HRESULT start_process(const struct task_program *program, struct task_ins
     size_t length = text_utf16_length(program->path) + text_utf16_length(program->line) + sizeof "\"\" ";
     if (length > LINE_MOST)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
-                         "its command line has %llu characters, more than %d", (unsigned long long)length, LINE_MOST);
+                         "the command line has %llu characters (at most %d are allowed)", (unsigned long long)length,
+                         LINE_MOST);
     HRESULT hr = process_start(&(struct program){.path = program->path,
                                                  .line = program->line,
                                                  .directory = program->directory[0] ? program->directory : NULL,
@@ -59,7 +59,8 @@ static HRESULT start_stored(const char *task, const char *arguments, const char 
     HRESULT hr = task_store_load(task, &d);
     if (FAILED(hr))
         return hr;
-    hr = d.disabled ? error_set(SCHED_E_TASK_DISABLED, "it is disabled") : start_defined(&d, arguments, directory, t);
+    hr = d.disabled ? error_set(SCHED_E_TASK_DISABLED, "the task is disabled")
+                    : start_defined(&d, arguments, directory, t);
     task_definition_free(&d);
     return FAILED(hr) ? error_prefix(hr, "task \"%.300s\"", task) : hr;
 }
@@ -85,7 +86,7 @@ HRESULT task_start(const char *task, const char *arguments, const char *director
     return S_OK;
 }
 
-/* The first argument, and where the others begin. */
+/* Splits off the first argument; *rest: where the others begin. */
 static HRESULT take_program(const char *line, char **program, const char **rest)
 {
     struct command_line_reader r = {.at = line + strspn(line, " \t")};
@@ -111,7 +112,7 @@ HRESULT task_start_command(const char *command_line, const char *directory, stru
     if (FAILED(hr))
         return hr;
     if (!program[0])
-        hr = error_set(E_INVALIDARG, "the command line \"%.300s\" names no program", command_line);
+        hr = error_set(E_INVALIDARG, "the command line \"%.300s\" has no program", command_line);
     struct task_instance *t = SUCCEEDED(hr) ? memory_zero(1, sizeof *t) : NULL;
     struct task_program found = {0};
     if (SUCCEEDED(hr))
@@ -150,7 +151,7 @@ HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_c
         hr = process_wait(t->process, ends ? (uint32_t)left : timeout_ms, &code);
         if (hr == S_FALSE && ends) {
             process_terminate(process_id(t->process), t->start_time);
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "ended after its ExecutionTimeLimit of %u s",
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "terminated after its ExecutionTimeLimit of %u s",
                            (unsigned)t->limit_seconds);
         }
     }
@@ -169,13 +170,13 @@ void task_close(struct task_instance *t)
     memory_free(t);
 }
 
-/* ---- arguments: variables and their values ---- */
+/* ---- arguments: variables and values ---- */
 
-#define PATTERN_MOST (4 * 32767) /* bytes of as many characters as CreateProcess takes */
+#define PATTERN_MOST (4 * 32767) /* bytes of the longest string that CreateProcess takes */
 
-/* A variable in the pattern, with its braces. */
+/* A variable in the pattern, including its braces. */
 struct place {
-    const struct task_variable *variable; /* NULL: none stands there */
+    const struct task_variable *variable; /* NULL: none */
     size_t bytes;
 };
 
@@ -224,11 +225,11 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
     *out = NULL;
     if (strlen(pattern) > PATTERN_MOST)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
-                         "TaskArguments: %llu bytes are more than the %d of a command line",
+                         "TaskArguments: %llu bytes (at most %d fit into a command line)",
                          (unsigned long long)strlen(pattern), PATTERN_MOST);
     for (bool more = true; SUCCEEDED(hr) && more;) {
         struct place place = {NULL, 0};
-        /* The backslash of an escape is the last of its row, which stands before no quote. */
+        /* The backslash of an escape is the last of its sequence, which precedes no quote. */
         if (!r.backslashes)
             hr = place_find_variable(r.at, variables, count, &place);
         if (!place.variable) {

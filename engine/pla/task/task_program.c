@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the start of a task's definition comes to: program, command line, folder. */
+/* Resolves a task's definition for a start: program, command line, folder. */
 #include "engine/base/command_line.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ARG        "$(Arg"
-#define ARG_LENGTH 7 /* of "$(Arg0)" */
+#define ARG_LENGTH 7 /* length of "$(Arg0)" */
 #ifdef _WIN32
 #define PATH_SEPARATORS ";"
 #define PROGRAM_ENDING  ".exe"
@@ -26,7 +26,7 @@ void task_program_free(struct task_program *p)
     memset(p, 0, sizeof *p);
 }
 
-/* '0' or '1' of the variable that begins at `at`, else 0. */
+/* '0' or '1' for the variable that begins at `at`, else 0. */
 static char variable_at(const char *at)
 {
     bool is = !strncmp(at, ARG, sizeof ARG - 1) && (at[5] == '0' || at[5] == '1') && at[6] == ')';
@@ -38,16 +38,16 @@ static void add_line(struct command_line *to, const char *line)
     struct command_line_reader r = {.at = line};
     while (command_line_copy(to, &r))
         continue;
-    if (r.quoted) /* nothing behind it is to become a part of it */
+    if (r.quoted) /* so that what follows does not become part of it */
         command_line_quote(to);
 }
 
-/* Outside of quotes $(Arg0) is a line of arguments; within quotes it is a text in one, as $(Arg1) is everywhere. */
+/* Outside quotes $(Arg0) is a list of arguments; within quotes it is part of one, as $(Arg1) always is. */
 static HRESULT fill_line(const char *pattern, const char *arguments, const char *directory, char **out)
 {
     struct command_line_reader r = {.at = pattern};
     struct command_line line = {0};
-    if (!strstr(pattern, ARG)) { /* a shell's own rules may be in it */
+    if (!strstr(pattern, ARG)) { /* it may follow a shell's own rules */
         *out = text_copy(pattern);
         return *out ? S_OK : E_OUTOFMEMORY;
     }
@@ -65,7 +65,7 @@ static HRESULT fill_line(const char *pattern, const char *arguments, const char 
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A path: $(Arg0) and $(Arg1) as they are. */
+/* Replaces $(Arg0) and $(Arg1) literally, for a path. */
 static char *fill_path(const char *pattern, const char *arguments, const char *directory)
 {
     struct text_buffer b = {0};
@@ -91,7 +91,7 @@ static bool is_absolute(const char *path)
 #endif
 }
 
-/* The file, or the one with the ending that programs have; S_FALSE: neither is there. */
+/* The file, or the one with the extension of programs; S_FALSE: neither exists. */
 static HRESULT find_file(const char *path, char **out)
 {
     static const char *const endings[] = {"", PROGRAM_ENDING};
@@ -108,7 +108,7 @@ static HRESULT find_file(const char *path, char **out)
     return S_FALSE;
 }
 
-/* In the folders of PATH that are no matter of where we are. */
+/* Searches the absolute folders of PATH. */
 static HRESULT find_in_path(const char *name, char **out)
 {
     char *path = host_expand_environment("%PATH%");
@@ -132,7 +132,7 @@ static bool is_batch(const char *path)
 {
     size_t length = strlen(path);
     char ending[5] = "";
-    while (length && (path[length - 1] == '.' || path[length - 1] == ' ')) /* Windows takes no notice of them */
+    while (length && (path[length - 1] == '.' || path[length - 1] == ' ')) /* Windows ignores them */
         length--;
     if (length >= sizeof ending)
         memcpy(ending, path + length - 4, 4);
@@ -154,13 +154,13 @@ static HRESULT find_program(const char *command, char **out)
     else if (SUCCEEDED(hr) && is_absolute(path))
         hr = find_file(path, out);
     else if (SUCCEEDED(hr))
-        hr = error_set(E_INVALIDARG, "the program \"%s\" is neither a whole path nor a name alone", path);
+        hr = error_set(E_INVALIDARG, "the program \"%s\" is neither an absolute path nor a name without folders", path);
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the program \"%s\" is not there", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the program \"%s\" does not exist", path);
     if (SUCCEEDED(hr) && is_batch(*out)) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "the program \"%s\" is a batch file, to which no value can be given safely; cmd.exe with /c can "
-                       "be the program",
+                       "the program \"%s\" is a batch file, to which values cannot be passed safely (use cmd.exe with "
+                       "/c as the program)",
                        *out);
         memory_free(*out);
         *out = NULL;
@@ -180,7 +180,7 @@ HRESULT task_definition_resolve(const struct task_definition *d, const char *arg
     if (SUCCEEDED(hr) && !(out->directory = fill_path(folder, arguments, directory)))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && out->directory[0] && !folder_exists(out->directory))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "the folder \"%s\" to start in is not there",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "the working folder \"%s\" does not exist",
                        out->directory);
     memory_free(line);
     memory_free(folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks in files, for a host without a Task Scheduler: their definitions as XML, and the folder of them. */
+/* Tasks in files, for hosts without a Task Scheduler: their definitions as XML, and their folder. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -13,22 +13,22 @@
 
 #define ENDING     ".xml"
 #define FILE_MOST  (1u << 20) /* bytes */
-#define NAME_SHOWN 300        /* bytes of a name in an error text */
+#define NAME_SHOWN 300        /* bytes of a name in an error message */
 
 HRESULT task_name_check(const char *name, const char **bare)
 {
     *bare = name + (name[0] == '\\');
     if (!text_is_utf8(name, strlen(name)))
-        return error_set(E_INVALIDARG, "the task's name \"%.*s\" is not valid text", NAME_SHOWN, name);
+        return error_set(E_INVALIDARG, "the task's name \"%.*s\" is not valid UTF-8", NAME_SHOWN, name);
     for (const char *part = *bare;;) {
         size_t length = strcspn(part, "\\");
         if (strspn(part, ".") == length) /* also an empty one */
-            return error_set(E_INVALIDARG, "the task's name \"%.*s\" has a part that is none", NAME_SHOWN, name);
+            return error_set(E_INVALIDARG, "the task's name \"%.*s\" has an invalid part", NAME_SHOWN, name);
         for (size_t i = 0; i < length; i++)
             if ((unsigned char)part[i] < ' ' || part[i] == 0x7F || strchr("/:*?\"<>|", part[i]))
                 return error_set(E_INVALIDARG,
-                                 "the task's name \"%.*s\" holds a character that is not allowed (0x%02X)", NAME_SHOWN,
-                                 name, (unsigned)(unsigned char)part[i]);
+                                 "the task's name \"%.*s\" contains a character that is not allowed (0x%02X)",
+                                 NAME_SHOWN, name, (unsigned)(unsigned char)part[i]);
         if (!part[length])
             return S_OK;
         part += length + 1;
@@ -64,7 +64,7 @@ HRESULT task_store_save(const struct task_definition *d, bool replace)
     char *path, *folder = NULL, *xml = NULL;
     HRESULT hr = task_locate(d->name, &path);
     if (SUCCEEDED(hr) && !replace && file_find(path) == S_OK)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "there is a task \"%s\" already", d->name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "the task \"%s\" already exists", d->name);
     if (SUCCEEDED(hr))
         hr = task_definition_write(d, &xml);
     if (SUCCEEDED(hr))
@@ -85,7 +85,7 @@ static bool is_missing(HRESULT hr)
 static HRESULT missing(const char *name)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                     "there is no task \"%.*s\" (openpla task list shows them)", NAME_SHOWN, name);
+                     "the task \"%.*s\" does not exist (openpla task list shows the tasks)", NAME_SHOWN, name);
 }
 
 static HRESULT load_file(const char *path, struct task_definition *out)
@@ -121,7 +121,7 @@ HRESULT task_store_remove(const char *name)
     return is_missing(hr) ? missing(name) : hr;
 }
 
-/* As it was added, if that is the file's name still; else what the file's name says. */
+/* Adds the task's name if the file still has that name; else the name that the file name stands for. */
 static HRESULT add_name(const char *folder, const char *file, struct texts *names)
 {
     struct task_definition d = {0};
@@ -177,7 +177,7 @@ static bool is_called(const xmlNode *n, const char *name)
     return n->type == XML_ELEMENT_NODE && !strcmp((const char *)n->name, name);
 }
 
-/* The first element of that name in `parent`; NULL: there is none, or no parent. */
+/* The first child element of that name; NULL: none, or `parent` is NULL. */
 static xmlNodePtr element_find_child(const xmlNode *parent, const char *name)
 {
     xmlNodePtr n = parent ? parent->children : NULL;
@@ -196,7 +196,7 @@ static HRESULT child_text(const xmlNode *parent, const char *name, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* "P1DT2H3M4S" (XML Schema's duration without years and months) in seconds. */
+/* Parses "P1DT2H3M4S" (XML Schema's duration without years and months) to seconds. */
 static bool read_duration(const char *text, uint32_t *out)
 {
     static const struct {
@@ -240,11 +240,12 @@ static HRESULT read_settings(const xmlNode *settings, struct task_definition *ou
         hr = child_text(settings, "Enabled", &enabled);
     out->limit_seconds = TASK_LIMIT_USUAL;
     if (SUCCEEDED(hr) && limit[0] && !read_duration(limit, &out->limit_seconds))
-        hr = error_set(E_INVALIDARG, "ExecutionTimeLimit: \"%.100s\" is no time as \"PT1H30M\"", limit);
+        hr = error_set(E_INVALIDARG,
+                       "ExecutionTimeLimit: invalid value \"%.100s\": expected a duration such as \"PT1H30M\"", limit);
     if (SUCCEEDED(hr)) {
         out->disabled = !strcmp(enabled, "false") || !strcmp(enabled, "0");
         if (enabled[0] && !out->disabled && strcmp(enabled, "true") != 0 && strcmp(enabled, "1") != 0)
-            hr = error_set(E_INVALIDARG, "Enabled: \"%.100s\" is neither true nor false", enabled);
+            hr = error_set(E_INVALIDARG, "Enabled: invalid value \"%.100s\": expected true or false", enabled);
     }
     memory_free(limit);
     memory_free(enabled);
@@ -258,11 +259,11 @@ static HRESULT read_actions(const xmlNode *actions, struct task_definition *out)
         if (n->type != XML_ELEMENT_NODE)
             continue;
         if (!is_called(n, "Exec"))
-            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the action \"%.100s\" is not run, Exec alone is",
-                             (const char *)n->name);
+            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                             "the action \"%.100s\" is not supported (only Exec is)", (const char *)n->name);
         if (exec)
             return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                             "the task has more than one Exec, of which one is run");
+                             "the task has more than one Exec (only one is supported)");
         exec = n;
     }
     HRESULT hr = child_text(exec, "Command", &out->command);
@@ -324,7 +325,7 @@ static HRESULT read_document(const char *xml, size_t size, struct task_definitio
     return hr;
 }
 
-/* UTF-16 of any alignment. */
+/* Converts UTF-16 at any alignment. */
 static HRESULT from_utf16(const char *bytes, size_t size, char **out)
 {
     size_t units = size / sizeof(WCHAR);
