@@ -2,8 +2,8 @@
 /* The document of a configuration: elements and characters, when it is written, and how the file remains a complete XML
    document at any time.
 
-   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. Whatever is
-   on disk then must be a well-formed document that contains everything collected so far. Rewriting the file for each
+   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. The file
+   must then be a well-formed document with everything collected so far. Rewriting the file for each
    addition would cost too much, and appending leaves closing tags in the middle.
 
    Method (struct whole_document). A write within one page of the host's cache is done completely or not at all; a
@@ -43,6 +43,7 @@
 #include "engine/base/xml_text.h"
 #include "engine/pla/collect/configuration_source.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <inttypes.h>
 #include <string.h>
@@ -545,6 +546,7 @@ HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, c
         return E_OUTOFMEMORY;
     HRESULT hr = make_room(w, w->end + text->length);
     const uint64_t within = page_end(w->end) - w->end;
+    assert(w->closing + (text->length > within ? BEGIN_BYTES : 0) <= within);
     if (SUCCEEDED(hr) && text->length > within) {
         hr = file_write_at(w->file, w->end + w->closing, REST_BEGIN, BEGIN_BYTES);
         if (SUCCEEDED(hr))

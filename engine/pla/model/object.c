@@ -4,6 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,13 +23,15 @@ static atomic_uint next_lock;
 static void object_lock_enter(unsigned index)
 {
     host_lock_enter(&locks[index].lock);
-    /* Only the holder of the lock writes it. */
+    /* Only the holder of the lock writes it. It is even here, because locks are not recursive. */
+    assert(!(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1));
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
 static void leave(unsigned index)
 {
+    assert(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1);
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
                           memory_order_release);
     host_lock_leave(&locks[index].lock);
@@ -90,7 +93,7 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
    is then what a reader with the lock would have got, and two gets see changes of several rows in the same order as
    under the lock. A writer stores an odd `turns` before it stores the field; the field's store releases it and the
    load here acquires it, so the value is never older than the `turns` loaded after it. The object keeps its lock
-   meanwhile: change_lock takes that lock too, which `turns` shows. */
+   all the time: change_lock takes that lock too, which `turns` shows. */
 bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     if (!(NUMBERS >> p->kind & 1) || p->get || p->get_live || p->put)
@@ -211,6 +214,7 @@ static HRESULT default_list(const char *text, struct texts *out)
 
 static void mark_put(struct object *o, const struct property *p)
 {
+    assert(p >= o->class->properties && p < o->class->properties + o->class->property_count);
     o->rows_put |= 1ull << (p - o->class->properties);
     o->rows_chosen |= 1ull << (p - o->class->properties);
 }
@@ -359,6 +363,7 @@ static void object_destroy(struct object *o)
 
 void object_release(struct object *o)
 {
+    assert(!o || atomic_load(&o->references));
     if (o && atomic_fetch_sub(&o->references, 1) == 1)
         object_destroy(o);
 }
@@ -623,6 +628,7 @@ HRESULT object_copy(struct object *from, struct object **out)
 
 static void exchange_items(struct object *a, struct object *b)
 {
+    assert(a->class == b->class);
     struct items *ia = items_of(a), *ib = items_of(b), t = *ia;
     *ia = *ib;
     *ib = t;
@@ -636,6 +642,7 @@ static void exchange_items(struct object *a, struct object *b)
 
 static void object_take_rows(struct object *o, struct object *from, bool all)
 {
+    assert(o->class == from->class && atomic_load(&o->lock) == atomic_load(&from->lock));
     for (size_t i = 0; i < o->class->property_count; i++) {
         const struct property *p = &o->class->properties[i];
         struct value v = {.kind = p->kind};
@@ -760,6 +767,7 @@ HRESULT collection_add(struct object *collection, struct object *item)
 
 static struct object *take_out(struct object *collection, struct items *items, size_t index)
 {
+    assert(index < items->count);
     struct object *item = items->list[index];
     memmove(&items->list[index], &items->list[index + 1], (items->count - index - 1) * sizeof items->list[0]);
     items->count--;

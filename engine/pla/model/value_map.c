@@ -293,7 +293,7 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
     return SUCCEEDED(hr) ? add_number(map, number) : hr;
 }
 
-/* Enables the item with that number; adds one without a name if there is none. */
+/* Enables the item with that number; adds one without a name if missing. */
 static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
 {
     struct object **items;

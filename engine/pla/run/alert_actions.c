@@ -9,6 +9,7 @@
 #include "engine/pla/store.h"
 #include "engine/pla/task.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #define FOR_EVER       UINT32_MAX
@@ -63,6 +64,7 @@ static const char *word(const struct order *o, enum word which)
 /* Called under the lock, which it releases. */
 static void actions_unref(struct alert_actions *a)
 {
+    assert(a->holders);
     bool last = !--a->holders;
     host_lock_leave(&a->lock);
     if (!last)

@@ -8,6 +8,7 @@
 #include "engine/pla/settings.h"
 #include "engine/pla/task.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define FOR_EVER UINT32_MAX
@@ -199,6 +200,7 @@ void ended_segments_close(struct ended_segments *q)
         thread_wait(q->thread, FOR_EVER);
         thread_close(q->thread);
     }
+    assert(!q->waiting);
     for (struct ended_segment *e; (e = take_first(&q->done));)
         ended_segment_free(e);
     for (struct error_kept note; ended_segments_note(q, &note);)

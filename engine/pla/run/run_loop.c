@@ -34,8 +34,8 @@
    definition is opened again. In all other cases the old segment simply continues.
 
    Phases. run_move drives the state machine in run_state.c; r->state is private to this thread and becomes visible by
-   run_publish only, which run_move calls too. Other threads reach the loop in three ways: run_section_wake, atomic member->woken, and queues with
-   their own locks.
+   run_publish only, which run_move calls too. Other threads reach the loop in three ways: run_section_wake, atomic
+   member->woken, and queues with their own locks.
 
    End. r->end stops the loop; r->failure is the result. If the host process is killed, the shared section disappears
    with it, the run lock is released, the logs end with their last complete sample, and the run record still says
@@ -46,6 +46,7 @@
 #include "engine/pla/run/set_host.h"
 #include "engine/pla/sets/supervised_set.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the grid of ticks ---- */
@@ -72,6 +73,7 @@ int64_t tick_grid_next(const struct tick_grid *s)
 
 int64_t tick_grid_last(const struct tick_grid *s)
 {
+    assert(s->taken);
     return s->start + (int64_t)((s->taken - 1) * s->interval);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/base/process.h"
 #include "engine/pla/run.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -193,6 +194,7 @@ void run_section_publish_figures(struct run_section *s, size_t place, const char
                                  const struct collector_figures *figures)
 {
     struct named_figures named = {.figures = *figures};
+    assert(place < RUN_FIGURES_MAX);
     text_fit(named.name, sizeof named.name, collector);
     struct figures_cell *cell = &s->shared->figures[place];
     section_publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
@@ -424,6 +426,7 @@ static const struct way ways[RUN_PHASES][RUN_STEPS] = {
 
 HRESULT phase_after(enum run_phase phase, enum run_step step, enum run_phase *next)
 {
+    assert((unsigned)phase < RUN_PHASES && (unsigned)step < RUN_STEPS);
     const struct way *way = &ways[phase][step];
     *next = way->hr == S_OK ? way->next : phase;
     return way->hr;

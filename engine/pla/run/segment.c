@@ -8,6 +8,7 @@
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/sets/run_folders.h"
 
+#include <assert.h>
 #include <string.h>
 
 static HRESULT make_members(struct run_set *r, struct segment *s)
@@ -193,8 +194,10 @@ static struct member *find_previous(const struct segment *previous, const struct
 {
     if (!previous)
         return NULL;
-    if (previous->definition == m->set->set)
+    if (previous->definition == m->set->set) {
+        assert(place < previous->count);
         return &previous->members[place];
+    }
     for (size_t i = 0; i < previous->count; i++) {
         struct member *p = &previous->members[i];
         if (p->collector && !strcmp(member_name(p), member_name(m)) && collector_hands_over(p->collector, m->model))

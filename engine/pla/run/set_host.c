@@ -13,6 +13,7 @@
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/settings.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* How long to wait for another host process of the set that holds the lock but is starting or exiting. */
@@ -302,7 +303,9 @@ void run_publish(struct run *r)
 
 void run_move(struct run *r, enum run_step step)
 {
-    if (phase_after(r->state.phase, step, &r->state.phase) != S_OK)
+    const HRESULT hr = phase_after(r->state.phase, step, &r->state.phase);
+    assert(hr != E_UNEXPECTED);
+    if (hr != S_OK)
         return;
     r->state.status = phase_status(r->state.phase);
     r->state.phase_since = clock_monotonic_ms();

@@ -6,6 +6,7 @@
 #include "engine/pla/store/set_file.h"
 
 #include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 /* File times can be as coarse as 2 s. A file read this shortly after it was written may be written again with the
@@ -53,6 +54,7 @@ static struct kept_definitions take_out(const char *path)
     if (place) {
         out = place->definitions;
         place->definitions = (struct kept_definitions){0};
+        assert(kept.bytes >= place->bytes);
         kept.bytes -= place->bytes;
         place->bytes = 0;
     }
@@ -169,6 +171,7 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
         if (place) { /* another reader may have have stored a list */
             old = place->definitions;
             kept.bytes += bytes - place->bytes;
+            assert(kept.bytes <= KEPT_MOST);
             place->bytes = bytes;
             place->definitions = *read;
             *read = (struct kept_definitions){0};

@@ -7,6 +7,7 @@
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -197,7 +198,7 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 
 /* Holds the lock only at both ends, because hosts that start in the same second would otherwise wait for each
    other's flushes. Applies the change to the record that was read; S_FALSE: another process wrote the record
-   meanwhile. */
+   in between. */
 static HRESULT change_unlocked(struct set_file *at, const struct run_change *change)
 {
     struct run_record record = {0};
@@ -260,6 +261,7 @@ HRESULT store_mark_ended(const char *space, const char *name)
     if (hr == S_OK)
         hr = file_load(at.run, RECORD_MAX, &text, &size);
     const char *found = hr == S_OK ? strstr(text, RUNNING) : NULL;
+    assert(!found || found[sizeof RUNNING - 3] == '1');
     if (found)
         hr = file_open(at.run, FILE_APPEND, &f);
     if (SUCCEEDED(hr) && found)

@@ -8,6 +8,7 @@
 #include "engine/pla/store.h"
 
 #include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host, .held, .folders or .pass */
@@ -121,6 +122,7 @@ static HRESULT set_file_take_lock(struct set_file *at, enum set_file_use use)
 
 HRESULT set_file_lock(struct set_file *at)
 {
+    assert(!at->lock);
     return set_file_take_lock(at, SET_FILE_CREATE);
 }
 

@@ -58,6 +58,7 @@
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
 
+#include <assert.h>
 #include <string.h>
 
 static HRESULT set_error(HRESULT hr, const char *space, const char *name)
@@ -377,6 +378,7 @@ static HRESULT keep_owner(struct tally *t, const char *owner, char **kept)
 
 static void take_out(struct tally *t, size_t at)
 {
+    assert(at < t->count);
     memory_free(t->items[at].file);
     memmove(&t->items[at], &t->items[at + 1], (--t->count - at) * sizeof *t->items);
 }
@@ -407,6 +409,8 @@ static HRESULT tally_update_file(struct tally *t, const char *path)
             if (SUCCEEDED(hr)) {
                 memmove(&t->items[at + 1], &t->items[at], (t->count++ - at) * sizeof now);
                 t->items[at] = now;
+                assert(!at || strcmp(t->items[at - 1].file, now.file) < 0);
+                assert(at + 1 == t->count || strcmp(now.file, t->items[at + 1].file) < 0);
             }
         } else if (SUCCEEDED(hr)) {
             t->items[at].owner = now.owner;
@@ -511,6 +515,7 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
     }
     if (SUCCEEDED(hr) && !caller->in_process) {
         host_lock_enter(&lock);
+        assert(at->lock); /* the changes are read under it */
         struct tally *t = tally_of(at->space);
         hr = bring_up_to_date(t, at);
         if (SUCCEEDED(hr))

@@ -10,6 +10,7 @@
 #include "engine/pla/store/set_file.h"
 
 #include <stdlib.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -381,6 +382,7 @@ void stored_stamps_free(struct stored_stamps *stamps)
 /* A change that cannot be recorded is found by the next full scan. */
 void set_file_note_change(const struct set_file *at)
 {
+    assert(at->name);
     struct text_buffer b = {0};
     struct file *f = NULL;
     uint64_t size = 0;
