@@ -36,7 +36,7 @@ void set_credentials_committed(struct object *set, const char *space, const char
 HRESULT set_credentials_rollback(struct object *set, const char *space, const char *name,
                                  struct set_credentials_change *c, HRESULT hr);
 /* Packs the secrets that another process needs with the object's XML, masked (secret_mask): the password (may be
-   NULL) and the secrets of data sources. *out from memory_alloc, NULL if there are none. *sources: data sources have
+   NULL) and the secrets of data sources. *out from memory_alloc, NULL if empty. *sources: data sources have
    secrets, which set_to_commit_xml writes too. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
 /* In that process: puts the secrets into the data sources of the object made from the XML. *password is for
@@ -75,7 +75,7 @@ void run_rights_free(struct run_rights *r);
 /* Host process: takes the secret offered under the run key; nobody else can take it afterwards. */
 void run_secret_take(const char *run_key);
 void run_secret_forget(void);
-/* Host process: if its set has an account of its own, it may start no other set from now on, because it would run
+/* Host process: if its set has a separate account, it may start no other set from now on, because it would run
    under the wrong account. */
 void run_rights_confine(const char *space, const char *name);
 /* PLA_E_CREDENTIALS_REQUIRED: it may not. */

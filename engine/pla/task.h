@@ -59,7 +59,7 @@ struct task_definition {
 #define TASK_LIMIT_USUAL (72u * 3600) /* Task Scheduler's default */
 
 /* Reads a file's XML: UTF-8, or UTF-16 with a byte order mark. *ignored (may be NULL): the names of elements about
-   triggers and principals, which are ignored, "" if there are none; from memory_alloc. OPENPLA_E_MALFORMED_XML also
+   triggers and principals, which are ignored, "" if absent; from memory_alloc. OPENPLA_E_MALFORMED_XML also
    for a document that is not a task or has no program; HRESULT of ERROR_NOT_SUPPORTED for other actions,
    E_INVALIDARG for invalid values. `out` is zero on failure. */
 HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored);

@@ -9,9 +9,9 @@
    ERROR_WMI_GUID_NOT_FOUND, naming it: unknown. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
 /* MS-PLA 3.2.4.11.16: `from` is an event provider, or a collection from which the one with the same GUID is used.
-   S_OK also if there is none. */
+   S_OK also if it has no such provider. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
-/* Fills the collection with the kernel's event providers, those that have a name on this host (by a manifest or by
+/* Fills the collection with the kernel's event providers, those that have a name on this host (from a manifest or from
    themselves), and those that a process has registered now, by GUID. Unchanged on failure. */
 HRESULT trace_providers_list(struct object *collection);
 /* Fills it with those that the process has registered now. E_INVALIDARG: the process does not exist. */
