@@ -18,7 +18,7 @@ LINES = [
     "2026-11-21T16:00:02.000Z\t9001\t3\tSamples were lost\tName=Two\tCollector=\tCount=3\tError=0x00000000",
     "2026-11-21T16:00:03.000Z\t1011\t4\tA configuration collector is complete\tDataCollecotrSet=one\tName=conf",
 ]
-AT_LAST = "2026-11-21T16:00:04.000Z\t1005\t4\tThe set has stopped\tName=one"
+AT_LAST = "2026-11-21T16:00:04.000Z\t1005\t4\tThe set stopped\tName=one"
 openpla = verb("events")
 
 

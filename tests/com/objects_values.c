@@ -50,7 +50,7 @@ static void texts_that_cannot_be_are_refused(void **state)
     longest[1024] = 0;
     assert_ok(put(set, L"Keywords", of_array(VT_BSTR, long_word, 1)));
     assert_hr(put(collector, L"PerformanceCounters", of_array(VT_BSTR, twice, 2)), PLA_E_NO_DUPLICATES);
-    assert_said("is there twice");
+    assert_said("duplicate item");
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, embedded)), E_INVALIDARG);
     assert_vtable_said("RootPath");
     assert_hr(heard(IDataCollectorSet_put_RootPath(set, lone)), E_INVALIDARG);

@@ -46,7 +46,7 @@ check("After a change: " + ACCOUNT in text, f"the account stays when the set is 
 check("Without credentials: SYSTEM" in text, f"the account is taken away: {text}")
 check("DataSourceName: SQL:Driver={SQLite3};Database=/tmp/none.db!Servers" in text, f"the data source: {text}")
 check("Passwords in the XML: False" in text, f"no password is in the XML: {text}")
-check("UserAccount: all sets run under the one account that this host has (0x300100)" in text,
+check("UserAccount: this host OS runs all sets under one account (0x300100)" in text,
       f"the map says what the account comes to: {text}")
 check(not files_with(PASSWORD), f"the password is in {files_with(PASSWORD)}")
 check(secrets() == before, f"passwords of a deleted set are left: {secrets() - before}")

@@ -20,7 +20,7 @@ import cscript
 WINDOWS = os.name == "nt"
 CSCRIPT = ["cscript", "//nologo"]
 CSCRIPT_32 = [r"C:\windows\syswow64\cscript.exe", "//nologo"]
-LATE = r"(\d+) samples lost: their time passed while an earlier one was taken\n"
+LATE = r"(\d+) samples lost: their time passed while an earlier sample was taken\n"
 
 
 def host_path(path):

@@ -144,7 +144,7 @@ struct run_state fixture_progress(const char *name, uint32_t serial_number, uint
     return s;
 }
 
-static const char late[] = " samples lost: their time passed while an earlier one was taken\n";
+static const char late[] = " samples lost: their time passed while an earlier sample was taken\n";
 
 size_t fixture_late(const char *name)
 {

@@ -243,7 +243,7 @@ static void a_missing_counter_is_named_and_looked_for(void **state)
         sample_says(t, c, "> 0.5 \\Process(beta)\\Count 1\n");
     fake_no_memory = false;
     sample_says(t, c,
-                "note \\Memory\\Free: was missing, is there now and is watched\n"
+                "note \\Memory\\Free: was missing; it exists now and is watched\n"
                 "> 0.5 \\Process(beta)\\Count 1\n> 0 \\Memory\\Free 10\n");
     assert_int_equal(collector_close(c), S_OK);
 }
@@ -335,7 +335,7 @@ static void the_log_costs_no_alert(void **state)
     texts_free(&t->heard);
     assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(t->heard.count, 2);
-    assert_non_null(strstr(t->heard.items[1], "is written again; 0 rows had no room"));
+    assert_non_null(strstr(t->heard.items[1], "is written again; 0 rows were lost"));
     assert_int_equal(rows(t), 3);
     assert_int_equal(collector_close(c), S_OK);
     t->context.output_path = ""; /* OpenPLA.AlertLog is none */

@@ -155,7 +155,7 @@ static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
     snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
     assert_string_equal(count, rest);
     char *text = diagnostics_text(&set.diagnostics);
-    assert_non_null(strstr(text, "992 tasks of alerts were left out"));
+    assert_non_null(strstr(text, "992 tasks of alerts were dropped"));
     memory_free(text);
     member_free(&m);
     run_set_free(&set);

@@ -81,8 +81,8 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"../up.txt", "leads to another folder", 0},
         {"a\\..\\..\\deep.txt", "leads to another folder", 0},
         {"a/.../b", "leads to another folder", 0},
-        {"\\abs.txt", "begins at a root", 0},
-        {"/abs.txt", "begins at a root", 0},
+        {"\\abs.txt", "is an absolute path", 0},
+        {"/abs.txt", "is an absolute path", 0},
         {"C:\\x.txt", "behind a drive", 0},
         {"C:rel.txt", "behind a drive", 0},
         {"\\\\server\\share\\x", "share or a device", 0},
@@ -94,24 +94,24 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a\\nul.txt", "device's", 0},
         {"com1.log", "device's", 0},
         {"nul ", "device's", 0},
-        {"x.txt.", "cuts off", 0},
-        {"x.txt ", "cuts off", 0},
-        {"a \\x.txt", "cuts off", 0},
-        {"a\\.\\x.txt", "cuts off", 0},
+        {"x.txt.", "which Windows removes", 0},
+        {"x.txt ", "which Windows removes", 0},
+        {"a \\x.txt", "which Windows removes", 0},
+        {"a\\.\\x.txt", "which Windows removes", 0},
         {"a\\\\x.txt", "is empty", 0},
         {"a\\", "is empty", 0},
         {"", "is empty", 0},
-        {"a\nb.txt", "not seen", 0},
-        {"a\x1b[2Jb.txt", "not seen", 0},
-        {"a*b", "no name has on Windows", 0},
-        {"a?b", "no name has on Windows", 0},
-        {"a<b", "no name has on Windows", 0},
-        {"a|b", "no name has on Windows", 0},
-        {"a\xE2\x80\xAEgpj.exe", "turns the writing round", 0x80},
-        {"a\xC2\x85", "not seen", 0x80},
-        {"a\xFF\xFE", "not the UTF-8", 0x80},
-        {"a\xC0\xAE\xC0\xAE/x", "not the UTF-8", 0x80},
-        {"a\xED\xA0\x80", "not the UTF-8", 0x80},
+        {"a\nb.txt", "invisible character", 0},
+        {"a\x1b[2Jb.txt", "invisible character", 0},
+        {"a*b", "not allowed on Windows", 0},
+        {"a?b", "not allowed on Windows", 0},
+        {"a<b", "not allowed on Windows", 0},
+        {"a|b", "not allowed on Windows", 0},
+        {"a\xE2\x80\xAEgpj.exe", "changes the writing direction", 0x80},
+        {"a\xC2\x85", "invisible character", 0x80},
+        {"a\xFF\xFE", "not valid UTF-8", 0x80},
+        {"a\xC0\xAE\xC0\xAE/x", "not valid UTF-8", 0x80},
+        {"a\xED\xA0\x80", "not valid UTF-8", 0x80},
         {"com\xC2\xB9", "device's", 0x80},
         {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
     };
@@ -181,27 +181,27 @@ static void headers_that_lie_are_refused(void **state)
         size_t size;
         const char *why;
     } cases[] = {
-        {0, 0x4643534E, 4, "is no cabinet"},
-        {MADE_VERSION + 1, 2, 1, "is no cabinet"},
-        {MADE_SIZE, 1 << 20, 4, "cut short"},
-        {MADE_SIZE, 0x80000000, 4, "cut short"},
+        {0, 0x4643534E, 4, "is not a cabinet"},
+        {MADE_VERSION + 1, 2, 1, "is not a cabinet"},
+        {MADE_SIZE, 1 << 20, 4, "truncated"},
+        {MADE_SIZE, 0x80000000, 4, "truncated"},
         {MADE_SIZE, 40, 4, ""},
         {MADE_FILES_AT, 0, 4, ""},
         {MADE_FILES_AT, 0xFFFFFFFF, 4, ""},
         {MADE_FILES_AT, 40, 4, ""},
-        {MADE_FOLDERS, 0, 2, "not there"},
+        {MADE_FOLDERS, 0, 2, "does not exist"},
         {MADE_FOLDERS, 0xFFFF, 2, ""},
         {MADE_FILES, 2, 2, ""},
         {MADE_FILES, 0xFFFF, 2, ""},
-        {MADE_FOLDER, 0, 4, "within its headers"},
-        {MADE_FOLDER, 0xFFFFFFF0, 4, "not there"},
-        {MADE_FOLDER + 4, 2, 2, "not there"},
-        {MADE_FOLDER + 4, 0, 2, "no bytes for"},
-        {MADE_FOLDER + 4, 0xFFFF, 2, "not there"},
+        {MADE_FOLDER, 0, 4, "or the headers"},
+        {MADE_FOLDER, 0xFFFFFFF0, 4, "beyond its end"},
+        {MADE_FOLDER + 4, 2, 2, "beyond its end"},
+        {MADE_FOLDER + 4, 0, 2, "exceed its blocks"},
+        {MADE_FOLDER + 4, 0xFFFF, 2, "beyond its end"},
         {MADE_FOLDER + 6, 2, 2, "Quantum or LZX"},
         {MADE_FOLDER + 6, 0x1503, 2, "Quantum or LZX"},
-        {30, 1, 2, "several cabinets"},
-        {30, 2, 2, "several cabinets"},
+        {30, 1, 2, "multi-cabinet"},
+        {30, 2, 2, "multi-cabinet"},
     };
     struct made_bytes b;
     (void)state;
@@ -223,13 +223,13 @@ static void entries_that_lie_about_bytes_are_refused(void **state)
         struct made_entry entries[2];
         const char *why;
     } cases[] = {
-        {{{"a", 0x7FFF8000, 0, 0, 0}, {"b", 0, 0, 0, 0}}, "shares bytes"},
-        {{{"a", 4, 0, 0, 0}, {"b", 0x7FFF8000, 4, 0, 0}}, "no bytes for"},
+        {{{"a", 0x7FFF8000, 0, 0, 0}, {"b", 0, 0, 0, 0}}, "overlaps another entry"},
+        {{{"a", 4, 0, 0, 0}, {"b", 0x7FFF8000, 4, 0, 0}}, "exceed its blocks"},
         {{{"a", 0xFFFFFFFF, 0, 0, 0}, {"b", 0, 0xFFFFFFFF, 0, 0}}, "larger than"},
-        {{{"a", 4, 0, 0, 0}, {"b", 4, 0, 0, 0}}, "shares bytes"},
-        {{{"a", 4, 0, 0, 0}, {"b", 1, 3, 0, 0}}, "shares bytes"},
-        {{{"a", 4, 0, 0, 0}, {"b", 1, 4, 0, 0}}, "no bytes for"},
-        {{{"a", 4, 0, 0, 0}, {"b", 0, 4, 1, 0}}, "not there"},
+        {{{"a", 4, 0, 0, 0}, {"b", 4, 0, 0, 0}}, "overlaps another entry"},
+        {{{"a", 4, 0, 0, 0}, {"b", 1, 3, 0, 0}}, "overlaps another entry"},
+        {{{"a", 4, 0, 0, 0}, {"b", 1, 4, 0, 0}}, "exceed its blocks"},
+        {{{"a", 4, 0, 0, 0}, {"b", 0, 4, 1, 0}}, "does not exist"},
         {{{"a", 4, 0, 0xFFFD, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
         {{{"a", 4, 0, 0xFFFE, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
         {{{"a", 4, 0, 0xFFFF, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
@@ -288,8 +288,8 @@ static void what_is_more_than_let_is_refused(void **state)
     m.entries = entries;
     m.count = 2;
     made_build(&m, &b);
-    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "unpacks to more than the 3 bytes");
-    is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files, more than the 1");
+    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "unpacks to more than the allowed 3 bytes");
+    is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files (at most 1");
 }
 
 static void put_number(uint8_t *at, uint32_t value, size_t size)
@@ -338,7 +338,7 @@ static void blocks_that_cost_time_alone(void **state)
     file_close(f);
     assert_int_equal(cabinet_open(path, &(struct cabinet_limits){.bytes = 1 << 20, .files = 9}, &c),
                      PLA_E_CABAPI_FAILURE);
-    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "many times the blocks"));
+    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "far more blocks"));
     const struct cabinet_watch impatient = {give_up, &asked};
     assert_int_equal(cabinet_extract(path, NULL, scratch, &impatient), HRESULT_FROM_WIN32(ERROR_CANCELLED));
     assert_int_equal(asked, 1);

@@ -364,7 +364,7 @@ static void a_start_has_the_accounts_rights(void **state)
     /* Its host, which an alert has start another set, would start that one under the wrong account. */
     run_rights_confine(SPACE, "runs");
     assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
-    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "account of its own"));
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "separate account"));
     run_secret_forget();
     /* The secret is gone from under it. */
     struct texts keys;

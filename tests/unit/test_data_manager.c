@@ -142,7 +142,7 @@ static void a_host_that_is_killed_meanwhile(void **state)
     assert_false(is_there(root, "report.xml"));
     run_once("killed");
     assert_int_equal(fixture_events(9023, "killed"), 1);
-    assert_non_null(strstr(fixture_reason, "host ended"));
+    assert_non_null(strstr(fixture_reason, "host process died"));
     assert_true(is_there(root, "report.xml"));
     memory_free(until);
     memory_free(root);

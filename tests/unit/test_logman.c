@@ -55,7 +55,7 @@ static void a_collector_is_no_set(void **state)
     (void)state;
     go_to("collector");
     expect("logman create counter whole -c \\System\\Threads", 0, DONE);
-    expect("logman delete whole\\whole", 0x80004002, "namespace \"whole\" is not known");
+    expect("logman delete whole\\whole", 0x80004002, "unknown namespace \"whole\"");
     expect("logman update whole\\whole -si 5", 0, DONE);
     expect("logman query whole", 0, "Sample Interval:      5 second(s)");
     expect("logman delete whole", 0, DONE);

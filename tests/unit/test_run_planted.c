@@ -179,7 +179,7 @@ static void only_a_host_program_is_ended(void **state)
     limit_waits("");
     assert_int_equal(hr, E_ACCESSDENIED);
     assert_non_null(strstr(error_text(hr), "test_run_planted"));
-    assert_non_null(strstr(error_text(hr), "no host"));
+    assert_non_null(strstr(error_text(hr), "not a set host"));
     file_lock_release(lock); /* whoever held it is gone: there is no run any more */
     starts_and_stops("image");
     section_close(planted);

@@ -295,7 +295,7 @@ static void a_host_that_died_is_told_of(void **state)
     assert_string_equal(value, "0xA0300003");
     memory_free(value);
     value = value_of(set, SETTING_KEY(LastRunMessage));
-    assert_non_null(strstr(value, "host ended"));
+    assert_non_null(strstr(value, "host process died"));
     memory_free(value);
     struct run_record record = fixture_record("died");
     assert_true(record.running);
@@ -316,7 +316,7 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
     assert_int_equal(run_stop(SPACE, "noted", false), S_OK);
     fixture_await_event(9006, "noted"); /* it has tried, and waits */
-    assert_non_null(strstr(fixture_reason, "tried again"));
+    assert_non_null(strstr(fixture_reason, "retrying"));
     struct run_state s;
     assert_int_equal(run_query(SPACE, "noted", &s), S_OK);
     assert_int_equal(s.phase, PHASE_STOPPING);

@@ -117,7 +117,7 @@ static void a_task_that_fails_or_hangs_is_told_and_ends_nothing(void **state)
     (void)state;
     char *root = fixture_folder("of failures"), *end = path_join(root, "end"),
          *hangs = text_format("until \"%s\"", end);
-    failed_run("missing", root, "None\\Such", 30, "no task");
+    failed_run("missing", root, "None\\Such", 30, "does not exist");
     assert_int_equal(fixture_events(1007, "missing"), 0);
     add_task("fails", "fail");
     failed_run("failing", root, "fails", 30, "code 7");

@@ -161,19 +161,19 @@ static void names_that_leave_the_folder_fail_commit(void **state)
         {"\\\\?\\C:\\x", NULL, NULL, NULL, "Subdirectory: "},
         {"a:s", NULL, NULL, NULL, "Subdirectory: "},
         {"aux", NULL, NULL, NULL, "Subdirectory: \"aux\""},
-        {"", "\\\\..\\\\..", NULL, NULL, "SubdirectoryFormatPattern: \"\\\\..\\\\..\" makes \"\\..\\..\""},
+        {"", "\\\\..\\\\..", NULL, NULL, "SubdirectoryFormatPattern: \"\\\\..\\\\..\" expands to \"\\..\\..\""},
         {"a", "\\:\\s", NULL, NULL, "SubdirectoryFormatPattern: "},
-        {"co", "\\n", NULL, NULL, "SubdirectoryFormatPattern: \"\\n\" makes \"con\""},
+        {"co", "\\n", NULL, NULL, "SubdirectoryFormatPattern: \"\\n\" expands to \"con\""},
         {"a", NULL, "nul", NULL, "FileName: \"nul\""},
         {"a", NULL, "LPT1.log", NULL, "FileName: \"LPT1.log\""},
         {"a", NULL, "x", "\\\\..\\\\..\\\\y", "FileNameFormatPattern: "},
         {"a", NULL, "x", "/../y", "FileNameFormatPattern: "},
-        {"a", NULL, "x", "yyyy/MM", "FileNameFormatPattern: \"yyyy/MM\" makes \"x"},
+        {"a", NULL, "x", "yyyy/MM", "FileNameFormatPattern: \"yyyy/MM\" expands to \"x"},
         {"a", NULL, "x", "yyyy\\\\MM", "FileNameFormatPattern: "},
-        {"a", NULL, "x", "HH?", "FileNameFormatPattern: \"HH?\" makes \"x"},
+        {"a", NULL, "x", "HH?", "FileNameFormatPattern: \"HH?\" expands to \"x"},
         {"a", "\\\xE2\x80\xAE", NULL, NULL, "SubdirectoryFormatPattern: "},
         {"a<b", "yyyy", NULL, NULL, "Subdirectory: \"a<b\""},
-        {"a", NULL, "x", ":HH", "FileNameFormatPattern: \":HH\" makes \"x:"},
+        {"a", NULL, "x", ":HH", "FileNameFormatPattern: \":HH\" expands to \"x:"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
@@ -377,7 +377,7 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         const struct value_map_item *item = (const struct value_map_item *)items[i];
-        if (!strstr(item->Description, "this version") && !strstr(item->Description, "all runs of the set have one"))
+        if (!strstr(item->Description, "this version") && !strstr(item->Description, "all runs of the set share one"))
             continue;
         assert_int_equal(item->Value.integer, PLA_S_PROPERTY_IGNORED);
         strcat(strcat(said, item->Key), " ");
@@ -627,7 +627,7 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
     assert_int_equal(collection_count(((struct data_collector_set *)again)->DataCollectors), 1024);
     add_collector(set, &alert_collector_class);
     assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
-    assert_non_null(strstr(error_text(E_INVALIDARG), "1025 of the element AlertDataCollector"));
+    assert_non_null(strstr(error_text(E_INVALIDARG), "1025 'AlertDataCollector' elements"));
     assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
     for (int i = 0; i < 1025; i++) {
         char *key = text_format("k%d", i);
@@ -642,7 +642,7 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
         memset(huge, 'x', sizes[i]);
         assert_int_equal(put_text(set, i == 1 ? "DisplayName" : "Description", huge), S_OK);
         assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
-        assert_non_null(strstr(error_text(E_INVALIDARG), "cannot be stored"));
+        assert_non_null(strstr(error_text(E_INVALIDARG), "cannot store the set"));
         assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
         memory_free(huge);
     }
@@ -753,7 +753,7 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     object_release(set);
 }
 
-/* Memory that runs out at any allocation of Commit and Query: an error, and the object is bound to what it was. */
+/* Memory that runs out at any allocation of Commit and Query: an error, and but the object is bound to what it was. */
 static void memory_may_run_out(void **state)
 {
     (void)state;

@@ -36,7 +36,8 @@ static void values_are_words_or_numbers_and_else_the_default(void **state)
     read_as(SETTING_Restart, "boot", S_OK, RESTART_BOOT);
     read_as(SETTING_Restart, "ALWAYS", S_OK, RESTART_ALWAYS);
     read_as(SETTING_Restart, "sometimes", E_INVALIDARG, RESTART_NEVER);
-    assert_string_equal(error_text(E_INVALIDARG), "'sometimes' is none of never, boot, always; it counts as never");
+    assert_string_equal(error_text(E_INVALIDARG),
+                        "invalid value 'sometimes': expected one of never, boot, always (using never)");
     read_as(SETTING_StopAtExpiry, "Yes", S_OK, STOP_AT_EXPIRY_YES);
     read_as(SETTING_StopAtExpiry, "1", E_INVALIDARG, STOP_AT_EXPIRY_NO);
     read_as(SETTING_NewInstancesFile, NULL, S_OK, 0);
@@ -45,7 +46,8 @@ static void values_are_words_or_numbers_and_else_the_default(void **state)
     read_as(SETTING_AlertOn, "Each Sample", S_OK, ALERT_ON_SAMPLE);
     read_as(SETTING_AlertOn, "CROSSING", S_OK, ALERT_ON_CROSSING);
     read_as(SETTING_NewInstancesFile, "-1", E_INVALIDARG, 0);
-    assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.NewInstancesFile: \"-1\" is no number of seconds");
+    assert_string_equal(error_text(E_INVALIDARG),
+                        "OpenPLA.NewInstancesFile: invalid value \"-1\": expected a number of seconds");
 }
 
 static size_t told(const char *key, const char *value, HRESULT wanted)
@@ -94,8 +96,8 @@ static void a_distance_is_a_number_or_a_part(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         distance_is(bad[i], E_INVALIDARG, 0, false);
     assert_int_equal(told("OpenPLA.AlertHysteresis", "far", E_INVALIDARG), 0);
-    assert_string_equal(error_text(E_INVALIDARG),
-                        "OpenPLA.AlertHysteresis: \"far\" is no distance: 12.5, or 10% of the threshold");
+    assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.AlertHysteresis: invalid value \"far\": expected a number "
+                                                  "such as 12.5, or a percentage of the threshold such as 10%");
 }
 
 static struct object *add_alert(struct object *set, const char *name)

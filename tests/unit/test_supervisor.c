@@ -575,7 +575,7 @@ static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
     commit("kept out", root, xml);
     supervise();
     fixture_await_event(9008, path);
-    assert_non_null(strstr(fixture_reason, "end that program"));
+    assert_non_null(strstr(fixture_reason, "close that program"));
     await_work(1);
     set_clock(due - SECOND);
     await_start("kept out", due);

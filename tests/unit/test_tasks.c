@@ -227,13 +227,13 @@ static void add_as(const char *name, const char *command, const char *directory,
 static void a_task_that_cannot_start_says_why(void **state)
 {
     (void)state;
-    fails_as("nothing", NOT_FOUND, "no task");
+    fails_as("nothing", NOT_FOUND, "does not exist");
     add_as("odd", program, "$(Arg1)", true);
     fails_as("odd", SCHED_E_TASK_DISABLED, "disabled");
     add_as("odd", "no_such_program", "", false);
     fails_as("odd", NOT_FOUND, "no_such_program");
     add_as("odd", "here\\program.exe/x", "", false);
-    fails_as("odd", E_INVALIDARG, "whole path");
+    fails_as("odd", E_INVALIDARG, "absolute path");
     add_as("odd", program, "$(Arg1)/none", false);
     fails_as("odd", HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "none");
     char *batch = path_join(folder, "Run.BAT"), *file = path_join(folder, "tasks");

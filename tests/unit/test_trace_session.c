@@ -170,15 +170,15 @@ static void what_no_session_can_be_is_named(void **state)
         {"<ExtendedModes>2048</ExtendedModes>", E_INVALIDARG, "ProcessMode: session 'c' has no provider"},
         {"<ProcessMode>-1</ProcessMode><TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid>"
          "</TraceDataProvider>",
-         E_INVALIDARG, "has a provider of the kernel"},
+         E_INVALIDARG, "has a kernel provider"},
         {"<TraceDataProvider><DisplayName>nobody</DisplayName></TraceDataProvider>", E_INVALIDARG, "(nobody) is zero"},
-        {KERNEL("<Value>0x100000000</Value>"), E_INVALIDARG, "KeywordsAny of provider Kernel has 0x100000000"},
+        {KERNEL("<Value>0x100000000</Value>"), E_INVALIDARG, "KeywordsAny of provider Kernel: 0x100000000"},
         {KERNEL("") "<TraceDataProvider><Guid>{54DEA73A-ED1F-42A4-AF71-3E63D056F174}</Guid></TraceDataProvider>",
-         E_INVALIDARG, "Windows Kernel Trace and Circular Kernel Context Logger are not in one session"},
+         E_INVALIDARG, "Windows Kernel Trace and Circular Kernel Context Logger cannot be in one session"},
         {"<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER
          "" ITEM_OF("Level", "256") ""
                                     "</TraceDataProvider>",
-         E_INVALIDARG, "Level of provider p is 0x100, at most 0xFF"},
+         E_INVALIDARG, "Level of provider p: 0x100 is above 0xFF"},
         {"<TraceDataProvider>" OWN_PROVIDER "" ITEM_OF("Properties", "0x100000000") "</TraceDataProvider>",
          E_INVALIDARG, "Properties of provider {22222222-0001-0002-0300-000000000000}"},
     };
@@ -194,7 +194,7 @@ static void what_no_session_can_be_is_named(void **state)
     char *filter = text_format(long_filter, 2002, 0);
     char *elements = text_format("<TraceDataProvider>" OWN_PROVIDER "%s</TraceDataProvider>", filter);
     assert_int_equal(make_plan(elements, "", 0, false, &plan), E_INVALIDARG);
-    assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes, at most 1000"));
+    assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes (at most 1000"));
     memory_free(filter);
     memory_free(elements);
     /* A client cannot put such a name; the name of another program's session is taken as it is. */

@@ -22,13 +22,13 @@ static HRESULT create_map(struct object *o, uint32_t type, const char *descripti
 static HRESULT trace_provider_created(struct object *o)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
-    HRESULT hr = create_map(o, 1, "Events of this level and below are collected", &p->Level);
+    HRESULT hr = create_map(o, 1, "The events of this level and of those below it are collected", &p->Level);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has one of these keywords", &p->KeywordsAny);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has all of these keywords", &p->KeywordsAll);
     if (SUCCEEDED(hr))
-        hr = create_map(o, 2, "Additional data that is collected with each event", &p->Properties);
+        hr = create_map(o, 2, "What is collected with each event besides", &p->Properties);
     return hr;
 }
 

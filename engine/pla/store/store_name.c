@@ -53,6 +53,9 @@ HRESULT store_check_new_name(const char *name)
 {
     const size_t length = text_utf16_length(name);
     if (length > STORE_NAME_MAX)
+        return error_set(E_INVALIDARG, "name \"%.*s...\": has %zu characters (at most %d are allowed)", NAME_SHOWN_MAX,
+                         name, length, STORE_NAME_MAX);
+    if (text_has_bidi_control(name))
         return error_set(
             E_INVALIDARG,
             "%s: '%.*s' contains a bidirectional control character, which can make it look like another name", "name",
