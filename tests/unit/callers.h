@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 struct callers {
-    struct caller administrator, user, nobody; /* nobody: who cannot be told */
-    bool described;                            /* the others are there too */
-    struct caller logger, owner;               /* a Performance Log User; an ordinary account of its own */
+    struct caller administrator, user, nobody; /* nobody: who cannot be reported */
+    bool described;                            /* the others exist as well */
+    struct caller logger, owner;               /* a Performance Log User; a separate ordinary account */
 };
 #define CALLERS_LOGGER "S-1-5-21-7-7-7-1002"
 #define CALLERS_OWNER  "S-1-5-21-7-7-7-1001"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of collectors for the run's tests, in the place of engine/pla/collect/kinds.c: the real counter collector, and
-   one that does what its Name says 300 ms after it was opened, from a thread of its own, as sessions and copying do:
-   segment, limit, done, fail; "once" asks for a segment too, but cannot be opened for it. "cross" takes samples of
-   which each crosses a threshold; "break" does too, and fails after the first of a segment. */
+/* Kinds of collectors for the tests of runs, instead of engine/pla/collect/kinds.c: the real counter collector, and
+   one whose Name says what it does 300 ms after it was opened, on a separate thread, as sessions and copying do:
+   segment, limit, done, fail. "once" requests a segment too, but cannot be opened for it. "cross" takes samples each
+   of which crosses a threshold; "break" does too, and fails after the first one of a segment. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"

@@ -73,7 +73,7 @@ static inline void make_runs(unsigned count)
     }
 }
 
-struct told {
+struct reported {
     struct text_buffer steps;
     size_t failures;
     HRESULT failure; /* the latest */
@@ -82,55 +82,55 @@ struct told {
     char first_kept[64];
 };
 
-static inline void tell(void *user, const struct retention_event *told)
+static inline void write_event(void *user, const struct retention_event *reported)
 {
-    struct told *t = user;
-    if (FAILED(told->hr)) {
+    struct reported *t = user;
+    if (FAILED(reported->hr)) {
         t->failures++;
-        t->failure = told->hr;
-        text_fit(t->text, sizeof t->text, error_text(told->hr));
-    } else if (told->step) {
-        text_buffer_format(&t->steps, "%s %s;", path_name(told->folder), retention_what_text(told->step->what));
-        if (told->kept && !t->kept)
-            text_fit(t->first_kept, sizeof t->first_kept, told->kept->first);
-        t->kept += told->kept ? told->kept->count : 0;
+        t->failure = reported->hr;
+        text_fit(t->text, sizeof t->text, error_text(reported->hr));
+    } else if (reported->step) {
+        text_buffer_format(&t->steps, "%s %s;", path_name(reported->folder), retention_what_text(reported->step->what));
+        if (reported->kept && !t->kept)
+            text_fit(t->first_kept, sizeof t->first_kept, reported->kept->first);
+        t->kept += reported->kept ? reported->kept->count : 0;
     }
 }
 
-static inline struct retention_pass pass_of(const struct retention_policy *policy, struct told *told)
+static inline struct retention_pass pass_of(const struct retention_policy *policy, struct reported *reported)
 {
-    *told = (struct told){0};
+    *reported = (struct reported){0};
     return (struct retention_pass){.scan = {SPACE, SET, root, {"report.xml", "report.html"}, NULL, false},
                                    .policy = policy,
                                    .parts = RETENTION_ACTIONS | RETENTION_LIMITS,
                                    .now = clock_utc() + days * DAY,
-                                   .report = tell,
-                                   .user = told};
+                                   .report = write_event,
+                                   .user = reported};
 }
 
-static inline HRESULT pass(const struct retention_policy *policy, struct told *told)
+static inline HRESULT pass(const struct retention_policy *policy, struct reported *reported)
 {
-    const struct retention_pass p = pass_of(policy, told);
+    const struct retention_pass p = pass_of(policy, reported);
     return retention_pass_run(&p);
 }
 
-/* What a pass does, in words. */
+/* The steps of a pass as text. */
 static inline void assert_pass(const struct retention_policy *policy, const char *expected)
 {
-    struct told told;
-    assert_int_equal(pass(policy, &told), S_OK);
-    assert_string_equal(told.steps.text ? told.steps.text : "", expected);
-    assert_int_equal(told.failure, S_OK);
-    text_buffer_free(&told.steps);
+    struct reported reported;
+    assert_int_equal(pass(policy, &reported), S_OK);
+    assert_string_equal(reported.steps.text ? reported.steps.text : "", expected);
+    assert_int_equal(reported.failure, S_OK);
+    text_buffer_free(&reported.steps);
 }
 
 static inline void assert_pass_fails(const struct retention_policy *policy, HRESULT hr, const char *words)
 {
-    struct told told;
-    assert_int_equal(pass(policy, &told), S_OK);
-    assert_int_equal(told.failure, hr);
-    assert_non_null(strstr(told.text, words));
-    text_buffer_free(&told.steps);
+    struct reported reported;
+    assert_int_equal(pass(policy, &reported), S_OK);
+    assert_int_equal(reported.failure, hr);
+    assert_non_null(strstr(reported.text, words));
+    text_buffer_free(&reported.steps);
 }
 
 static const struct retention_policy one_folder = {.most_folders = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the run tests share: a data folder of their own, committed sets, waiting, and reading back what a run wrote. */
+/* Shared by the tests of runs: a separate data folder, committed sets, waiting, and reading back what a run wrote. */
 #ifndef OPENPLA_RUN_FIXTURE_H
 #define OPENPLA_RUN_FIXTURE_H
 
@@ -18,7 +18,7 @@
 /* Group fixtures: make the data folder, name the test host; remove what the tests left. */
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
-/* A folder of its own below the data folder, made; from memory_alloc. */
+/* Creates a separate folder below the data folder; from memory_alloc. */
 char *fixture_folder(const char *name);
 /* Commits SPACE\name: RootPath `root`, then `set_xml`, then one collector "c" with `collector_xml` if that is not NULL.
  */
@@ -34,9 +34,9 @@ struct run_record fixture_record(const char *name);
 /* The state of the running set once it has that serial number and so many samples; fails the test after a minute. */
 struct run_state fixture_progress(const char *name, uint32_t serial_number, uint64_t samples);
 /* How many samples of its latest run came too late, as its record says: on a busy machine every count of samples is
-   one of those that are there and those that are told to be lost. */
+   one of those that are there and those that are reported to be lost. */
 size_t fixture_late(const char *name);
-/* Whether the message of a run that was stopped tells of nothing else but those. */
+/* Whether the message of a run that was stopped reports nothing else but those. */
 bool fixture_only_stopped(const char *message);
 /* How often the event file has the id with the set's name; Reason and User of the latest one are in
    fixture_reason and fixture_user. */

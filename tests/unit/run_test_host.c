@@ -97,7 +97,7 @@ HRESULT __wrap_collector_sample(struct collector *c)
 HRESULT __real_start_report_await(struct start_report *r);
 HRESULT __wrap_start_report_await(struct start_report *r);
 
-/* One that is told to begin and dies of it. */
+/* One that is reported to begin and dies of it. */
 HRESULT __wrap_start_report_await(struct start_report *r)
 {
     HRESULT hr = __real_start_report_await(r);

@@ -161,7 +161,7 @@ static void each_threshold_is_heard(void **state)
     assert_int_equal(t->heard.count, 0);
 }
 
-/* A process that comes later would never be watched, or one that is not meant would wake somebody. */
+/* A process that comes later would never be watched, or one that is not meant would wake someone. */
 static void instances_come_and_go(void **state)
 {
     struct test *t = *state;
@@ -183,7 +183,7 @@ static void instances_come_and_go(void **state)
 }
 
 /* Each instance has its own crossing, wherever it stands in the list. */
-static void instances_are_told_apart(void **state)
+static void instances_are_distinguished(void **state)
 {
     struct test *t = *state;
     const double high[] = {5, 5, 5}, low[] = {5, 0, 5};
@@ -277,7 +277,7 @@ static void one_sample_is_one(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* At each segment the alert would be told anew although nothing has changed. */
+/* At each segment the alert would be reported again although nothing has changed. */
 static void a_segment_goes_on_with_what_is_known(void **state)
 {
     struct test *t = *state;
@@ -296,7 +296,7 @@ static void a_segment_goes_on_with_what_is_known(void **state)
     assert_int_equal(rows(t), 3);
 }
 
-/* Commit with plaUpdateRunningInstance: the others would be told anew, or a rate be without a value. */
+/* Commit with plaUpdateRunningInstance: the others would be reported again, or a rate be without a value. */
 static void a_running_one_takes_other_thresholds(void **state)
 {
     struct test *t = *state;
@@ -320,7 +320,7 @@ static void a_running_one_takes_other_thresholds(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* The disk's end, or somebody's file in the way, would be the end of the alert. */
+/* The disk's end, or a user's file in the way, would be the end of the alert. */
 static void the_log_costs_no_alert(void **state)
 {
     struct test *t = *state;
@@ -338,14 +338,14 @@ static void the_log_costs_no_alert(void **state)
     assert_non_null(strstr(t->heard.items[1], "is written again; 0 rows were lost"));
     assert_int_equal(rows(t), 3);
     assert_int_equal(collector_close(c), S_OK);
-    t->context.output_path = ""; /* OpenPLA.AlertLog is none */
+    t->context.output_path = ""; /* OpenPLA.AlertLog is "none" */
     c = open_one(t);
     sample_says(t, c, "> 0 \\Memory\\Free 1\n");
     assert_int_equal(collector_close(c), S_OK);
     assert_int_equal(rows(t), 3);
 }
 
-/* An alert that ends because its log is full is none; with segments it goes to the next. */
+/* A full log must not end its alert; with segments, the next one continues it. */
 static void a_full_log_makes_room(void **state)
 {
     struct test *t = *state;
@@ -436,7 +436,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_threshold_is_heard, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
-        cmocka_unit_test_setup_teardown(instances_are_told_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(instances_are_distinguished, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sample_without_a_list_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_missing_counter_is_named_and_looked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(one_sample_is_one, setup, teardown),

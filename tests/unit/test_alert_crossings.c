@@ -121,7 +121,7 @@ static size_t events(uint32_t id, char *count, size_t size)
     return found;
 }
 
-static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
+static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
 {
     (void)state;
     char *root = fixture_folder("crossings"), *hanging = path_join(root, "hanging"), *file = path_join(root, "a.csv");
@@ -169,7 +169,7 @@ static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
 }
 
 /* Events cannot be written, as the disk is full: the run's message is where it can be read. */
-static void an_event_that_fails_is_told(void **state)
+static void an_event_that_fails_is_reported(void **state)
 {
     (void)state;
     char *folder = fixture_folder("no events"), *before = host_expand_environment(DATA),
@@ -195,8 +195,8 @@ static void an_event_that_fails_is_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_that_fails_is_told),
-        cmocka_unit_test(each_crossing_is_told_once_beside_tasks_that_hang),
+        cmocka_unit_test(an_event_that_fails_is_reported),
+        cmocka_unit_test(each_crossing_is_reported_once_beside_tasks_that_hang),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a value beyond its threshold is an alert: what would wake somebody in vain, or not at all. */
+/* When a value beyond its threshold is an alert: what would wake someone in vain, or not at all. */
 #include "engine/pla/collect/alert_watch.h"
 
 #include <setjmp.h>

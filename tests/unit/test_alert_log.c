@@ -94,7 +94,7 @@ static void every_row_is_a_line(void **state)
                    "\"\"\"a\"\",   b; \xC3\xA4\"\r\n");
 }
 
-/* Somebody's table of the same name. */
+/* A user's table of the same name. */
 static void what_is_no_log_of_alerts_stays(void **state)
 {
     static const char *const others[] = {"\"Time\",\"Counter\"\r\n1,2\r\n", "x", HEADER "x"};
@@ -109,7 +109,7 @@ static void what_is_no_log_of_alerts_stays(void **state)
             assert_int_equal(alert_log_close(log), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
             file_is(others[i]);
         }
-    /* A row that a crash has cut is ended, and a header begun anew. */
+    /* A row that a crash has cut is ended, and a header begun again. */
     assert_int_equal(file_store(path, others[2], strlen(others[2])), S_OK);
     struct alert_log *log = open_log(false);
     add(log, "9", "m");
@@ -128,7 +128,7 @@ static void what_is_no_log_of_alerts_stays(void **state)
     memory_free(outside);
 }
 
-static void what_is_full_begins_anew(void **state)
+static void a_full_file_starts_again(void **state)
 {
     (void)state;
     struct alert_log *log = open_log(true);
@@ -143,7 +143,7 @@ static void what_is_full_begins_anew(void **state)
 }
 
 #ifndef _WIN32
-/* What came while the disk was full would be missing in the morning, or half a row there. */
+/* Rows written while the disk was full would be missing in the morning, or incomplete. */
 static void a_full_disk_loses_no_row(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(runs_go_on_in_one_file),
         cmocka_unit_test(every_row_is_a_line),
         cmocka_unit_test(what_is_no_log_of_alerts_stays),
-        cmocka_unit_test(what_is_full_begins_anew),
+        cmocka_unit_test(a_full_file_starts_again),
 #ifndef _WIN32
         cmocka_unit_test(a_full_disk_loses_no_row),
 #endif

@@ -52,7 +52,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
         fail_msg("there %d, 0x%llX and not 0x%llX", n.there, (unsigned long long)n.value, (unsigned long long)expected);
 }
 
-/* What is committed is what ETW reads at the next start. */
+/* ETW reads at the next start what was committed. */
 static void an_autosession_is_a_key(void **state)
 {
     struct object *set = set_of_xml("Autosession",
@@ -222,7 +222,7 @@ static void what_cannot_begin_by_itself_is_refused(void **state)
     object_release(set);
 }
 
-/* What a provider is to be told is there at the next start, and can be taken back; filters of others stay. */
+/* The settings of event providers are stored for the next start and can be removed; other programs' filters stay. */
 static void filters_are_kept_for_the_next_start(void **state)
 {
     static const uint8_t ids[] = {1, 0, 1, 0, 7, 0};
@@ -277,7 +277,7 @@ static void filters_are_kept_for_the_next_start(void **state)
     object_release(set);
 }
 
-/* What its session does now, live after Query; and what is committed for the next start may change it now. */
+/* Query returns the session's live state; a commit for the next start may change it now. */
 static void the_session_of_an_autologger_has_figures(void **state)
 {
     struct object *set = set_of_xml("Autosession", "", "<FileName>live</FileName>" ENABLED(4, 0)), *other;
@@ -332,7 +332,7 @@ static void a_set_of_an_older_version_becomes_a_key(void **state)
     assert_int_equal(stored.count, 0);
 }
 
-/* Who looks at all sets sees those of the store also where tracing does not work. */
+/* A check of all sets includes the store's also where tracing does not work. */
 static void sets_are_listed_where_traces_cannot_be(void **state)
 {
     struct object *sets, *user;
@@ -402,7 +402,7 @@ static void commits_of_two_do_not_mix(void **state)
 
 /* ---- out of memory ---- */
 
-/* Each allocation fails in turn: that is told, and nothing is half done. */
+/* Each allocation fails in turn: that is reported, and nothing is half done. */
 static void a_query_without_memory_says_so(void **state)
 {
     static const char *const names[] = {"Session\\short", "Autosession\\short"};
@@ -448,8 +448,8 @@ static void a_commit_without_memory_changes_nothing(void **state)
 }
 
 #ifdef _WIN32
-/* What runs under its name may be another's session: who may change what begins with the next start changes, and
-   flushes, that one only as its own Guid says. Natively nothing is kept of who may use a Guid. */
+/* Another user's session may run under its name: a caller who may change what starts with the system may change and
+   flush that session only as its Guid allows. Natively no access to Guids is stored. */
 static void what_runs_under_its_name_asks_for_itself(void **state)
 {
     GUID open = {0x66666666, 1, 2, {3}};

@@ -119,8 +119,8 @@ static void many_files_are_packed(void **state)
     memory_free(run);
 }
 
-/* Who deletes by what cabinet_holds says must not lose what came after the cabinet. */
-static void what_changed_since_is_told(void **state)
+/* Files that were added after the cabinet must survive a deletion that relies on cabinet_compare. */
+static void changes_since_the_mark_are_reported(void **state)
 {
     struct texts names = {0}, one = {0};
     struct cabinet *c;
@@ -262,7 +262,7 @@ static void faulty_end(struct faulty *x)
     memory_free(x->to);
 }
 
-/* Who is told that it is written may delete the files. */
+/* A caller that gets success may delete the files. */
 static void written_if_said(const struct faulty *x, HRESULT hr)
 {
     struct cabinet *c;
@@ -368,7 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_packed_comes_out_again, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(many_files_are_packed, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_changed_since_is_told, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(changes_since_the_mark_are_reported, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_a_killed_reader_left_is_not_in_the_way, make_scratch, scratch_end),

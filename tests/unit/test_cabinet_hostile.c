@@ -124,7 +124,7 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         m.count = 2;
         made_build(&m, &b);
         is_refused(&b, NULL, cases[i].why);
-        /* What is shown of such a name does nothing to a terminal. */
+        /* The displayed form of such a name is harmless for a terminal. */
         for (const char *at = error_text(PLA_E_CABAPI_FAILURE); *at; at++)
             assert_true(*at >= ' ' && *at < 0x7F);
     }
@@ -306,7 +306,7 @@ static bool give_up(void *user, uint64_t done, uint64_t whole)
     return false;
 }
 
-/* A cabinet of nothing but heads of blocks of one byte: at 2 GB that would be 200 million reads to judge one file. */
+/* A cabinet of block headers with one byte each: at 2 GB, validating one file would take 200 million reads. */
 static void blocks_that_cost_time_alone(void **state)
 {
     enum { FOLDERS = 2, BLOCKS = 65535, BLOCK = 9, ENTRY = 16 + 2, HEAD = 36 + FOLDERS * 8 + ENTRY };
@@ -417,7 +417,7 @@ static void reserved_bytes_are_passed_over(void **state)
     memory_free(path);
 }
 
-/* Somebody has put a link where the cabinet's folder would be made. */
+/* Someone has put a link where the cabinet's folder would be made. */
 static void links_in_the_target_are_not_followed(void **state)
 {
     static const struct made_entry entries[] = {{"d\\a.txt", 4, 0, 0, 0}};

@@ -274,7 +274,7 @@ static void limits_end_the_copying_and_say_so(void **state)
     ask(t, "large*.bin");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "2");
-    check_xpath(doc, "contains((//Table)[1]/Item[3]/Data[@name='error'], 'FileMaxCount: 2')", "true");
+    check_xpath(doc, "contains((//Table)[1]/Item[3]/Data[@name='error'], 'FileMaxCount: the limit of 2')", "true");
     check_xpath(doc, "contains((//Table)[2]/Item/Data[@name='error'], 'FileMaxCount')", "true");
     xmlFreeDoc(doc);
     t->model->FileMaxCount = 0;
@@ -293,7 +293,7 @@ static void limits_end_the_copying_and_say_so(void **state)
     xmlFreeDoc(doc);
 }
 
-/* An entry that says so, and a message of the run, would make people look for what is missing. */
+/* An entry that says so, and a message of the run, would make people search for what is missing. */
 static void limit_that_leaves_nothing_out_says_nothing(void **state)
 {
     struct test *t = *state;
@@ -481,7 +481,7 @@ static void stop_in_the_middle_leaves_a_document_and_no_half_copy(void **state)
     path = path_join(t->out, "huge.bin");
     assert_false(file_exists(path));
     memory_free(path);
-    assert_non_null(strstr(t->note, "not complete"));
+    assert_non_null(strstr(t->note, "incomplete"));
 }
 
 static void run_that_ends_at_once_leaves_a_document(void **state)
@@ -577,7 +577,7 @@ static size_t rundown_in(TRACEHANDLE handle, const char *snapshot)
     return rundown_of(snapshot);
 }
 
-/* What led to the moment of the collection is beside it, and the session goes on. */
+/* The events before the collection are saved beside it, and the session continues. */
 static void kernel_session_in_memory_is_a_file_beside_it(void **state)
 {
     struct test *t = *state;
@@ -612,7 +612,7 @@ static void kernel_session_that_is_not_in_memory_is_an_entry(void **state)
     ask_for_state(t, "state");
     xmlDocPtr doc = collect(t);
     check_xpath(doc, STATE_FILE, "");
-    check_xpath(doc, "contains(" STATE_ERROR ", 'is not one in memory')", "true");
+    check_xpath(doc, "contains(" STATE_ERROR ", 'does not buffer in memory')", "true");
     xmlFreeDoc(doc);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     memory_free(path);

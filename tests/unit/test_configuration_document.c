@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration collector has written is a whole document at each moment, and holds what sources gave to it. */
+/* The file of a configuration collector is a complete document at any time, with everything that sources gave. */
 #include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/schema_check.h"
 #include "tests/unit/xml_path.h"
@@ -12,11 +12,11 @@ static const struct configuration_column columns[] = {
 HRESULT __real_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 
-static const char *watched; /* looked at after each page; NULL: not at all */
+static const char *watched; /* checked after each page; NULL: not at all */
 static uint64_t most_bytes = UINT64_MAX;
 static unsigned states, broken;
 
-static void look_at_state(void)
+static void check_state(void)
 {
     char *text;
     size_t size;
@@ -41,7 +41,7 @@ HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, 
                                             : __real_file_write_at(f, offset + done, (const char *)data + done, n);
         done += n;
         if (watched)
-            look_at_state();
+            check_state();
     }
     return hr;
 }
@@ -109,7 +109,7 @@ static void document_has_what_sources_gave(void **state)
     assert_int_equal(configuration_end_item(m.d), S_OK);
     configuration_begin_item(m.d);
     configuration_data(m.d, "path", NULL, "gone");
-    configuration_data_error(m.d, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"gone\": is not there"));
+    configuration_data_error(m.d, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"gone\": does not exist"));
     assert_int_equal(configuration_end_item(m.d), S_OK);
     configuration_begin_item(m.d);
     configuration_data(m.d, "path", NULL, "outer");
@@ -131,7 +131,7 @@ static void document_has_what_sources_gave(void **state)
                 "e\xEF\xBF\xBD \xF0\x9F\x98\x80 \xEF\xBF\xBD \r\n]]>");
     check_xpath(doc, "//Item[1]/Data[@type='REG_BINARY']", "00FF1A");
     check_xpath(doc, "//Table[@name='files']/Item[1]/Data[@name='when']", "18446744073709551615");
-    check_xpath(doc, "//Item[2]/Data[@name='error']", "\"gone\": is not there");
+    check_xpath(doc, "//Item[2]/Data[@name='error']", "\"gone\": does not exist");
     check_xpath(doc, "//Item[2]/Data[@name='result']", "0x80070002");
     check_xpath(doc, "count(/Report/Section/Table/Item[2]/Data)", "5"); /* each Item has all columns */
     check_xpath(doc, "count(/Report/Section/Table/Item[3]/Data)", "5");

@@ -51,7 +51,7 @@ static void nobody_asks_nothing_is_written(void **state)
     collected_end(&c);
 }
 
-/* What the host has told before it failed is there, with the failure behind it. */
+/* The rows before a failure of the host are kept, followed by the failure. */
 static void a_failure_is_an_entry(void **state)
 {
     struct collected c = {.request = {.network_adapters = true}};

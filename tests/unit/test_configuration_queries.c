@@ -89,7 +89,7 @@ static void another_computers_wmi_is_an_entry(void **state)
     struct collected c = {.hr = S_OK};
     (void)state;
     if (!host_is_wine())
-        skip(); /* it looks for the computer */
+        skip(); /* it searches for the computer */
     ask(&c, "\\\\other\\root\\cimv2:SELECT * FROM Win32_OperatingSystem");
     collect(&c);
     check_xpath(c.doc, ERROR_OF("1", "0x80041015", "other"), "1");
@@ -115,8 +115,8 @@ static void wait_while_held(void)
     host_lock_leave(&lock);
 }
 
-/* What hung goes on, and nothing of it is lost to the leak checker. */
-static void let_go(void)
+/* Continues the hung threads, so that the leak checker finds no leaks. */
+static void release_hung_threads(void)
 {
     host_lock_enter(&lock);
     hold = false;
@@ -255,7 +255,7 @@ static void a_query_that_hangs_is_an_entry(void **state)
     check_xpath(c.doc, "count(//Table[2]/Item)", "2");
     check_xpath(c.doc, ERROR_OF("2", "0x800705B4", "no result for"), "1");
     check_xpath(c.doc, "count(//Table[3]/Item)", "2");
-    let_go();
+    release_hung_threads();
     collected_end(&c);
 }
 
@@ -281,7 +281,7 @@ static void a_stop_does_not_wait_for_a_query(void **state)
     collect(&c);
     assert_true(thread_wait(stopper, UINT32_MAX));
     thread_close(stopper);
-    let_go();
+    release_hung_threads();
     check_xpath(c.doc, "count(//Table)", "1");
     check_xpath(c.doc, "count(//Item)", "0");
     collected_end(&c);

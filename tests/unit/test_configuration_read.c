@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration collector writes is read by what shows and compares it, while it is written too: who looks into
-   a collection that still runs, or was killed, would see less than there is, or an error. */
+/* The output of a configuration collector is read by the programs that show and compare it, also while it is
+   written: inspecting a collection that is running or was killed would otherwise show less than there is, or an
+   error. */
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/report/report_compare.h"
 #include "tests/unit/scratch_folder.h"
@@ -50,19 +51,19 @@ static void add_row(struct configuration_document *d, unsigned i, unsigned value
     assert_int_equal(configuration_put_out(d), S_OK);
 }
 
-static void looks(const char *path, unsigned rows, const char *remark)
+static void looks(const char *path, unsigned rows, const char *warning)
 {
     static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row};
     struct found f = {0};
-    struct texts remarks = {0};
-    assert_int_equal(report_read(path, &handlers, &f, &remarks), S_OK);
+    struct texts warnings = {0};
+    assert_int_equal(report_read(path, &handlers, &f, &warnings), S_OK);
     assert_int_equal(f.rows, rows);
     assert_int_equal(f.errors, (rows + 6) / 10);
     assert_true(f.marked);
-    assert_int_equal(remarks.count, remark ? 1 : 0);
-    if (remark)
-        assert_non_null(strstr(remarks.items[0], remark));
-    texts_free(&remarks);
+    assert_int_equal(warnings.count, warning ? 1 : 0);
+    if (warning)
+        assert_non_null(strstr(warnings.items[0], warning));
+    texts_free(&warnings);
 }
 
 /* Its path, from memory_alloc; row `changed` has another value, and all have another time. */
@@ -101,7 +102,7 @@ static HRESULT count_changes(void *about, const struct report_difference *d)
     return S_OK;
 }
 
-/* The marks of keys and of what always changes are those that comparing looks for. */
+/* The marks of keys and of what always changes are those that comparing searches for. */
 static void two_collections_differ_in_what_changed(void **state)
 {
     char *before = collect(*state, "before.xml", 500, false), *after = collect(*state, "after.xml", 17, false);

@@ -44,7 +44,7 @@ static int forget(void **state)
 
 #define OF(name, column) "string(//Item[Data[@name='name']='" name "']/Data[@name='" column "'])"
 
-/* Each type of a value, and what somebody has put under a type that it does not fit. */
+/* Each type of a value, and what someone has put under a type that it does not fit. */
 static void every_type_is_shown_as_what_it_is(void **state)
 {
     static const WCHAR texts[] = u"one\0two\0\0", holes[] = u"one\0\0two\0", lines[] = u"one\ntwo\0\0";
@@ -110,7 +110,7 @@ static void every_type_is_shown_as_what_it_is(void **state)
     collected_end(&c);
 }
 
-/* What is more than a value may have is named and left out; the others are there. */
+/* A value that is too large is named and omitted; the others are written. */
 static void huge_values_are_named(void **state)
 {
     struct collected c = {.hr = S_OK};
@@ -194,7 +194,7 @@ static void the_depth_counts_from_the_key(void **state)
     collected_end(&c);
 }
 
-/* What is not there, and what says nothing, is told with its reason, and the rest is collected. */
+/* What does not exist, and what says nothing, is reported with its reason, and the rest is collected. */
 static void what_cannot_be_read_is_an_entry(void **state)
 {
     static const char *const bad[] = {"HKEY_NOWHERE\\A\\B", "HKEY_LOCAL_MACHINE", "", "\\\\", "\\\\OTHER", "A\\B"};
@@ -232,7 +232,7 @@ static void other_computers_are_refused_with_the_reason(void **state)
     (void)state;
 #ifdef _WIN32
     if (!host_is_wine())
-        skip(); /* it looks for the computer */
+        skip(); /* it searches for the computer */
 #endif
     assert_int_equal(texts_add(&c.request.registry_keys, "\\\\OTHER\\HKEY_LOCAL_MACHINE\\Software\\A"), S_OK);
     assert_int_equal(texts_add(&c.request.registry_keys, "\\\\OTHER\\HKEY_LOCAL_MACHINE\\Software\\A\\\\"), S_OK);
@@ -358,7 +358,7 @@ static void links_are_recorded_and_not_followed(void **state)
 }
 #endif
 
-/* Whoever leads us ever deeper comes to an end. */
+/* Ever deeper keys come to an end. */
 static void the_deepest_key_ends_a_branch(void **state)
 {
     struct collected c = {.hr = S_OK};
@@ -377,7 +377,7 @@ static void the_deepest_key_ends_a_branch(void **state)
     collected_end(&c);
 }
 
-/* ---- a registry that changes, and somebody who has no time ---- */
+/* ---- a registry that changes, and someone who has no time ---- */
 
 static struct {
     unsigned calls, at; /* at that call of registry_value_at ... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of sets that were damaged in every way a disk, a person or a program damages files: the other sets go on, what
-   is wrong is told with the file's name, and the damaged set can be deleted and committed over. */
+   is wrong is reported with the file's name, and the damaged set can be deleted and committed over. */
 #include "engine/base/memory.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"
@@ -122,7 +122,7 @@ static void definition_is_damaged_so(enum damage damage)
 {
     const char *what = damage_names[damage];
     char *path = store_definition_path(SPACE, "bad"), *place = path_folder(path), *run = path_join(place, "bad.run");
-    bool whole = damage == OTHER_NAME; /* a renamed copy is a set of its own */
+    bool whole = damage == OTHER_NAME; /* a renamed copy is a separate set */
     struct object *set;
     size_t count;
     for (int over = 0; over < 2; over++) {

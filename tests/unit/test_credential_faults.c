@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts and passwords of sets where a file cannot be made, written or deleted, or memory is out, at each call in
-   turn. Who loses here has a set without its password, a password without a set, or one where everybody reads it. */
+/* Accounts and passwords of sets when a file cannot be created, written or deleted, or memory is out, at each call
+   in turn. A failure here leaves a set without its password, a password without a set, or a password that everybody
+   can read. */
 #include "engine/pla/sets/set_secret.h"
 #include "tests/unit/credentials_fixture.h"
 #include "tests/unit/file_faults.h"
@@ -130,14 +131,15 @@ static void assert_has_its_passwords(enum act act, struct object *set)
     memory_free(source);
 }
 
-static void assert_tells_no_password(HRESULT hr)
+static void assert_reveals_no_password(HRESULT hr)
 {
     static const char *const words[] = {OLD_WORDS, NEW_WORDS};
     for (size_t i = 0; FAILED(hr) && i < 4; i++)
         assert_null(strstr(error_text(hr), words[i]));
 }
 
-/* The old set or the new one, each with its passwords, and none that is nobody's. `left`: one could not be deleted. */
+/* The old set or the new one, each with its passwords, and none that is without an owner. `left`: one could not be
+ * deleted. */
 static void assert_one_of_two(enum act act, HRESULT hr, bool new_may_be, bool left, const char *what)
 {
     const char *there = version_there(what), *old = act == ACT_CREATE ? NULL : "old";
@@ -155,7 +157,7 @@ static void each_operation_on_files_fails(void **state)
 {
     static const struct {
         int kind;
-        HRESULT told;
+        HRESULT expected;
     } kinds[] = {{FAULT_ONCE, FAULT}, {FAULT_FULL, HRESULT_FROM_WIN32(ERROR_DISK_FULL)}, {FAULT_LASTING, FAULT}};
     (void)state;
     for (int act = 0; act < ACTS; act++)
@@ -172,9 +174,9 @@ static void each_operation_on_files_fails(void **state)
                 met = f.count >= n;
                 snprintf(what, sizeof what, "%s, operation %u (%d), kind %d", act_names[act], (unsigned)n, f.operation,
                          kinds[k].kind);
-                if (FAILED(hr) && hr != kinds[k].told)
+                if (FAILED(hr) && hr != kinds[k].expected)
                     fail_msg("%s: 0x%08X %s", what, (unsigned)hr, error_text(hr));
-                assert_tells_no_password(hr);
+                assert_reveals_no_password(hr);
                 if (FAILED(hr))
                     assert_has_its_passwords(act, set);
                 failed += FAILED(hr);
@@ -221,7 +223,7 @@ static void memory_may_run_out(void **state)
     prepare(ACT_CREATE);
 }
 
-/* What is secret is cut out of what is read: without the memory for that nothing is given. */
+/* Secrets are cut out of what is read: without the memory for that, nothing is returned. */
 static void without_memory_nothing_shows_a_password(void **state)
 {
     struct object *set = a_version("new");

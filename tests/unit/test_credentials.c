@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose rights a set has, and the passwords that go with it. Who loses here runs somebody's commands as the service, or
-   reads a password that was given to nobody. */
+/* The accounts of sets, and their passwords. A failure here runs a user's commands as the service, or reveals a
+   password. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/run/run_state.h"
@@ -217,7 +217,7 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
     assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
     assert_account("OWN", "DOMAIN\\user");
     assert_int_equal(secrets(), kept);
-    /* Under another name it is another set, of nobody's account. */
+    /* Under another name it is another set, of without an owner account. */
     assert_int_equal(commit(again, &callers.user, "other", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(commit(again, &callers.administrator, "other", SETS_CREATE_NEW), S_OK);
     assert_account("other", "SYSTEM");
@@ -242,12 +242,13 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
 }
 
 #ifndef _WIN32
-/* Who may write a set does not have the rights of the account that it runs as by that. */
-static void another_account_must_be_given_anew(void **state)
+/* The right to write a set does not give the rights of its account. */
+static void another_account_must_be_given_again(void **state)
 {
-    static const struct account_sids stranger = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary, NULL};
+    static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
+                                                     NULL};
     static const struct account_sids owner = {"MACHINE\\owner", "S-1-5-21-1-2-3-4", callers_ordinary, NULL};
-    const struct caller other = {.account = &stranger}, itself = {.account = &owner};
+    const struct caller other = {.account = &foreign_file}, itself = {.account = &owner};
     struct object *set = a_set(NULL);
     (void)state;
     use_logon("user", PASSWORD);
@@ -263,11 +264,11 @@ static void another_account_must_be_given_anew(void **state)
     object_release(set);
 }
 
-/* Definitions that somebody could put into the store would be run as the service. */
-static void a_definition_of_a_stranger_is_refused(void **state)
+/* Definitions that someone could put into the store would be run as the service. */
+static void a_foreign_definition_is_refused(void **state)
 {
     struct object *set = a_set(NULL);
-    struct texts strangers, names = {0};
+    struct texts foreign, names = {0};
     struct supervisor *s = NULL;
     (void)state, (void)s;
     if (geteuid()) {
@@ -290,11 +291,11 @@ static void a_definition_of_a_stranger_is_refused(void **state)
     assert_int_equal(chown(dropped, 65534, 65534), 0);
     assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
     assert_true(file_exists(dropped));
-    assert_int_equal(store_list_foreign(SPACE, &strangers), S_OK);
-    assert_int_equal(strangers.count, 2);
-    assert_string_equal(strangers.items[0], dropped);
-    assert_non_null(strstr(strangers.items[1], "65534"));
-    texts_free(&strangers);
+    assert_int_equal(store_list_foreign(SPACE, &foreign), S_OK);
+    assert_int_equal(foreign.count, 2);
+    assert_string_equal(foreign.items[0], dropped);
+    assert_non_null(strstr(foreign.items[1], "65534"));
+    texts_free(&foreign);
     texts_free(&names);
     assert_int_equal(file_delete(dropped), S_OK);
     assert_account("kept", "SYSTEM");
@@ -307,7 +308,7 @@ static void a_definition_of_a_stranger_is_refused(void **state)
 }
 #endif
 
-static void a_wrong_password_is_told_at_commit(void **state)
+static void a_wrong_password_is_reported_at_commit(void **state)
 {
     struct object *set = a_set(NULL);
     (void)state;
@@ -378,8 +379,8 @@ static void a_start_has_the_accounts_rights(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.1: what has no account of its own runs as what was put, as the service for an administrator, else as who
-   starts it. */
+/* MS-PLA 3.2.1: a set without an account runs as the account that was put, as the service for an administrator, else
+   as the caller. */
 static void a_system_set_runs_as_who_starts_it(void **state)
 {
     struct run_rights rights;
@@ -428,7 +429,7 @@ static void a_databases_password_goes_the_same_way(void **state)
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
     assert_nowhere(set, "D4tabase");
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
-    /* What was queried and is committed again has it still. */
+    /* A queried set that is committed again keeps it. */
     struct object *again = a_queried_set("sql");
     size_t kept = secrets();
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
@@ -455,11 +456,13 @@ static void a_databases_password_goes_the_same_way(void **state)
 }
 
 #ifndef _WIN32
-/* The host of a set gets its databases' passwords: in a process of his own who may write the set would find them. */
+/* The set's host process gets the passwords of its databases: a user who can write the set must not find them in a
+   process that runs as that user. */
 static void another_account_gets_no_databases_password(void **state)
 {
-    static const struct account_sids stranger = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary, NULL};
-    const struct caller other = {.account = &stranger};
+    static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
+                                                     NULL};
+    const struct caller other = {.account = &foreign_file};
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
     (void)state;
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
@@ -518,7 +521,7 @@ static void what_goes_to_the_server_is_masked(void **state)
     object_release(set);
 }
 
-/* A key that somebody reads in one definition opens nothing in another; and no XML of a client has one. */
+/* A key that someone reads in one definition opens nothing in another; and no XML of a client has one. */
 static void a_secret_is_of_its_set_alone(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
@@ -600,11 +603,11 @@ int main(void)
         T(only_an_administrator_has_a_set_run_as_the_service),
         T(an_account_stays_with_its_set_and_its_password_with_nobody),
 #ifndef _WIN32
-        T(another_account_must_be_given_anew),
+        T(another_account_must_be_given_again),
         T(another_account_gets_no_databases_password),
-        T(a_definition_of_a_stranger_is_refused),
+        T(a_foreign_definition_is_refused),
 #endif
-        T(a_wrong_password_is_told_at_commit),
+        T(a_wrong_password_is_reported_at_commit),
         T(what_is_no_account_is_refused_when_it_is_given),
         T(a_start_has_the_accounts_rights),
         T(a_system_set_runs_as_who_starts_it),

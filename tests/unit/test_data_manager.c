@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager behind real runs: who relies on its report must find it when the run is over, whole and of that run,
-   or be told why there is none; and never lose a log to it. */
+/* The data manager after real runs: a user who relies on its report must find it when the run is over, complete and
+   of that run, or get the reason why it is missing; and must never lose a log to it. */
 #include "callers.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -62,7 +62,7 @@ static void a_run_has_its_report(void **state)
     memory_free(root);
 }
 
-/* In a folder that all runs share, a report is of its own run alone; and one that is switched off makes none. */
+/* In a folder that all runs share, a report is about its own run only; a data manager that is off creates no report. */
 static void a_shared_folder(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void each_segment_when_it_is_asked_for(void **state)
     memory_free(root);
 }
 
-static void a_failure_is_told_and_leaves_the_logs(void **state)
+static void a_failure_is_reported_and_leaves_the_logs(void **state)
 {
     (void)state;
     char *root = fixture_folder("fails");
@@ -126,7 +126,7 @@ static void a_failure_is_told_and_leaves_the_logs(void **state)
     memory_free(root);
 }
 
-/* The power fails while a report is made: the next start says that there is none. */
+/* The power fails while a report is created: the next start says that it is missing. */
 static void a_host_that_is_killed_meanwhile(void **state)
 {
     (void)state;
@@ -182,17 +182,17 @@ static HRESULT says_that_a_report_is_missing(void *user, HRESULT hr, const char 
     return S_OK;
 }
 
-/* Who asks for rules or a page alone would look for logs. */
-static void a_missing_report_is_told_as_that(struct object *set, const char *folder)
+/* Requesting only rules or a page must not look like missing logs. */
+static void a_missing_report_is_reported_as_missing(struct object *set, const char *folder)
 {
     static const uint32_t steps[] = {STEP_RUN_RULES, STEP_CREATE_HTML, STEP_RUN_RULES | STEP_CREATE_HTML};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct object *errors;
-        int told = 0;
+        int missing_reports = 0;
         assert_int_equal(issues_create(NULL, &errors), S_OK);
         assert_int_equal(set_manage(set, &caller_self, steps[i], folder, errors), S_OK);
-        assert_int_equal(issues_each(errors, says_that_a_report_is_missing, &told), S_OK);
-        assert_int_equal(told, 1);
+        assert_int_equal(issues_each(errors, says_that_a_report_is_missing, &missing_reports), S_OK);
+        assert_int_equal(missing_reports, 1);
         object_release(errors);
     }
 }
@@ -231,7 +231,7 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001/../../x", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "absent", HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "empty", S_OK, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), 1);
-    a_missing_report_is_told_as_that(set, "empty");
+    a_missing_report_is_reported_as_missing(set, "empty");
     object_release(set);
     memory_free(first);
     memory_free(second);
@@ -362,7 +362,7 @@ static void the_running_folder_is_left(void **state)
     memory_free(root);
 }
 
-/* The file of all events takes no other file's name. Without a trace there is none, which is no failure. */
+/* The file of all events takes no other file's name. Without a trace it is not created, which is not a failure. */
 static void the_events_have_a_file_of_their_own(void **state)
 {
     (void)state;
@@ -387,8 +387,8 @@ static void the_events_have_a_file_of_their_own(void **state)
     }
 }
 
-/* The page has the name and the sheet that were asked for; one that takes another file's name is none, and the report
-   is not made in vain. A sheet that is not right costs the page alone. */
+/* The page has the requested name and sheet; a page that would take another file's name is not created, but the
+   report is. An invalid sheet prevents only the page. */
 static void the_page_is_as_the_set_says(void **state)
 {
     (void)state;
@@ -430,7 +430,8 @@ static void the_page_is_as_the_set_says(void **state)
     }
 }
 
-/* Whoever may write to the folder has no file outside overwritten, and no configuration is lost to the report. */
+/* A user who can write to the folder cannot have a file outside overwritten, and no configuration is lost to the
+   report. */
 static void a_report_replaces_nothing_else(void **state)
 {
     (void)state;
@@ -465,7 +466,7 @@ static void a_report_replaces_nothing_else(void **state)
     memory_free(root);
 }
 
-/* Whoever may start the set may have its reports made, and nobody else. */
+/* Creating reports requires the right to start the set. */
 static void who_may_not_start_it_is_refused(void **state)
 {
     (void)state;
@@ -488,7 +489,7 @@ static void who_may_not_start_it_is_refused(void **state)
     memory_free(root);
 }
 
-static bool hours_pass; /* from one look at the clock to the next */
+static bool hours_pass; /* from one check the clock to the next */
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void)
@@ -573,7 +574,7 @@ int main(void)
         cmocka_unit_test(a_run_has_its_report),
         cmocka_unit_test(a_shared_folder),
         cmocka_unit_test(each_segment_when_it_is_asked_for),
-        cmocka_unit_test(a_failure_is_told_and_leaves_the_logs),
+        cmocka_unit_test(a_failure_is_reported_and_leaves_the_logs),
         cmocka_unit_test(a_host_that_is_killed_meanwhile),
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_rules_are_applied_to_a_report_that_exists),

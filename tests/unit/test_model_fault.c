@@ -158,8 +158,8 @@ static HRESULT describe(struct object *set, size_t bytes)
     return hr;
 }
 
-/* What is put into another's object counts for that one, and so it is that one's share that ends it: two programs that
-   hold one object would have no end between them. The pairs of SetValue count as rows do. */
+/* Memory put into another client's object is charged to that client, and limited by its share: otherwise two
+   programs holding one object would have no limit. The pairs of SetValue count like rows. */
 static void no_memory_is_had_by_way_of_another(void **state)
 {
     static char text[20001];
@@ -205,7 +205,7 @@ static void no_memory_is_had_by_way_of_another(void **state)
     assert_int_equal(quotas_read(), S_OK);
 }
 
-/* Who lets a server keep texts for him comes to an end, and gets back what he lets go, to the last byte. */
+/* A client that makes a server store strings reaches a limit, and gets back every byte that it releases. */
 static void memory_counts_for_whom_it_is_made(void **state)
 {
     static const char xml[] =
@@ -220,7 +220,7 @@ static void memory_counts_for_whom_it_is_made(void **state)
     (void)state;
     scratch_environment("OPENPLA_QUOTAS", "memory=200000");
     assert_int_equal(quotas_read(), S_OK);
-    assert_int_equal(set_create(&other), S_OK); /* nobody's */
+    assert_int_equal(set_create(&other), S_OK); /* without an owner */
     memory_share_serve(share);
     assert_int_equal(set_create(&set), S_OK);
     const uint64_t empty = memory_share_bytes(share);

@@ -20,7 +20,8 @@ static uint32_t number_of(struct object *o, const struct property *p)
     return v.u32;
 }
 
-/* What hangs on hooks and runs, and what is no number, stays with object_get; a row that is its field does not. */
+/* Properties with hooks or live values, and those that are not numbers, need object_get; a row that is its field
+   does not. */
 static void rows_that_are_their_field_need_no_lock(void **state)
 {
     (void)state;
@@ -39,7 +40,7 @@ static void rows_that_are_their_field_need_no_lock(void **state)
             assert_int_equal(object_get(o, p, &v), S_OK);
             assert_int_equal(n, p->kind == PROPERTY_BOOL ? v.boolean : v.u32);
         }
-        object_lock(o); /* somebody may be changing it */
+        object_lock(o); /* someone may be changing it */
         for (size_t i = 0; i < model_classes[c]->property_count; i++)
             assert_false(object_get_number(o, &model_classes[c]->properties[i], &(uint32_t){0}));
         object_unlock(o);

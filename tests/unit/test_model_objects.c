@@ -235,7 +235,7 @@ static void security_must_look_like_sddl(void **state)
         "D:(A;;FA;;;SY)(A;;FA;",
         "D:(A;;FA;;;SY)junk",
         "D:x",
-        /* What would let everybody do everything, and what nobody could tell the meaning of. */
+        /* A descriptor that grants everybody everything, and one that is not valid. */
         "D:NO_ACCESS_CONTROL",
         "D:PNO_ACCESS_CONTROL(A;;FA;;;SY)",
         "O:BAG:BA",
@@ -638,7 +638,7 @@ static void add_takes_numbers_and_names(void **state)
     object_release(map);
 }
 
-/* Dates as real exports write them, and ISO; what is no day of the calendar is none. */
+/* Dates as real exports write them, and ISO; a day that is not in the calendar is invalid. */
 static void schedule_dates_are_read(void **state)
 {
     (void)state;
@@ -706,10 +706,10 @@ static void schedules_keep_days_and_times(void **state)
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, -657434.25), S_OK); /* of the year 100 */
     assert_true(schedule->StartTime.real == 0.25);
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 0.75), S_OK);
-    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit tells of what never starts. */
+    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit reports what never starts. */
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
-    /* What the stored form cannot hold is refused: it would be lost with the next Query. */
+    /* Values that the stored form cannot represent are rejected: the next Query would lose them. */
     static const double out_of_range[] = {-657435, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
     assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, -109206), E_INVALIDARG);
     for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
@@ -748,7 +748,7 @@ static void add_schedule(struct object *set, double start, double end, uint32_t 
 }
 
 /* Who waits for a set that no schedule starts hears it at Commit. */
-static void schedules_that_never_start_are_told(void **state)
+static void schedules_that_never_start_are_reported(void **state)
 {
     (void)state;
     struct object *set = make(&data_collector_set_class), *issues, *item;
@@ -761,17 +761,17 @@ static void schedules_that_never_start_are_told(void **state)
     add_schedule(set, 41868, 41867, 0);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_validate(set, issues), S_OK);
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < collection_count(issues); i++) {
         assert_int_equal(collection_item(issues, i, &item), S_OK);
         if (text_matches("Schedule[*", ((struct value_map_item *)item)->Key)) {
-            assert_true(told < 3);
-            assert_string_equal(((struct value_map_item *)item)->Key, keys[told++]);
+            assert_true(reported < 3);
+            assert_string_equal(((struct value_map_item *)item)->Key, keys[reported++]);
             assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_PROPERTY_CONFLICT);
         }
         object_release(item);
     }
-    assert_int_equal(told, 3);
+    assert_int_equal(reported, 3);
     object_release(issues);
     object_release(set);
 }
@@ -868,7 +868,7 @@ int main(void)
         cmocka_unit_test(add_takes_numbers_and_names),
         cmocka_unit_test(schedule_dates_are_read),
         cmocka_unit_test(schedules_keep_days_and_times),
-        cmocka_unit_test(schedules_that_never_start_are_told),
+        cmocka_unit_test(schedules_that_never_start_are_reported),
         cmocka_unit_test(thresholds_are_checked),
         cmocka_unit_test(providers_are_unique_and_resolve),
         cmocka_unit_test(user_values_come_back),

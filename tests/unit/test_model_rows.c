@@ -185,7 +185,7 @@ static void put_and_get(struct object *o, const struct property *p)
 {
     struct value v, back;
     value_for(p, &v);
-    if (!strcmp(p->name, "Name")) { /* one of its own for each collector */
+    if (!strcmp(p->name, "Name")) { /* one for each collector */
         memory_free(v.text);
         v.text = text_format("name of %s", o->class->name);
     }
@@ -224,7 +224,7 @@ static void compare(struct object *a, struct object *b)
         }
         if (p->xml_use == XML_HIDDEN)
             continue;
-        /* What no interface has is what its hook makes of other rows. */
+        /* Properties without an interface are computed by their hooks from other rows. */
         HRESULT(*get)
         (struct object *, const struct property *, struct value *) =
             p->access == ACCESS_NONE ? object_get : object_get_field;

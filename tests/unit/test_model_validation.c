@@ -87,8 +87,8 @@ static void validation_knows_every_kind(void **state)
     validated(API("C:\\no\\such\\x.exe"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
-/* Exports have an element for each property, and a name and a file that are the default's. Whoever imports one and
-   commits it has put none of these, and would look for what is wrong with them; so would whoever queries a set. */
+/* Exports have an element for each property, and the default name and file. A user who imports one and commits it
+   has put none of these, and must not be warned about them; the same holds after a query. */
 static void what_nobody_put_is_not_reported(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void what_nobody_put_is_not_reported(void **state)
     char *found = listed(issues);
     assert_string_equal(found ? found : "", "");
     memory_free(found);
-    /* What a client puts is put, also the value that it has anyway. */
+    /* A value that a client puts counts as put, even if it is the default. */
     struct value no = {.kind = PROPERTY_BOOL};
     assert_int_equal(collection_item(collectors_of(again), 0, &collector), S_OK);
     assert_int_equal(object_put(collector, class_property(collector->class, "LogCircular"), &no), S_OK);
@@ -120,7 +120,7 @@ static void what_nobody_put_is_not_reported(void **state)
     object_release(set);
 }
 
-/* A size of 4,294,967,291 MB is none that anybody put; bits are, whatever their sign. */
+/* A size of 4,294,967,291 MB is an error; bits are not, whatever their sign. */
 static void negative_numbers_are_not_large_ones(void **state)
 {
     (void)state;

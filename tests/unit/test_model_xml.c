@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as XML: what people import stays what it was, what is wrong is told and never half taken. behaviour 18. */
+/* Sets as XML: what people import stays what it was, what is wrong is reported and never half taken. behaviour 18. */
 #include "engine/base/file.h"
 #include "tests/unit/set_xml_fixture.h"
 
@@ -94,7 +94,7 @@ static void references_to_resources_survive(void **state)
         object_release(again);
         object_release(set);
     }
-    /* Where it is a text, the text is what counts. */
+    /* A string counts even if it looks like XML. */
     struct object *set = new_set();
     assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
                                   "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
@@ -173,7 +173,7 @@ static void malformed_xml_changes_nothing(void **state)
     memory_free(big);
 }
 
-/* Whatever a script pastes before the root is all right; the declaration's encoding says nothing. */
+/* Anything that a script pastes before the root is accepted; the declaration's encoding is ignored. */
 static void prologues_are_taken(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void hostile_sizes_are_refused(void **state)
     assert_int_equal(((struct data_collector_set *)taken)->Duration, 9);
     memory_free(just);
     object_release(taken);
-    /* What is only unknown is told up to a limit, and then no more. */
+    /* Unknown elements are reported up to a limit. */
     struct object *set = new_set(), *issues = new_issues();
     char *unknown = repeated("<DataCollectorSet>", "<e#/>", 10000, "<Duration>9</Duration></DataCollectorSet>");
     assert_int_equal(set_from_xml(set, unknown, strlen(unknown), issues), S_OK);
@@ -400,7 +400,7 @@ static void data_manager_texts_are_xml(void **state)
     assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
     assert_int_equal(object_put(manager, schema, &other), S_OK);
     assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
-    /* What is read alone and not in the set would make the stored set one that nobody can read. */
+    /* XML that a collector accepts alone, but its set does not, would make the stored set unreadable. */
     for (int depth = 254; depth <= 255; depth++) {
         char *open = repeated("", "<a>", depth, ""), *close = repeated("", "</a>", depth, "");
         struct value deep = {.kind = PROPERTY_TEXT, .text = text_format("<?xml version='1.0'?>%s%s", open, close)};
@@ -422,8 +422,7 @@ static void data_manager_texts_are_xml(void **state)
     object_release(set);
 }
 
-/* What a client puts while another's XML is being read must not be taken back: only what the XML named is taken over.
- */
+/* Values that a client puts while another's XML is being read must survive: only what the XML contained is taken. */
 static void other_puts_survive_a_draft(void **state)
 {
     (void)state;
@@ -502,8 +501,8 @@ static void display_names_follow_their_counters(void **state)
     object_release(set);
 }
 
-/* Templates of support pages leave out a path's first backslash, which logman's -c takes: such a set would log nothing.
-   What cannot become a path stays as it is, for Commit to name. */
+/* Templates of support pages omit a path's first backslash, which logman's -c accepts: such a set would log nothing.
+   A string that cannot become a path stays as it is, and Commit names it. */
 static void paths_get_their_first_backslash(void **state)
 {
     (void)state;
@@ -583,7 +582,7 @@ static void long_api_lists_are_compared_soon(void **state)
     object_release(set);
 }
 
-/* The host, the supervisor and lists read what is stored without asking for issues: a file that somebody has edited
+/* The host, the supervisor and lists read what is stored without asking for issues: a file that someone has edited
    would end them. */
 static void who_wants_no_issues_reads_the_same(void **state)
 {
@@ -602,17 +601,17 @@ static void who_wants_no_issues_reads_the_same(void **state)
 }
 
 /* How often the map has an item of that key whose text holds `word`. */
-static size_t told_of(struct object *issues, const char *key, const char *word)
+static size_t count_issues(struct object *issues, const char *key, const char *word)
 {
     struct object **items;
-    size_t count, told = 0;
+    size_t count, reported = 0;
     assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         const struct value_map_item *item = (const struct value_map_item *)items[i];
-        told += !strcmp(item->Key, key) && strstr(item->Description, word);
+        reported += !strcmp(item->Key, key) && strstr(item->Description, word);
     }
     objects_release(items, count);
-    return told;
+    return reported;
 }
 
 /* A published template has 145 counters: which ones are gone would be for its user to find out. */
@@ -627,20 +626,20 @@ static void each_item_that_is_dropped_is_named(void **state)
     struct object *set = new_set(), *issues = new_issues(), *collector;
     (void)state;
     assert_int_equal(set_from_xml(set, xml, sizeof xml - 1, issues), S_OK);
-    assert_int_equal(told_of(issues, counters, "duplicate item '\\A\\x'"), 1);
-    assert_int_equal(told_of(issues, counters, "duplicate item '\\B\\y'"), 1);
-    assert_int_equal(told_of(issues, "EndTime", "ignored"), 1);
+    assert_int_equal(count_issues(issues, counters, "duplicate item '\\A\\x'"), 1);
+    assert_int_equal(count_issues(issues, counters, "duplicate item '\\B\\y'"), 1);
+    assert_int_equal(count_issues(issues, "EndTime", "ignored"), 1);
     assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
     assert_int_equal(((struct performance_counter_collector *)collector)->PerformanceCounters.count, 2);
     assert_int_equal(set_validate(set, issues), S_OK);
-    assert_int_equal(told_of(issues, shown, "1 names for 2"), 1);
+    assert_int_equal(count_issues(issues, shown, "1 names for 2"), 1);
     struct text_buffer long_list = {0};
     text_buffer_add(&long_list, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>\\A\\0</Counter>");
     for (unsigned i = 0; i < 4096; i++)
         text_buffer_format(&long_list, "<Counter>\\A\\%u</Counter>", i);
     text_buffer_add(&long_list, "</PerformanceCounterDataCollector></DataCollectorSet>");
     assert_int_equal(set_from_xml(set, long_list.text, long_list.length, issues), S_OK);
-    assert_int_equal(told_of(issues, counters, "after the first 4096"), 1);
+    assert_int_equal(count_issues(issues, counters, "after the first 4096"), 1);
     text_buffer_free(&long_list);
     object_release(collector);
     object_release(issues);

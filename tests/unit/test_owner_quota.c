@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How many sets an account may have: without a bound one account fills the disk that all others log to, with a wrong
-   one somebody cannot store a set that he may have. */
+   one someone cannot store a set that he may have. */
 #include "engine/base/quotas.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
@@ -74,7 +74,7 @@ static void one_account_does_not_take_it_all(void **state)
     assert_string_equal(error_text(NOT_ANY),
                         "PC\\anna: more than 3 sets of one account in a namespace (the quota \"sets\")");
     assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), PLA_E_DCS_NOT_FOUND);
-    /* What is there can be changed, and makes room when it goes. */
+    /* Existing sets can be changed, and make room when they are deleted. */
     assert_int_equal(save("PC\\anna", "A2"), S_OK);
     assert_int_equal(save("PC\\bert", "b2"), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "a1"), S_OK);
@@ -96,7 +96,7 @@ static void what_others_write_is_counted(void **state)
 {
     (void)state;
     bounds("sets=4");
-    assert_int_equal(save(NULL, "own"), S_OK); /* of a program without a server: nobody's */
+    assert_int_equal(save(NULL, "own"), S_OK); /* of a program without a server: without an owner */
     for (int i = 0; i < 4; i++) {
         char *name = text_format("c%d", i);
         assert_int_equal(save("PC\\carl", name), S_OK);
@@ -107,9 +107,9 @@ static void what_others_write_is_counted(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "c1"), S_OK);
     assert_int_equal(save(NULL, "c2"), S_OK); /* changed by such a program: still his */
     assert_int_equal(save("PC\\carl", "c4"), S_OK);
-    assert_int_equal(save("PC\\carl", "own"), S_OK); /* nobody's is his from now on */
+    assert_int_equal(save("PC\\carl", "own"), S_OK); /* without an owner is his from now on */
     assert_int_equal(save("PC\\carl", "c5"), NOT_ANY);
-    /* The list of changes is begun anew now and then: more than it holds. */
+    /* The list of changes is begun again now and then: more than it holds. */
     char long_name[600];
     memset(long_name, 'n', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = 0;
@@ -161,9 +161,9 @@ static void the_unknown_share(void **state)
 }
 
 #ifndef _WIN32
-/* Files that another account puts beside definitions say whose they are as it likes: they take nobody's room. Only root
-   can make such here. */
-static void strangers_files_are_nobodys(void **state)
+/* Files that another account puts beside definitions say whose they are as it likes: they take without an owner room.
+   Only root can make such here. */
+static void foreign_files_have_no_owner(void **state)
 {
     (void)state;
     bounds("sets=2");
@@ -255,7 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(so_are_bytes, begin, scratch_end),
         cmocka_unit_test_setup_teardown(the_unknown_share, begin, scratch_end),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(strangers_files_are_nobodys, begin, scratch_end),
+        cmocka_unit_test_setup_teardown(foreign_files_have_no_owner, begin, scratch_end),
 #endif
         cmocka_unit_test_setup_teardown(without_memory, begin, scratch_end),
         cmocka_unit_test_setup_teardown(files_that_fail, begin, scratch_end)};

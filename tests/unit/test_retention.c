@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over real folders. Who loses here has had folders of his own deleted. */
+/* Retention in real folders. A failure here deletes a user's own folders. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "engine/pla/retention/plan.h"
@@ -9,7 +9,8 @@
 static struct retention_action delete_data[] = {{.actions = ACTION_DELETE_DATA}};
 static const struct retention_policy deletes = {.actions = delete_data, .action_count = 1};
 
-/* A process that was ended as the cabinet got its name may leave it empty: it is none that keeps a whole one away. */
+/* A process that is interrupted while the cabinet gets its name may leave an empty one, which must not prevent a
+   complete one. */
 static void an_empty_cabinet_is_none(void **state)
 {
     (void)state;
@@ -17,7 +18,7 @@ static void an_empty_cabinet_is_none(void **state)
     write_of_run("run1/run1.cab", "");
     assert_pass(&packs, "run1 create cabinet;run1 delete data;");
     make_run("run2", 2);
-    put(root, "run2/run2.cab", ""); /* somebody's, which is not named */
+    put(root, "run2/run2.cab", ""); /* a user's, which is not named */
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run2.cab");
     assert_true(is_there("run2", "run2.cab") && is_there("run2", "log.csv"));
 }
@@ -32,7 +33,7 @@ static void what_is_not_the_sets_stays(void **state)
     put(root, "letter.txt", "b");
     put(root, "empty/x", "c");
     make_runs(4);
-    /* One that somebody has renamed, one that he has copied with all that is in it, one without its mark. */
+    /* One that someone has renamed, one that he has copied with all that is in it, one without its mark. */
     char *from = path_join(root, "run2"), *to = path_join(root, "kept by me"),
          *mark = path_join(root, "run3/openpla.run");
     char *copied = path_join(root, "run1/openpla.run"), *text = scratch_read(copied);
@@ -86,20 +87,20 @@ static void another_set_writes_into_it(void **state)
     days = 400;
     assert_pass(&deletes, "");
     assert_true(is_there("run1", "of the other.csv"));
-    /* What only has the mark's name is somebody's file. */
+    /* A file that only has the mark's name is a user's. */
     put(root, "mine/openpla.run", "mine");
     assert_int_equal(folder_leave(root, "mine"), S_FALSE);
     assert_true(is_there("mine", "openpla.run"));
 }
 
-/* MaxSize is none of the limits that a start asks (MS-PLA 3.2.4.2); of 1 folder that is allowed the newest is one. */
+/* A start does not check MaxSize (MS-PLA 3.2.4.2); with one allowed folder the newest counts. */
 static void room_before_a_start(void **state)
 {
     (void)state;
     make_runs(3);
     char *run1 = path_join(root, "run1"), *big = path_join(run1, "big.csv");
     struct file *file;
-    struct told told;
+    struct reported reported;
     assert_int_equal(run_files_add(root, run1, big, false), S_OK);
     assert_int_equal(file_open(big, FILE_REPLACE, &file), S_OK);
     assert_int_equal(file_set_size(file, 2 << 20), S_OK);
@@ -108,12 +109,12 @@ static void room_before_a_start(void **state)
                                                 {.most_size = 1, .most_folders = 3, .oldest_first = true}};
     static const char *const expected[] = {"", "run1 delete folder;"};
     for (size_t i = 0; i < 2; i++) {
-        struct retention_pass p = pass_of(&policies[i], &told);
+        struct retention_pass p = pass_of(&policies[i], &reported);
         p.parts = RETENTION_LIMITS;
         p.room_for_one = true;
         assert_int_equal(retention_pass_run(&p), S_OK);
-        assert_string_equal(told.steps.text ? told.steps.text : "", expected[i]);
-        text_buffer_free(&told.steps);
+        assert_string_equal(reported.steps.text ? reported.steps.text : "", expected[i]);
+        text_buffer_free(&reported.steps);
     }
     memory_free(big);
     memory_free(run1);
@@ -143,13 +144,13 @@ static void links_lead_nowhere(void **state)
     scratch_remove(run1);
     scratch_link(root, "run1", "outside", false);
     scratch_link(run2, "in", "../outside", false);
-    struct told told;
-    assert_int_equal(pass(&one_folder, &told), S_OK);
-    assert_string_equal(told.steps.text, "run2 delete folder;run3 delete folder;");
-    assert_int_equal(told.failure, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME)); /* run1 */
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.kept, 1);
-    assert_string_equal(told.first_kept, "in");
+    struct reported reported;
+    assert_int_equal(pass(&one_folder, &reported), S_OK);
+    assert_string_equal(reported.steps.text, "run2 delete folder;run3 delete folder;");
+    assert_int_equal(reported.failure, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME)); /* run1 */
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.kept, 1);
+    assert_string_equal(reported.first_kept, "in");
     assert_true(is_there("outside", "precious.txt") && is_there("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
@@ -158,8 +159,8 @@ static void links_lead_nowhere(void **state)
     assert_int_equal(file_delete(log), S_OK);
     scratch_link(run4, "log.csv", "../outside/precious.txt", false);
     make_run("run5", 5);
-    assert_int_equal(pass(&one_folder, &told), S_OK);
-    text_buffer_free(&told.steps);
+    assert_int_equal(pass(&one_folder, &reported), S_OK);
+    text_buffer_free(&reported.steps);
     assert_true(is_there("outside", "precious.txt"));
     if (is_there("run4", "log.csv"))
         scratch_unlink(run4, "log.csv");
@@ -173,11 +174,11 @@ static void links_lead_nowhere(void **state)
 }
 
 /* The users' worst story (KB 2916994), within a run's folder: notes, and folders of others, are there after whatever
-   deletes, and who looks into the events learns which. */
+   deletes, and who inspects the events learns which. */
 static void what_no_run_has_made_stays(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported reported;
     make_runs(4);
     put(root, "run1/notes.txt", "mine");
     put(root, "run1/mine/deep/picture.jpg", "mine");
@@ -186,23 +187,23 @@ static void what_no_run_has_made_stays(void **state)
     put(root, "run2/notes.txt", "mine");
     put(root, "run3/report.html", "mine"); /* by the name of what a run could make, but none has */
     put(root, "run3/run3.cab", "mine");
-    assert_int_equal(pass(&deletes, &told), S_OK);
-    assert_string_equal(told.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.failure, S_OK);
-    assert_int_equal(told.kept, 6);
+    assert_int_equal(pass(&deletes, &reported), S_OK);
+    assert_string_equal(reported.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.failure, S_OK);
+    assert_int_equal(reported.kept, 6);
     assert_true(is_there("run1", "notes.txt") && is_there("run1", "mine/deep/picture.jpg"));
     assert_true(is_there("run1", "Files_0001/notes.txt") && !is_there("run1", "Files_0001/copied.txt"));
     assert_true(is_there("run3", "run3.cab") && !is_there("run3", "log.csv"));
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
-    assert_int_equal(pass(&(struct retention_policy){.actions = rest, .action_count = 1, .most_folders = 1}, &told),
+    assert_int_equal(pass(&(struct retention_policy){.actions = rest, .action_count = 1, .most_folders = 1}, &reported),
                      S_OK);
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.failure, S_OK);
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.failure, S_OK);
     assert_true(is_there("run3", "report.html") && is_there("run3", "run3.cab") && is_there("run2", "notes.txt"));
     assert_true(is_there("run1", "notes.txt") && is_there("run1", "Files_0001/notes.txt"));
     assert_false(is_there("run1", "report.xml") || is_there("run1", FOLDER_MARK) || is_there("run2", FOLDER_MARK));
-    assert_pass(&one_folder, ""); /* they are nobody's now, and count no more */
+    assert_pass(&one_folder, ""); /* they are without an owner now, and count no more */
 }
 
 /* Nor is a file that has the cabinet's name replaced by the cabinet; what would be in that stays. */
@@ -237,12 +238,12 @@ static void another_sets_folder_in_it(void **state)
     char *more = text_format("%sfile inner/log.csv\n", text);
     assert_int_equal(file_store(mark, more, strlen(more)), S_OK);
     make_run("run2", 2);
-    struct told told;
-    assert_int_equal(pass(&one_folder, &told), S_OK);
-    assert_string_equal(told.steps.text, "run1 delete folder;");
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.kept, 1);
-    assert_string_equal(told.first_kept, "inner");
+    struct reported reported;
+    assert_int_equal(pass(&one_folder, &reported), S_OK);
+    assert_string_equal(reported.steps.text, "run1 delete folder;");
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.kept, 1);
+    assert_string_equal(reported.first_kept, "inner");
     assert_true(is_there("run1", "inner/log.csv") && is_there("run1", "inner/openpla.run"));
     assert_false(is_there("run1", "log.csv"));
     memory_free(more);
@@ -253,7 +254,7 @@ static void another_sets_folder_in_it(void **state)
     memory_free(inner);
 }
 
-/* Marks that have no list are of a time when there was none. Nobody knows what of the folder is a run's. */
+/* Marks without a list are from an older version. The files of runs in such a folder are unknown. */
 static void marks_without_a_list(void **state)
 {
     (void)state;
@@ -263,18 +264,18 @@ static void marks_without_a_list(void **state)
     assert_int_equal(file_load(mark, 1 << 16, &text, &size), S_OK);
     *strstr(text, "file ") = 0;
     assert_int_equal(file_store(mark, text, strlen(text)), S_OK);
-    struct told told;
-    assert_int_equal(pass(&one_folder, &told), S_OK);
-    assert_string_equal(told.steps.text, "run1 delete folder;");
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.kept, 2);
+    struct reported reported;
+    assert_int_equal(pass(&one_folder, &reported), S_OK);
+    assert_string_equal(reported.steps.text, "run1 delete folder;");
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.kept, 2);
     assert_true(is_there("run1", "log.csv") && is_there("run1", "report.xml"));
     assert_false(is_there("run1", FOLDER_MARK));
     memory_free(text);
     memory_free(mark);
 }
 
-/* Lists as they may be: cut off, with names of several files, with what is no name. */
+/* Lists with truncated lines, with names of several files, and with invalid names. */
 static void lists_of_names(void **state)
 {
     (void)state;
@@ -301,14 +302,14 @@ static void lists_of_names(void **state)
                  run_files_below(&files, "log.csv"));
     run_files_free(&files);
     /* The next name is not put behind the half of one, nor does that half become the name of a file: a full disk has
-       cut "half a log.csv", and "half" is somebody's. */
+       cut "half a log.csv", and "half" is a user's. */
     write_of_run("run1/next.csv", "r");
     assert_int_equal(run_files_read(f, &files), S_OK);
     assert_true(run_files_have(&files, "next.csv"));
     assert_false(run_files_have(&files, "half") || run_files_have(&files, "half\x18"));
     run_files_free(&files);
     held_folder_close(f);
-    /* What is there is not the run's, and a name must not be two lines. */
+    /* An existing file is not the run's, and a name must not become two lines. */
     put(root, "run1/mine.txt", "mine");
     char *run1 = path_join(root, "run1"), *mine = path_join(run1, "mine.txt"),
          *lines = path_join(run1, "x\nfile mine.txt"), *loose = path_join(root, "loose.csv");
@@ -378,7 +379,7 @@ static void a_list_that_is_full(void **state)
 }
 
 #ifndef _WIN32
-static HRESULT look_at_mounts(void *user, const struct held_entry *e)
+static HRESULT read_mounts(void *user, const struct held_entry *e)
 {
     unsigned *seen = user;
     if (!strcmp(e->name, "proc") && e->kind == HELD_OTHER)
@@ -386,14 +387,14 @@ static HRESULT look_at_mounts(void *user, const struct held_entry *e)
     return S_OK;
 }
 
-/* A disk that is mounted in a run's folder is no part of it, as /proc is none of the root's. */
+/* A disk mounted in a run's folder is not part of it, as /proc is not part of the root. */
 static void mounted_disks_are_no_part(void **state)
 {
     (void)state;
     unsigned seen = 0;
     struct held_folder *f;
     assert_int_equal(held_folder_open("/", "", &f), S_OK);
-    assert_int_equal(held_folder_each(f, look_at_mounts, &seen), S_OK);
+    assert_int_equal(held_folder_each(f, read_mounts, &seen), S_OK);
     assert_int_equal(seen, 1);
     held_folder_close(f);
 }
@@ -401,7 +402,7 @@ static void mounted_disks_are_no_part(void **state)
 
 /* ---- steps ---- */
 
-static void data_go_and_what_is_told_of_them_stays(void **state)
+static void data_are_deleted_and_their_report_stays(void **state)
 {
     (void)state;
     make_runs(2);
@@ -418,7 +419,7 @@ static void data_go_and_what_is_told_of_them_stays(void **state)
     assert_pass(&deletes, ""); /* again on a folder that is done */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
-    /* The folder is nobody's then: it stays with what is in it. */
+    /* The folder is without an owner then: it stays with what is in it. */
     assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
     assert_true(is_there("run1", "of others.cab"));
     assert_false(is_there("run1", FOLDER_MARK));
@@ -436,7 +437,7 @@ static void a_file_in_use(void **state)
     assert_pass_fails(&one_folder, HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "log.csv");
     assert_true(is_there("run1", "log.csv") && is_there("run1", FOLDER_MARK));
     file_close(writing);
-    /* What has begun is finished, whatever the limits say by now. */
+    /* A deletion that has begun is finished, whatever the limits say by now. */
     assert_pass(&(struct retention_policy){0}, "run1 delete folder;");
     assert_false(is_there("run1", ""));
     memory_free(path);
@@ -455,7 +456,7 @@ static void folders_vanish(void **state)
     assert_int_equal(store_load_folders(SPACE, SET, &lines), S_OK);
     assert_int_equal(lines.count, 2);
     texts_free(&lines);
-    /* The disk is not there at all: nobody's records are lost. */
+    /* The disk does not exist at all: without an owner records are lost. */
     char *away = text_format("%s away", root);
     assert_int_equal(file_rename(root, away), S_OK);
     assert_pass(&one_folder, "");
@@ -468,22 +469,22 @@ static void one_folder_alone(void **state)
 {
     (void)state;
     make_runs(3);
-    struct told told;
-    struct retention_pass p = pass_of(&deletes, &told);
+    struct reported reported;
+    struct retention_pass p = pass_of(&deletes, &reported);
     p.only = "run1";
     assert_int_equal(retention_pass_run(&p), S_OK);
-    assert_string_equal(told.steps.text, "run1 delete data;");
-    text_buffer_free(&told.steps);
+    assert_string_equal(reported.steps.text, "run1 delete data;");
+    text_buffer_free(&reported.steps);
     put(root, "mine/x", "a");
     p.only = "mine";
     assert_int_equal(retention_pass_run(&p), S_OK);
-    assert_int_equal(told.failure, E_ACCESSDENIED);
+    assert_int_equal(reported.failure, E_ACCESSDENIED);
     assert_true(is_there("mine", "x"));
     char *running = path_join(root, "run2");
     p.only = "run2";
     p.scan.running = running;
     assert_int_equal(retention_pass_run(&p), S_OK);
-    assert_int_equal(told.failure, PLA_E_DCS_IN_USE);
+    assert_int_equal(reported.failure, PLA_E_DCS_IN_USE);
     assert_true(is_there("run2", "log.csv"));
     memory_free(running);
 }
@@ -509,7 +510,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
     assert_true(is_there("run1", "run1.cab") && is_there("run1", "report.xml"));
     assert_false(is_there("run1", "log.csv") || is_there("run1", "files") || is_there("run1", "~run1.cab.tmp"));
     assert_pass(&packs, ""); /* nor is a cabinet of the report alone put in its place */
-    /* What has come since is in no cabinet. */
+    /* Files that were added later are in no cabinet. */
     write_of_run("run1/late.csv", "late");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
     assert_true(is_there("run1", "late.csv"));
@@ -524,7 +525,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
     memory_free(cabinet);
 }
 
-/* What no cabinet holds is told of and stays, with all beside it, until a limit takes the folder. */
+/* Files that cannot be packed are reported and kept, with everything beside them, until a limit removes the folder. */
 static void a_log_that_no_cabinet_holds(void **state)
 {
     (void)state;
@@ -555,7 +556,7 @@ static void where_cabinets_may_go(void **state)
     assert_null(send_destination_fault("\\\\server\\share\\logs\\of mine"));
 }
 
-/* What was not written by us is no record, and hides no other one. */
+/* A line that was not written by us is not a record, and hides no other. */
 static void records_of_anything(void **state)
 {
     (void)state;
@@ -603,7 +604,7 @@ int main(void)
 #ifndef _WIN32
         cmocka_unit_test(mounted_disks_are_no_part),
 #endif
-        cmocka_unit_test_setup_teardown(data_go_and_what_is_told_of_them_stays, begin, end),
+        cmocka_unit_test_setup_teardown(data_are_deleted_and_their_report_stays, begin, end),
         cmocka_unit_test_setup_teardown(a_file_in_use, begin, end),
         cmocka_unit_test_setup_teardown(folders_vanish, begin, end),
         cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),

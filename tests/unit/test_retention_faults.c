@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes that are killed, fail, or send to where others send too. Who loses here has logs that are in no cabinet. */
+/* Passes that are killed, fail, or send to where others send too. A failure here deletes logs that are in no
+   cabinet. */
 #include "engine/base/host.h"
 #include "engine/pla/cabinet.h"
 #include "file_faults.h"
@@ -65,13 +66,13 @@ static void begin_again(void)
     assert_int_equal(folder_create(root), S_OK);
 }
 
-/* What a pass has left that was ended or failed is brought to its end by the next one. */
+/* The next pass completes what an interrupted or failed one left. */
 static void assert_next_pass_ends_it(void)
 {
-    struct told told;
+    struct reported reported;
     assert_nothing_lost("run1");
-    assert_int_equal(pass(&packs, &told), S_OK);
-    text_buffer_free(&told.steps);
+    assert_int_equal(pass(&packs, &reported), S_OK);
+    text_buffer_free(&reported.steps);
     assert_nothing_lost("run1");
     assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
     assert_false(is_there("run1", "~run1.cab.tmp"));
@@ -87,57 +88,58 @@ static void whatever_fails(void **state)
         const bool memory = kind == 3;
         bool met = true;
         for (uint64_t n = 1; met; n += 1 + n / 2) {
-            struct told told;
+            struct reported reported;
             struct file_faults faults = memory ? (struct file_faults){0} : kinds[kind];
             make_runs(1);
             faults.at = memory ? 0 : n;
             faults.hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
             file_faults_begin(&faults);
             memory_fail_at(memory ? n : 0);
-            HRESULT hr = pass(&packs, &told);
+            HRESULT hr = pass(&packs, &reported);
             met = memory ? hr == E_OUTOFMEMORY || memory_count() >= n : faults.met;
             memory_fail_at(0);
             file_faults_end();
-            text_buffer_free(&told.steps);
+            text_buffer_free(&reported.steps);
             assert_next_pass_ends_it();
             begin_again();
         }
     }
 }
 
-/* No cabinet is written at each pass whose name somebody's file has: that it would not fit says so. */
+/* No cabinet is written at each pass whose name a user's file has: that it would not fit says so. */
 static void no_cabinet_is_written_for_nothing(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported reported;
     struct file_faults faults = {.kind = FAULT_FULL, .at = 1};
     make_runs(1);
     put(root, "run1/run1.cab", "mine");
     file_faults_begin(&faults);
-    assert_int_equal(pass(&packs, &told), S_OK);
+    assert_int_equal(pass(&packs, &reported), S_OK);
     file_faults_end();
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.failure, PLA_E_CABAPI_FAILURE);
-    assert_non_null(strstr(told.text, "run1.cab"));
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.failure, PLA_E_CABAPI_FAILURE);
+    assert_non_null(strstr(reported.text, "run1.cab"));
 }
 
-/* A mark that cannot be read for a moment is no mark without names: the folder would be nobody's, and full, for good.
+/* A mark that cannot be read for a moment is no mark without names: the folder would be without an owner, and full, for
+ * good.
  */
 static void a_failure_gives_no_folder_up(void **state)
 {
     (void)state;
     bool met = true;
     for (uint64_t n = 1; met; n = next_of(n)) {
-        struct told told;
+        struct reported reported;
         struct file_faults faults = {.kind = FAULT_ONCE, .at = n, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
         make_runs(2);
         file_faults_begin(&faults);
-        (void)pass(&one_folder, &told);
+        (void)pass(&one_folder, &reported);
         met = faults.met;
         file_faults_end();
-        text_buffer_free(&told.steps);
-        assert_int_equal(pass(&one_folder, &told), S_OK);
-        text_buffer_free(&told.steps);
+        text_buffer_free(&reported.steps);
+        assert_int_equal(pass(&one_folder, &reported), S_OK);
+        text_buffer_free(&reported.steps);
         assert_false(is_there("run1", ""));
         assert_true(is_there("run2", "log.csv"));
         begin_again();
@@ -155,15 +157,15 @@ static HRESULT mark_fails(void *user, enum file_operation operation, const char 
     return is_mark ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
 }
 
-/* Who is not told sees a folder that counts as nobody's, and a disk that fills. */
-static void a_mark_that_cannot_be_read_is_told(void **state)
+/* Without a report, a folder would lose its owner unnoticed and the disk would fill. */
+static void an_unreadable_mark_is_reported(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported reported;
     struct scanned scanned;
     struct retention_plan plan;
     make_runs(3);
-    const struct retention_pass p = pass_of(&one_folder, &told);
+    const struct retention_pass p = pass_of(&one_folder, &reported);
     file_observe(mark_fails, (char *)"run1");
     assert_int_equal(retention_pass_plan(&p, &scanned, &plan), S_OK);
     assert_int_equal(scanned.failure_count, 1);
@@ -174,17 +176,17 @@ static void a_mark_that_cannot_be_read_is_told(void **state)
     retention_plan_free(&plan);
     assert_int_equal(retention_pass_run(&p), S_OK);
     file_observe(NULL, NULL);
-    assert_string_equal(told.steps.text, "run2 delete folder;");
-    text_buffer_free(&told.steps);
-    assert_int_equal(told.failures, 1); /* not in each part of the pass */
-    assert_int_equal(told.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
-    assert_non_null(strstr(told.text, FOLDER_MARK));
+    assert_string_equal(reported.steps.text, "run2 delete folder;");
+    text_buffer_free(&reported.steps);
+    assert_int_equal(reported.failures, 1); /* not in each part of the pass */
+    assert_int_equal(reported.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
+    assert_non_null(strstr(reported.text, FOLDER_MARK));
     assert_true(is_there("run1", "log.csv"));
     assert_pass(&one_folder, "run1 delete folder;");
 }
 
 /* Of the file nobody would know that the run has made it. */
-static void a_file_that_cannot_be_named_is_told(void **state)
+static void a_file_that_cannot_be_named_is_reported(void **state)
 {
     (void)state;
     make_runs(1);
@@ -202,7 +204,7 @@ static void a_file_that_cannot_be_named_is_told(void **state)
     memory_free(run1);
 }
 
-/* Runs share a folder, whose mark cannot be read as the last one begins: what it writes is the newest all the same. */
+/* Runs share a folder, whose mark cannot be read as the last one begins: what it writes is the newest nevertheless. */
 static void the_newest_stays_it(void **state)
 {
     (void)state;
@@ -214,7 +216,7 @@ static void the_newest_stays_it(void **state)
     assert_true(is_there("run1", "log.csv"));
 }
 
-/* The folder is nobody's then, and what the set knew of others it knows still. */
+/* The folder is without an owner then, and what the set knew of others it knows still. */
 static void memory_runs_out_as_a_folder_is_taken(void **state)
 {
     (void)state;
@@ -255,10 +257,10 @@ static bool pass_is_killed(const struct retention_policy *policy, uint64_t n)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        struct told told;
+        struct reported reported;
         struct file_faults faults = {.kind = FAULT_END, .at = n};
         file_faults_begin(&faults);
-        pass(policy, &told);
+        pass(policy, &reported);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -295,12 +297,12 @@ static void killed_while_naming(void **state)
 {
     (void)state;
     struct renaming renaming = {0};
-    struct told told;
+    struct reported reported;
     make_runs(1);
     file_observe(find_renaming, &renaming);
-    assert_int_equal(pass(&packs, &told), S_OK);
+    assert_int_equal(pass(&packs, &reported), S_OK);
     file_observe(NULL, NULL);
-    text_buffer_free(&told.steps);
+    text_buffer_free(&reported.steps);
     assert_int_not_equal(renaming.at, 0);
     for (int way = WAY_LINK; way < WAYS; way++)
         for (uint64_t n = renaming.at; n < renaming.at + 4; n++) {
@@ -319,16 +321,16 @@ static void killed_while_deleting(void **state)
     (void)state;
     bool killed = true;
     for (uint64_t n = 1; killed; n++) {
-        struct told told;
+        struct reported reported;
         make_runs(2);
         put(root, "mine/letter.txt", "a");
         killed = pass_is_killed(&one_folder, n);
         if (is_there("run1", "log.csv") && is_there("run1", "report.xml"))
-            assert_int_equal(pass(&one_folder, &told), S_OK);
+            assert_int_equal(pass(&one_folder, &reported), S_OK);
         else
-            assert_int_equal(pass(&(struct retention_policy){0}, &told), S_OK);
-        assert_int_equal(told.failure, S_OK);
-        text_buffer_free(&told.steps);
+            assert_int_equal(pass(&(struct retention_policy){0}, &reported), S_OK);
+        assert_int_equal(reported.failure, S_OK);
+        text_buffer_free(&reported.steps);
         assert_false(is_there("run1", ""));
         assert_true(is_there("run2", "log.csv") && is_there("run2", "report.xml") && is_there("mine", "letter.txt"));
         begin_again();
@@ -377,18 +379,18 @@ static void killed_while_sending(void **state)
     const struct retention_policy sends = {.actions = send_and_delete, .action_count = 1};
     bool killed = true;
     for (uint64_t n = 1; killed; n++) {
-        struct told told;
+        struct reported reported;
         make_runs(1);
         assert_int_equal(folder_create(share), S_OK);
-        assert_int_equal(pass(&packs, &told), S_OK);
-        text_buffer_free(&told.steps);
+        assert_int_equal(pass(&packs, &reported), S_OK);
+        text_buffer_free(&reported.steps);
         killed = pass_is_killed(&sends, n);
         assert_true(is_there("run1", "run1.cab") || file_exists(there));
         if (file_exists(there)) /* under that name it is whole */
             assert_holds_log(share, "run1.cab", "run1");
-        assert_int_equal(pass(&sends, &told), S_OK);
-        assert_int_equal(told.failure, S_OK);
-        text_buffer_free(&told.steps);
+        assert_int_equal(pass(&sends, &reported), S_OK);
+        assert_int_equal(reported.failure, S_OK);
+        text_buffer_free(&reported.steps);
         assert_holds_log(share, "run1.cab", "run1");
         assert_int_equal(files_in(share), 1);
         assert_false(is_there("run1", "run1.cab"));
@@ -425,8 +427,7 @@ static void a_bad_cabinet_keeps_no_other(void **state)
     memory_free(share);
 }
 
-/* Who may write to the share has put a link in the place of what a copy has left: the cabinet does not go where that
-   leads. */
+/* A user who can write to the share has replaced a partial copy by a link: the cabinet must not go to its target. */
 static void a_link_on_the_share(void **state)
 {
     (void)state;
@@ -466,7 +467,7 @@ static void cabinets_are_sent(void **state)
                                         .destination = folder_sent_to(share)}};
     const struct retention_policy policy = {.actions = sends, .action_count = 2};
     make_runs(1);
-    /* It is not there: the cabinet stays, and goes with the next pass. */
+    /* It does not exist: the cabinet stays, and goes with the next pass. */
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
     assert_true(is_there("run1", "run1.cab"));
     /* Others send there too, whose cabinets are the only ones by now. */
@@ -489,7 +490,7 @@ static void cabinets_are_sent(void **state)
     sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
     assert_pass(&policy, "run1 delete cabinet;");
     assert_true(is_there("run1", "report.xml"));
-    /* What has come since has a cabinet of its own, which has been sent nowhere. */
+    /* Later data have a separate cabinet, which has not been sent. */
     put(root, "run1/log.csv", "late");
     assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
     assert_holds_log(share, third, "run1");
@@ -529,8 +530,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
         cmocka_unit_test_setup_teardown(no_cabinet_is_written_for_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_gives_no_folder_up, begin, end),
-        cmocka_unit_test_setup_teardown(a_mark_that_cannot_be_read_is_told, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_named_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(an_unreadable_mark_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_named_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(the_newest_stays_it, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
 #ifndef _WIN32

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pass would do with the folders of runs. Who loses here loses logs that he wanted to keep, or fills his disk
-   with those that he did not. */
+/* The plan of retention for run folders. A failure here deletes logs that a user wanted to keep, or keeps logs until
+   the disk is full. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention/plan.h"
 
@@ -189,8 +189,8 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy, "");
 }
 
-/* Actions of their own say the same as one that has all bits: who asks for a cabinet loses nothing that is in none, and
-   who asks for it to be sent loses none that was not. */
+/* Separate actions have the same effect as one with all bits: if a cabinet is requested, only packed files are
+   deleted; if sending is requested, only sent ones. */
 static void actions_that_need_each_other(void **state)
 {
     (void)state;
@@ -432,7 +432,7 @@ static void add_run(struct world *w)
     const bool report = chance(4) != 0;
     w->now += (int64_t)(1 + chance(30)) * (DAY / 24);
     if (chance(40) == 0)
-        w->now -= 3 * DAY; /* somebody has set the clock */
+        w->now -= 3 * DAY; /* someone has set the clock */
     w->real[w->runs] = (struct retained_folder){.name = "run",
                                                 .started = w->now,
                                                 .data_files = 1,

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #endif
 
-/* Without this a user could not collect anything, or would be told wrong things about it. */
+/* Without this a user could not collect anything, or would be reported wrong things about it. */
 static void a_set_starts_runs_and_stops(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void a_run_writes_below_its_root_alone(void **state)
     expect_start_fails(root, "",
                        CSV_EACH_SECOND "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>:\\s"
                                        "</FileNameFormatPattern>" ONE_COUNTER,
-                       E_INVALIDARG, "FileNameFormatPattern: \":\\s\" makes \"c:s.csv\"");
+                       E_INVALIDARG, "FileNameFormatPattern: \":\\s\" expands to \"c:s.csv\"");
     expect_start_fails(root, "<Subdirectory>away</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
     expect_start_fails(root, "<Subdirectory>away/more</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
     expect_start_fails(root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER, leads_out, "c.csv");
@@ -444,7 +444,7 @@ static void an_unwritable_folder_is_named(void **state)
     if (child == 0) {
         if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
             _exit(10);
-        /* A data folder of its own; /usr belongs to root. */
+        /* A separate data folder; /usr belongs to root. */
         if (fixture_setup(NULL))
             _exit(11);
         scratch_environment("OPENPLA_HOST", host);

@@ -83,7 +83,7 @@ static bool says(const char *set, const char *words)
 }
 
 /* Each sample beyond is an event with Windows' five texts, if the collector asks for it, and a row of its file. */
-static void each_sample_is_told_and_written(void **state)
+static void each_sample_is_reported_and_written(void **state)
 {
     (void)state;
     char *root = fixture_folder("told");
@@ -135,7 +135,7 @@ static void settings_are_obeyed(void **state)
     memory_free(root);
 }
 
-/* A set that is to begin at the alert, which goes on while the alert does; and one that is not there. */
+/* A set that is to begin at the alert, which goes on while the alert does; and one that does not exist. */
 static void an_alert_starts_a_set(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void an_alert_starts_a_set(void **state)
     memory_free(root);
 }
 
-/* On a host without tasks a command line takes their place; one that is none is told. */
+/* On a host without tasks a command line replaces them; an invalid one is reported. */
 static void an_alert_runs_a_command(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void a_running_set_takes_other_thresholds(void **state)
     memory_free(root);
 }
 
-/* What is not there is named, in the journal and the record, and the others are watched. */
+/* A missing counter is named in the journal and the record, and the others are watched. */
 static void a_missing_counter_is_named(void **state)
 {
     (void)state;
@@ -259,9 +259,12 @@ static int setup(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_sample_is_told_and_written), cmocka_unit_test(settings_are_obeyed),
-        cmocka_unit_test(an_alert_starts_a_set),           cmocka_unit_test(an_alert_runs_a_command),
-        cmocka_unit_test(a_run_ends_with_its_alerts),      cmocka_unit_test(a_running_set_takes_other_thresholds),
+        cmocka_unit_test(each_sample_is_reported_and_written),
+        cmocka_unit_test(settings_are_obeyed),
+        cmocka_unit_test(an_alert_starts_a_set),
+        cmocka_unit_test(an_alert_runs_a_command),
+        cmocka_unit_test(a_run_ends_with_its_alerts),
+        cmocka_unit_test(a_running_set_takes_other_thresholds),
         cmocka_unit_test(a_missing_counter_is_named),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);

@@ -50,7 +50,7 @@ static void await_collected(const char *name, size_t times)
 }
 
 /* Else what is asked for now would be collected with the next run, or what has been be written over. */
-static void a_running_set_collects_what_it_is_asked_for_anew(void **state)
+static void a_running_set_collects_its_new_definition(void **state)
 {
     (void)state;
     char *root = fixture_folder("anew"), *in = fixture_folder("anew_in");
@@ -123,7 +123,7 @@ static int setup(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_running_set_collects_what_it_is_asked_for_anew),
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_running_set_collects_its_new_definition),
                                               cmocka_unit_test(what_is_copied_is_the_runs)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs where a file cannot be made, written or deleted, or memory is out, at each call in turn: of the host, of who
-   starts and stops it, and of what they write down. Who loses here has a set that says it runs and does not, a start
-   that failed and says nothing of why, a log that is torn, or a set that cannot be started any more. */
+/* Runs when a file cannot be created, written or deleted, or memory is out, at each call in turn: of the host
+   process, of starters and stoppers, and of their records. A failure here leaves a set that seems to run but does
+   not, a failed start without a reason, a torn log, or a set that cannot be started any more. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -56,7 +56,7 @@ static const char *name_of(const struct fault *f)
     return f->memory ? "allocations" : "operations on files";
 }
 
-/* What a failure may be. */
+/* The kinds of failures. */
 static void assert_is_the_fault(const struct fault *f, HRESULT hr, const char *what, uint64_t n)
 {
     if (SUCCEEDED(hr))
@@ -109,7 +109,7 @@ static void assert_nothing_torn(const char *name)
 static struct process *ended; /* a host that can say no more */
 
 /* As a host in this thread; *told is what its starter heard. */
-static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *told)
+static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *reported)
 {
     char key[SHARED_KEY_DIGITS + 1];
     struct start_report *report = NULL;
@@ -118,16 +118,17 @@ static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t
     arm(f, n);
     const HRESULT hr = run_host_main(SPACE, name, key, NULL);
     *calls = disarm(f);
-    *told = start_report_wait(report, ended, false, 0);
+    *reported = start_report_wait(report, ended, false, 0);
     start_report_close(report);
     return hr;
 }
 
 /* Of one that failed: its starter, its record or the journal says why. */
-static void assert_told(const struct fault *f, HRESULT hr, HRESULT told, const struct run_record *record, uint64_t n)
+static void assert_reported(const struct fault *f, HRESULT hr, HRESULT reported, const struct run_record *record,
+                            uint64_t n)
 {
-    if (FAILED(hr) && told != hr && record->last_result != hr && !fixture_events(1006, "host"))
-        fail_msg("%s %u: the host failed with 0x%08X, and nobody was told", name_of(f), (unsigned)n, (unsigned)hr);
+    if (FAILED(hr) && reported != hr && record->last_result != hr && !fixture_events(1006, "host"))
+        fail_msg("%s %u: the host failed with 0x%08X, without a report", name_of(f), (unsigned)n, (unsigned)hr);
 }
 
 static void each_call_of_a_host_fails(void **state)
@@ -142,15 +143,15 @@ static void each_call_of_a_host_fails(void **state)
             struct fault f = kinds[kind], none = kinds[0];
             struct run_state run;
             uint64_t of_next;
-            HRESULT told, again;
-            const HRESULT hr = host_here("host", &f, n, &calls, &told);
+            HRESULT reported, again;
+            const HRESULT hr = host_here("host", &f, n, &calls, &reported);
             met = calls >= n;
-            if (told != OPENPLA_E_HOST_DIED) /* it had no way to say a word */
-                assert_is_the_fault(&f, told, "host", n);
+            if (reported != OPENPLA_E_HOST_DIED) /* it had no way to say a word */
+                assert_is_the_fault(&f, reported, "host", n);
             assert_is_the_fault(&f, hr, "host", n);
             failed += FAILED(hr);
             struct run_record record = record_of("host");
-            assert_told(&f, hr, told, &record, n);
+            assert_reported(&f, hr, reported, &record, n);
             assert_false(record.running);
             if (record.known && hr != S_OK)
                 assert_true(record.serial_number >= serial);
@@ -162,8 +163,8 @@ static void each_call_of_a_host_fails(void **state)
             assert_nothing_torn("host");
             /* No lock, no number and no output of it is in the way of the next. */
             if (FAILED(hr) && n % (f.memory ? 16 : 1) == 0) {
-                again = host_here("host", &none, 0, &of_next, &told);
-                if (again != S_OK || told != S_OK)
+                again = host_here("host", &none, 0, &of_next, &reported);
+                if (again != S_OK || reported != S_OK)
                     fail_msg("%s %u: then 0x%08X %s", name_of(&f), (unsigned)n, (unsigned)again, error_text(again));
                 assert_whole_logs(root);
             }
@@ -270,7 +271,7 @@ static void each_call_of_who_asks_fails(void **state)
                     fail_msg("start, %s %u: failed, and the set runs", name_of(&f), (unsigned)n);
                 if (acts[i].act == flush || acts[i].act == update)
                     assert_true(runs());
-                /* A folder that cannot be flushed is told, and the definition is the new one (DECISIONS 70). */
+                /* A folder that cannot be flushed is reported, and the definition is the new one (DECISIONS 70). */
                 const bool taken = SUCCEEDED(hr) || (f.files.met && f.files.operation == FILE_OPERATION_FLUSH_FOLDER);
                 if (acts[i].act == update && !is_stored(taken ? version : before))
                     fail_msg("update, %s %u: 0x%08X, and the definition is another one", name_of(&f), (unsigned)n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of real runs, which the data manager looks after at stop, at segments and before starts: who relies on it has
+/* Folders of real runs, which the data manager maintains at stop, at segments and before starts: who relies on it has
    a disk that does not fill, and an event for whatever went. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -74,7 +74,7 @@ static void old_runs_go_when_a_run_stops(void **state)
     memory_free(root);
 }
 
-/* The field of the latest event with that number, "" where there is none. From memory_alloc. */
+/* The field of the latest event with that number, or "". From memory_alloc. */
 static char *field_of_event(uint32_t id, const char *field)
 {
     struct journal_reader *r;
@@ -112,7 +112,7 @@ static void the_event_names_the_cabinet_that_was_not_sent(void **state)
     memory_free(root);
 }
 
-/* A set that never stops has its folders looked after at each segment. */
+/* A set that never stops has its folders maintained at each segment. */
 static void at_each_segment(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_folder_that_two_sets_write_to(void **state)
     memory_free(root);
 }
 
-/* The folder of a set that nothing looks after lies in that of a run of another one, which deletes nothing of it. */
+/* The folder of a set that nothing maintains lies in that of a run of another one, which deletes nothing of it. */
 static void a_folder_in_that_of_another_set(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void before_a_start(void **state)
     assert_int_equal(run_stop(SPACE, "start", true), S_OK);
     run_once("start");
     assert_true(has_run(root, 4) && has_run(root, 5));
-    /* What others have put there is counted, and stays: then the start fails as it says. */
+    /* Folders of others count, and stay: then the start fails and says so. */
     put_foreign(root);
     assert_int_equal(run_start(SPACE, "start", true), PLA_E_TOO_MANY_FOLDERS);
     assert_true(foreign_stays(root) && has_run(root, 5));
@@ -214,8 +214,8 @@ static void what_users_keep_does_not_stop_a_set(void **state)
     memory_free(root);
 }
 
-/* Whatever a run and its report make goes with the folder, and nothing else does: what is not in the run's list would
-   stay for good, and what is in it wrongly would be lost. */
+/* The files of a run and its report are deleted with the folder, and nothing else is: a file missing from the run's
+   list would stay forever, a wrong one would be lost. */
 static void what_a_run_has_made_and_nothing_else(void **state)
 {
     (void)state;
@@ -277,8 +277,8 @@ static void actions_of_a_run(void **state)
     memory_free(root);
 }
 
-/* A file that is open somewhere is told of; the run and the other folders have nothing of it. */
-static void what_cannot_go_is_told(void **state)
+/* A file that is open somewhere is reported; the run and the other folders have nothing of it. */
+static void undeletable_files_are_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("held"), *path = path_join(root, "run000001/c.csv");
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(what_users_keep_does_not_stop_a_set),
         cmocka_unit_test(what_a_run_has_made_and_nothing_else),
         cmocka_unit_test(actions_of_a_run),
-        cmocka_unit_test(what_cannot_go_is_told),
+        cmocka_unit_test(undeletable_files_are_reported),
         cmocka_unit_test(a_start_that_fails),
     };
     return cmocka_run_group_tests(tests, setup, fixture_teardown);

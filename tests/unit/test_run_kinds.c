@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run does for collectors of every kind: those that call it, end by themselves, fail, cross a threshold, and
-   what comes after a segment. */
+/* Runs with all kinds of collectors: those that call, end on their own, fail, or cross a threshold; and the work
+   after a segment. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -24,7 +24,7 @@ static void start(const char *name)
         fail_msg("%s", error_text(hr));
 }
 
-/* A collector that takes no samples would never be heard, or only at somebody else's next sample. */
+/* A collector that takes no samples would never be heard, or only at another user's next sample. */
 static void a_collector_wakes_the_run(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void a_collector_wakes_the_run(void **state)
     memory_free(root);
 }
 
-/* A set of what ends by itself would run for ever, or end before all is collected. */
+/* A set of what ends alone would run for ever, or end before all is collected. */
 static void what_ends_by_itself_ends_the_run(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void what_ends_by_itself_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.1, StopOnCompletion, of a limit that a collector has of its own. */
+/* MS-PLA 3.2.4.1, StopOnCompletion, for a limit of the collector itself. */
 static void a_limit_ends_the_run(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void a_segment_ends_that_takes_no_samples(void **state)
     memory_free(root);
 }
 
-/* One session that somebody ended would cost the counters beside it; or a set that collects nothing would be shown as
+/* One session that someone ended would cost the counters beside it; or a set that collects nothing would be shown as
    running. */
 static void a_failed_collector_leaves_the_others(void **state)
 {
@@ -221,7 +221,7 @@ static void the_data_manager_has_each_segment_and_nobody_waits_for_it(void **sta
 
 /* Journal and data manager of a run that ends because its second segment cannot be opened: nothing is to be done for a
    segment that never was; and the journal would not know why the first one's work had failed. */
-static void what_fails_between_segments_is_told(void **state)
+static void failures_between_segments_are_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("between"), *until = path_join(root, "until"), *list = path_join(root, "list");
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(a_segment_is_a_new_chance),
         cmocka_unit_test(a_crossing_is_an_event_if_the_collector_wants_it),
         cmocka_unit_test(the_data_manager_has_each_segment_and_nobody_waits_for_it),
-        cmocka_unit_test(what_fails_between_segments_is_told),
+        cmocka_unit_test(failures_between_segments_are_reported),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -193,8 +193,8 @@ static void limits_without_segments_end_the_run(void **state)
     memory_free(root);
 }
 
-/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment, or when the
-   Duration is over (DECISIONS 35): a set for an hour would have one sample. Whoever finds it stopped is told why. */
+/* MS-PLA, StopOnCompletion: a counter log without limits is complete at once, else with its first segment, or when
+   the Duration is over (DECISIONS 35): a set for an hour would have one sample. The run's message gives the reason. */
 static void completion_ends_the_run(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void completion_ends_the_run(void **state)
 }
 
 /* However much else there is to tell: a message is bounded. */
-static void the_reason_of_the_end_is_always_told(void **state)
+static void the_reason_of_the_end_is_always_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("notes");
@@ -307,7 +307,7 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     assert_int_equal(hr, S_OK);
     struct run_record record = {0};
     for (int i = 0; i < PATIENCE_MS / 20 && SUCCEEDED(record.last_result);
-         i++) { /* the first that fails is told at once */
+         i++) { /* the first that fails is reported at once */
         run_record_free(&record);
         fixture_sleep(20);
         record = fixture_record("full");
@@ -398,7 +398,7 @@ int main(void)
 #endif
         cmocka_unit_test(segments_of_one_name_get_the_serial_number),
         cmocka_unit_test(limits_without_segments_end_the_run),
-        cmocka_unit_test(the_reason_of_the_end_is_always_told),
+        cmocka_unit_test(the_reason_of_the_end_is_always_reported),
         cmocka_unit_test(completion_ends_the_run),
         cmocka_unit_test(a_set_without_collectors_runs_until_it_is_stopped),
         cmocka_unit_test(collectors_keep_their_own_intervals),

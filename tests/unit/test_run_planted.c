@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What others put where a run's host has its shared memory, signals and record: nothing of it blocks a set, hangs a
-   client or has a process ended that is no host. */
+/* Objects that others plant in place of a run's shared memory, signals and record: none of them may block a set,
+   hang a client, or have a process terminated that is not a set host. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/pla/run/run_state.h"
@@ -118,8 +118,8 @@ static void write_down(const char *set, uint32_t id, uint64_t start_time)
     assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
 }
 
-/* What a host that was cut off has left names a process that got its id since: it would be taken for a run that goes
-   on, and be ended as one that does not answer. */
+/* The registration of a killed host process may name a process that got its id since, which must not be taken for a
+   run, nor terminated because it does not answer. */
 static void an_id_that_is_used_again(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void a_reason_that_cannot_be_is_not_recorded(void **state)
     memory_free(root);
 }
 
-/* A section of somebody else under the name of a run is not the run's. */
+/* A section of another user under the name of a run is not the run's. */
 static void a_section_of_another_account(void **state)
 {
     (void)state;

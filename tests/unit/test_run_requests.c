@@ -278,7 +278,7 @@ static void why_an_asynchronous_start_failed(void **state)
 }
 
 /* The next reader would take a torn run for one that ended well. */
-static void a_host_that_died_is_told_of(void **state)
+static void a_dead_host_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("died"), *value;
@@ -331,8 +331,8 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     memory_free(root);
 }
 
-/* Who waits for the end of a run, or is about to end its host by force, would do that to the run that somebody else has
-   begun meanwhile. */
+/* Waiting for the end of a run, or terminating its host process, must not affect a run that another user has started
+   since. */
 static void a_client_of_one_run_leaves_the_next_alone(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ int main(void)
         cmocka_unit_test(a_flush_brings_the_samples_to_the_file),
         cmocka_unit_test(a_stop_right_after_an_asynchronous_start),
         cmocka_unit_test(why_an_asynchronous_start_failed),
-        cmocka_unit_test(a_host_that_died_is_told_of),
+        cmocka_unit_test(a_dead_host_is_reported),
         cmocka_unit_test(the_end_of_a_run_is_noted_late_rather_than_never),
         cmocka_unit_test(a_client_of_one_run_leaves_the_next_alone),
         cmocka_unit_test(resources_are_checked_before_a_run),

@@ -150,7 +150,7 @@ static struct file_lock *lock_run(const char *name)
     return lock;
 }
 
-/* A set whose host is not there would be shown as running, or a running one as stopped. */
+/* A set whose host does not exist would be shown as running, or a running one as stopped. */
 static void the_section_lives_with_its_host(void **state)
 {
     (void)state;
@@ -269,8 +269,8 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_create("", NULL, &starter), E_INVALIDARG);
 }
 
-/* The memory of a start is shared with the host's account: what is written there must not come back as a success that
-   is none, or as a number that no page explains. */
+/* The memory of a start is shared with the host's account: what is written there must not come back as a false
+   success, or as an unknown error code. */
 static void a_report_of_no_host_is_refused(void **state)
 {
     static const int32_t forged[] = {
@@ -320,7 +320,7 @@ static void an_answer_of_no_host_is_refused(void **state)
     file_lock_release(lock);
 }
 
-/* What went wrong in a run would be drowned in repetitions or lost when there is much of it. */
+/* The problems of a run must not drown in repetitions, or be lost when there are many. */
 static void diagnostics_say_each_thing_once(void **state)
 {
     (void)state;

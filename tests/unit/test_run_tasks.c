@@ -51,7 +51,7 @@ static void run_for_a_moment(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-/* Who archives logs by a task would have a log twice, or never, or another one's. */
+/* A task that archives logs must get each log once. */
 static void each_segment_has_its_task_once_with_its_own_log(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void failed_run(const char *name, const char *root, const char *task, int
     memory_free(set);
 }
 
-static void a_task_that_fails_or_hangs_is_told_and_ends_nothing(void **state)
+static void a_task_that_fails_or_hangs_is_reported_and_ends_nothing(void **state)
 {
     (void)state;
     char *root = fixture_folder("of failures"), *end = path_join(root, "end"),
@@ -131,7 +131,7 @@ static void a_task_that_fails_or_hangs_is_told_and_ends_nothing(void **state)
     memory_free(root);
 }
 
-/* Who polls Status for 0 finds the task done; and a host that is killed meanwhile has ended its run before. */
+/* Who polls Status for 0 finds the task done; and a host that is killed at the same time has ended its run before. */
 static void a_set_is_compiling_until_its_task_is_done(void **state)
 {
     (void)state;
@@ -227,8 +227,8 @@ static bool has_line(const char *path)
     return whole;
 }
 
-/* MS-PLA 3.2.4.8.11: who is told by an alert's task would not know what crossed what, or a value would be an option.
-   The tests' kind of alert crosses at each sample. */
+/* MS-PLA 3.2.4.8.11: an alert's task must get the right counter and value, and no value may become an option. The
+   alert kind of these tests crosses at each sample. */
 static void an_alert_has_its_task_with_what_crossed(void **state)
 {
     static const char wanted[] = "[cross][\\Memory\\Available MBytes][<][12.5][100][\" {name} \\][12 a][alert's][{x}][";
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
         return until(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_segment_has_its_task_once_with_its_own_log),
-        cmocka_unit_test(a_task_that_fails_or_hangs_is_told_and_ends_nothing),
+        cmocka_unit_test(a_task_that_fails_or_hangs_is_reported_and_ends_nothing),
         cmocka_unit_test(a_set_is_compiling_until_its_task_is_done),
         cmocka_unit_test(tasks_at_work_have_a_bound),
         cmocka_unit_test(an_alert_has_its_task_with_what_crossed),

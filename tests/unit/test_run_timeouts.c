@@ -46,7 +46,7 @@ static void a_collector_that_does_not_open(void **state)
     assert_non_null(strstr(record.last_message, "\"c\""));
     assert_false(record.running);
     run_record_free(&record);
-    /* Not synchronous: it is starting until somebody stops it. */
+    /* Not synchronous: it is starting until someone stops it. */
     assert_int_equal(run_start(SPACE, "open", false), S_OK);
     struct run_state s;
     assert_int_equal(run_query(SPACE, "open", &s), S_OK);
@@ -106,7 +106,7 @@ static void end_compiling(void *path)
 {
     struct wakeup *pause;
     if (SUCCEEDED(wakeup_create(&pause)))
-        wakeup_wait(pause, 500); /* the stop waits meanwhile */
+        wakeup_wait(pause, 500); /* the stop waits at the same time */
     wakeup_free(pause);
     file_store(path, "", 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
-   segmented, changed, flushed, refused or killed meanwhile. Sessions and hosts are real ones. */
+   segmented, changed, flushed, refused or killed at the same time. Sessions and hosts are real ones. */
 #include "engine/base/thread.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_instance.h"
@@ -107,7 +107,7 @@ static void append_goes_on_and_overwrite_does_not(void **state)
     memory_free(root);
 }
 
-/* What is no trace is somebody's work. */
+/* A file that is not a trace is a user's work. */
 static void a_file_that_is_no_trace_stays(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void a_file_that_is_no_trace_stays(void **state)
     assert_int_equal(file_store(path, "my thesis", 9), S_OK);
     commit("thesis", root, TRACE("thesis", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0)));
     assert_int_equal(run_start(SPACE, "thesis", true), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
-    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), "is no trace; it is not overwritten"));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), "already exists and is not a trace"));
     char *text = fixture_read(root, "thesis.etl");
     assert_string_equal(text, "my thesis");
     memory_free(text);
@@ -251,7 +251,7 @@ static void logs_of_a_private_session_stay(void **state)
     memory_free(root);
 }
 
-static void segments_of_a_private_session_give_way_to_each_other(void **state)
+static void segments_of_a_private_session_follow_each_other(void **state)
 {
     (void)state;
     char *root = fixture_folder("ways");
@@ -520,7 +520,7 @@ static size_t processes_in(const char *root, const char *file)
     return count;
 }
 
-/* Where the host has no source of them the file is there all the same. */
+/* Hosts without kernel events create the file nevertheless. */
 static size_t least_processes(void)
 {
     return SUCCEEDED(trace_instance_possible(NULL)) ? 2 : 0;
@@ -579,7 +579,7 @@ static void a_session_of_the_kernel_is_segmented_and_circular(void **state)
 }
 
 /* Published templates have collectors of all kinds: the others would be missed for one that does not run. */
-static void a_kind_that_does_not_run_is_left_out(void **state)
+static void an_unsupported_kind_is_skipped(void **state)
 {
     (void)state;
     char *root = fixture_folder("kinds");
@@ -590,7 +590,7 @@ static void a_kind_that_does_not_run_is_left_out(void **state)
     start("kinds");
     write_event(4, 1, 3);
     stop("kinds");
-    check_message("kinds", "collector \"calls\": collectors of type 4 do not run");
+    check_message("kinds", "collector \"calls\": type 4 is not supported");
     assert_true(numbers_of(root, "rest.etl").bits == 8);
     struct run_record record = fixture_record("kinds");
     assert_string_equal(record.latest_files.items[0], "");
@@ -610,7 +610,7 @@ static void a_session_that_somebody_ends_is_missed(void **state)
     write_event(4, 1, 1);
     assert_int_equal(ask("ended", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     fixture_await("ended", RUN_STOPPED, PATIENCE_MS);
-    check_message("ended", "trace session 'ended' was ended by somebody else");
+    check_message("ended", "trace session 'ended' was stopped by another program");
     assert_true(numbers_of(root, "ended.etl").bits == 2);
     memory_free(root);
 }
@@ -649,7 +649,7 @@ static void the_session_of_a_killed_host_does_not_stay(void **state)
     memory_free(root);
 }
 
-/* A session of that name which somebody else has started since is not ours to end. */
+/* A session of that name which another user has started since is not ours to end. */
 static void a_session_of_others_stays(void **state)
 {
     (void)state;
@@ -713,7 +713,7 @@ static void the_kernels_session_that_others_restart_stays_theirs(void **state)
     TRACEHANDLE handle;
     assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
     fixture_await("restarted", RUN_STOPPED, PATIENCE_MS);
-    check_message("restarted", "trace session 'NT Kernel Logger' was ended by somebody else");
+    check_message("restarted", "trace session 'NT Kernel Logger' was stopped by another program");
     assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     memory_free(root);
 }
@@ -750,7 +750,7 @@ int main(void)
         cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
         cmocka_unit_test(a_private_session_is_flushed_and_segmented_as_others),
         cmocka_unit_test(logs_of_a_private_session_stay),
-        cmocka_unit_test(segments_of_a_private_session_give_way_to_each_other),
+        cmocka_unit_test(segments_of_a_private_session_follow_each_other),
         cmocka_unit_test(a_start_that_fails_leaves_no_file_of_a_private_session),
         cmocka_unit_test(segments_by_size_lose_nothing),
         cmocka_unit_test(a_full_file_ends_the_run),
@@ -762,7 +762,7 @@ int main(void)
         cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
         cmocka_unit_test(a_session_of_the_kernel_records_beside_another),
         cmocka_unit_test(a_session_of_the_kernel_is_segmented_and_circular),
-        cmocka_unit_test(a_kind_that_does_not_run_is_left_out),
+        cmocka_unit_test(an_unsupported_kind_is_skipped),
         cmocka_unit_test(a_session_that_somebody_ends_is_missed),
         cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
         cmocka_unit_test(a_session_of_others_stays),

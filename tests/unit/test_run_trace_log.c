@@ -28,8 +28,8 @@ static struct trace_session session_of(const char *name)
 
 /* ---- clocks ---- */
 
-/* Who lays a trace beside other logs would look at the wrong moment. */
-static void each_clock_is_the_logs_and_tells_the_time(void **state)
+/* Who lays a trace beside other logs would check the wrong moment. */
+static void each_clock_stamps_the_log_correctly(void **state)
 {
     enum { SECOND = 10000000 };
     static const uint32_t clocks[] = {ETL_CLOCK_TICKS, ETL_CLOCK_SYSTEM, ETL_CLOCK_CYCLES};
@@ -55,7 +55,7 @@ static void each_clock_is_the_logs_and_tells_the_time(void **state)
         while (etl_reader_next(reader, &record) == S_OK)
             if (record.kind == ETL_RECORD_MANIFEST)
                 at[get_u64(record.data)] = etl_log_utc(log, record.stamp);
-        /* A host's wall clock may be set meanwhile; cycles are told in whole MHz. */
+        /* A host's wall clock may be set at the same time; cycles are reported in whole MHz. */
         assert_in_range(at[0], before - SECOND / 10, after + SECOND / 10);
         assert_in_range(at[1] - at[0], 3 * (SECOND / 10) - SECOND / 50, after - before + SECOND / 50);
         etl_reader_close(reader);
@@ -101,7 +101,7 @@ static void buffers_are_those_that_the_host_can_have(void **state)
     memory_free(root);
 }
 
-/* A bit that nobody knows here is the session's all the same: an export of a live one has it. */
+/* A bit that nobody knows here is the session's nevertheless: an export of a live one has it. */
 static void modes_that_are_not_known_are_passed_on(void **state)
 {
     enum { STOP_ON_HYBRID_SHUTDOWN = 0x400000 };
@@ -140,7 +140,7 @@ static void a_session_without_a_guid_has_one(void **state)
 
 /* ---- when events are in the file ---- */
 
-/* Of a trace that is looked at while it grows: its latest events are there within the timer, and not at all without. */
+/* Of a trace that is checked while it grows: its latest events are there within the timer, and not at all without. */
 static void a_timer_puts_events_into_the_file(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void commit_template(const char *name, const char *file, const char *root
     object_release(set);
 }
 
-/* One session with providers that nobody has registered, and one that somebody has, by keywords of its own. */
+/* A session with event providers that are not registered, and one that is, with keywords of that provider. */
 static void a_template_of_one_session_records(void **state)
 {
     (void)state;
@@ -236,14 +236,14 @@ static void a_template_of_all_kinds_records(void **state)
     assert_string_equal(path_name(record.latest_files.items[1]), "Active Directory.etl");
     assert_true(numbers_in(record.latest_files.items[1]).bits == 6);
     run_record_free(&record);
-    check_message("directory", "collector \"Calls\": collectors of type 4 do not run");
+    check_message("directory", "collector \"Calls\": type 4 is not supported");
     memory_free(root);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_clock_is_the_logs_and_tells_the_time),
+        cmocka_unit_test(each_clock_stamps_the_log_correctly),
         cmocka_unit_test(buffers_are_those_that_the_host_can_have),
         cmocka_unit_test(modes_that_are_not_known_are_passed_on),
         cmocka_unit_test(a_session_without_a_guid_has_one),

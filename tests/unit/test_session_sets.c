@@ -60,7 +60,8 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* Who may use a session is said by its Guid, and shown; what is put beside that has no effect, and is told. */
+/* The Guid's descriptor controls access to a session, and is shown; another one that is put has no effect, and is
+   reported. */
 static void security_is_that_of_the_guid(void **state)
 {
 #define OWN_SECURITY "O:BAG:BAD:(A;;0x120fff;;;BA)(A;;0x120fff;;;SY)"
@@ -68,11 +69,11 @@ static void security_is_that_of_the_guid(void **state)
     struct object *issues,
         *set = set_of_xml("Session", "<Security>" OWN_SECURITY "</Security>",
                           "<StreamMode>2</StreamMode><Guid>{77777777-0001-0002-0300-000000000000}</Guid>");
-    bool told;
+    bool reported;
     (void)state;
     assert_done(commit_with(set, "guarded", CREATE, &issues));
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
-    assert_true(told);
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &reported), S_OK);
+    assert_true(reported);
     object_release(issues);
     assert_done(set_start(set, &caller_self, true));
     object_release(set);
@@ -89,8 +90,8 @@ static void security_is_that_of_the_guid(void **state)
     value_free(&v);
     /* As it was queried it is nothing new. */
     assert_done(commit_with(set, "guarded", BOTH | UPDATE, &issues));
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
-    assert_false(told);
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &reported), S_OK);
+    assert_false(reported);
     object_release(issues);
     GUID guid_again = session;
     assert_int_equal(EventAccessRemove(&guid_again), ERROR_SUCCESS);
@@ -101,7 +102,7 @@ static void security_is_that_of_the_guid(void **state)
     object_release(set);
 }
 
-/* Whoever looks at the machine's sessions sees them all, whole. */
+/* Whoever checks the machine's sessions sees them all, whole. */
 static void sessions_of_other_programs_are_sets_too(void **state)
 {
     char *file = file_named("foreign.log");
@@ -319,15 +320,15 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collector_in(set)->FlushTimer, 1);
     assert_int_equal(collector_in(set)->SessionId, session);
 
-    /* Other providers, timer and file; what cannot change is told of. */
+    /* Other providers, timer and file; what cannot change is reported. */
     object_release(set);
     set = set_of_xml("Session", "",
                      "<FileName>second</FileName><FlushTimer>2</FlushTimer><BufferSize>99</BufferSize>"
                      "<TraceDataProvider><Guid>{33333333-0001-0002-0300-000000000000}</Guid></TraceDataProvider>");
     assert_done(commit_with(set, "changed", MODIFY | UPDATE, &issues));
-    bool told;
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/BufferSize", &told), S_OK);
-    assert_true(told);
+    bool reported;
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/BufferSize", &reported), S_OK);
+    assert_true(reported);
     object_release(issues);
     write_numbered(provider); /* which nobody wants now */
     other = queried("Session\\changed");
@@ -339,7 +340,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collection_count(c->TraceDataProviders), 1);
     object_release(other);
 
-    /* What is neither told of nor can be: named, and nothing has changed. */
+    /* A property that can neither be changed nor ignored is named, and nothing changes. */
     c = collector_in(set);
     c->StreamMode = 2;
     assert_said(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "StreamMode: ");
@@ -368,7 +369,7 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
     struct object *twin = set_of_xml("Session", "",
                                      "<StreamMode>2</StreamMode><SessionName>another</SessionName>"
                                      "<Guid>{0A0B0C0D-0001-0002-0300-000000000000}</Guid>");
-    bool told;
+    bool reported;
     (void)state;
     start_foreign("taken", TRACE_MODE_REAL_TIME, 64, NULL);
     assert_said(commit(set, "Taken", CREATE), PLA_E_DCS_ALREADY_EXISTS, "Taken");
@@ -380,8 +381,8 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
     collector_in(set)->Guid = collector_in(twin)->Guid;
     assert_done(set_start(set, &caller_self, true));
     assert_done(commit_with(twin, "twin", CREATE, &issues));
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName", &told), S_OK);
-    assert_true(told); /* the set's name is the session's */
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName", &reported), S_OK);
+    assert_true(reported); /* the set's name is the session's */
     object_release(issues);
     assert_int_equal(set_start(twin, &caller_self, true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_done(set_stop(set, &caller_self, true));
@@ -405,7 +406,7 @@ static void what_is_in_the_way_of_a_session_is_named(void **state)
                      "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid></TraceDataProvider>");
     assert_done(commit_with(set, "kernel", CREATE, &issues));
     object_release(issues);
-    assert_said(set_start(set, &caller_self, true), PLA_E_INVALID_SESSION_NAME, "'NT Kernel Logger' alone");
+    assert_said(set_start(set, &caller_self, true), PLA_E_INVALID_SESSION_NAME, "require session 'NT Kernel Logger'");
     assert_int_equal(query("Session\\kernel"), NOT_FOUND);
     object_release(set);
 }
@@ -434,7 +435,7 @@ static void the_kernels_session_is_a_set(void **state)
             assert_non_null(strstr(xml, *flag));
         memory_free(xml);
         object_release(live);
-        /* What is put is what runs from now on: of all masks, which are a flag array then. */
+        /* Flags that are put apply to the running session: of all masks, as a flag array. */
         memory_free(collector);
         collector = text_format("<StreamMode>2</StreamMode><ExtendedModes>%u</ExtendedModes><TraceDataProvider>"
                                 "<Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny><ValueMapType>3"
@@ -457,7 +458,7 @@ static void the_kernels_session_is_a_set(void **state)
     }
 }
 
-/* What is in memory alone is written where a file would be, and the session goes on. */
+/* A session in memory writes to where its file would be, and continues. */
 static void a_session_in_memory_is_flushed_to_the_file(void **state)
 {
     struct object *set =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may do what: each verb, for each sort of caller, with each sort of descriptor. A row that is wrong lets somebody
-   read, change, stop or delete what is not his, or keeps a set from who owns it. */
+/* The access check: each verb, for each kind of caller, with each kind of descriptor. A wrong row lets a user read,
+   change, stop or delete another user's set, or denies the owner access. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -20,7 +20,7 @@
 
 static struct callers callers;
 
-/* What fails within each verb that is asked: the Nth operation on files, or the Nth allocation; n 0: nothing. */
+/* What fails within each verb: the Nth file operation or the Nth allocation; n 0: nothing. */
 #define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: nothing here asks for it */
 static struct {
     bool memory;
@@ -196,7 +196,7 @@ static const struct {
     {"D:(A;;FA;;;" CALLERS_OWNER ")", "LQVSD", "", "", VERBS},
     {"O:" CALLERS_OWNER "D:(A;;0x1;;;SY)", "LQVSD", "", "", "S"},
     {"D:(XA;;FA;;;WD;(1==1))", "LQVSD", "", "", ""},
-    /* What the put of a Security would have refused, but somebody wrote into the file. */
+    /* A Security that the property would have rejected was written to the file. */
     {"D:NO_ACCESS_CONTROL", VERBS, "", "", ""},
     {"O:BAG:BA", VERBS, "", "", ""},
     {"everybody", VERBS, "", "", ""},
@@ -232,7 +232,8 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
 static void each_verb_of_each_caller_with_each_descriptor(void **state)
 {
     (void)state;
-    scratch_environment("OPENPLA_HOST", "no such program"); /* who may start it is told so, and nothing runs */
+    scratch_environment("OPENPLA_HOST",
+                        "no such program"); /* the caller may start it and gets the error; nothing runs */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_cell(i, "itself", &caller_self,
                     rows[i].security[0] == 'e' || !strncmp(rows[i].security, "O:BAG:BA", 9) ||
@@ -287,7 +288,7 @@ static void who_makes_sets(void **state)
     security = security_of(set);
     assert_non_null(strstr(security, "(A;;FA;;;" CALLERS_LOGGER ")"));
     memory_free(security);
-    /* What is refused leaves the object as it was. */
+    /* A refused verb leaves the object unchanged. */
     put_security(set, SET_DEFAULT_SECURITY);
     assert_int_equal(commit(set, &callers.logger, "made", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     security = security_of(set);
@@ -336,7 +337,7 @@ static void sessions_begin_for_who_may_trace(void **state)
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
         assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_start(set, &callers.owner, true), E_ACCESSDENIED);
-        /* One that does not run: it may, by the time that it is looked for. */
+        /* One that does not run: it may, by the time that it is searched. */
         assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.nobody, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.logger, true), PLA_E_DCS_NOT_RUNNING);
@@ -386,7 +387,7 @@ static void the_kernels_events_are_for_administrators(void **state)
     assert_int_equal(commit(set, &callers.logger, "Session\\NT Kernel Logger", SETS_CREATE_NEW), S_OK);
     assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
     object_release(set);
-    set = new_set(); /* who may is told no different of what he reads and commits again */
+    set = new_set(); /* a caller with access gets the same result when he reads and commits again */
     assert_int_equal(set_from_xml(set, system_logger, strlen(system_logger), NULL), S_OK);
     assert_int_equal(commit(set, &callers.administrator, "Autosession\\gate", SETS_MODIFY), S_OK);
     object_release(set);
@@ -395,17 +396,17 @@ static void the_kernels_events_are_for_administrators(void **state)
     assert_string_equal(security, "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)");
     memory_free(security);
     struct object *issues = NULL;
-    bool told;
+    bool reported;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_commit(set, &callers.administrator, "Autosession\\gate", "", SETS_MODIFY, issues), S_OK);
-    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &told), S_OK);
-    assert_false(told);
+    assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &reported), S_OK);
+    assert_false(reported);
     object_release(issues);
     assert_int_equal(set_delete(set, &callers.administrator), S_OK);
     object_release(set);
 }
 
-/* What a commit would say of it says which sets there are, and who may not commit is told so before he relies on it. */
+/* A refused Commit must not reveal which sets exist, and is refused before the caller relies on it. */
 static void validation_alone_asks_as_well(void **state)
 {
     enum { LOOK_NEW = SETS_CREATE_NEW | SETS_VALIDATE_ONLY, LOOK = SETS_MODIFY | SETS_VALIDATE_ONLY };
@@ -464,7 +465,7 @@ static void lists_show_what_may_be_read(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shown"), S_OK);
 }
 
-/* Who edits the XML of a stored set has said who may what, whatever stands behind it. */
+/* The XML of a stored set controls access, whatever the line after it says. */
 static void the_definition_is_the_truth(void **state)
 {
     (void)state;
@@ -505,7 +506,7 @@ static void ask_again_and_again(void *user)
     }
 }
 
-static void callers_at_the_same_time_are_told_apart(void **state)
+static void concurrent_callers_are_distinguished(void **state)
 {
     struct asking askings[] = {{.caller = &callers.administrator, .may = true},
                                {.caller = &callers.user, .may = false},
@@ -525,7 +526,7 @@ static void callers_at_the_same_time_are_told_apart(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shared"), S_OK);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void events_name_who_asked(void **state)
 {
@@ -550,7 +551,7 @@ static void events_name_who_asked(void **state)
     assert_string_equal(fixture_user, account);
     assert_non_null(strstr(fixture_reason, "Stop"));
     memory_free(account);
-    /* Who is refused all day long does not fill the journal. */
+    /* Repeated refusals do not fill the journal. */
     for (int i = 0; i < 3 * REFUSALS_TOLD; i++)
         assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
     assert_in_range(fixture_events(9020, "told"), 2, REFUSALS_TOLD);
@@ -605,7 +606,7 @@ int main(void)
         cmocka_unit_test(validation_alone_asks_as_well),
         cmocka_unit_test(lists_show_what_may_be_read),
         cmocka_unit_test(the_definition_is_the_truth),
-        cmocka_unit_test(callers_at_the_same_time_are_told_apart),
+        cmocka_unit_test(concurrent_callers_are_distinguished),
         cmocka_unit_test(what_fails_lets_nobody_through),
     };
     callers_open(&callers);

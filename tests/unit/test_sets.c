@@ -121,7 +121,7 @@ static void the_latest_log_is_shown_after_every_run(void **state)
         object_release(same);
         object_release(other);
     }
-    /* What is put stands, through Commit, until a run writes another. */
+    /* A value that was put stays, through Commit, until a run writes another. */
     struct value v = {.kind = PROPERTY_TEXT, .text = (char *)"C:\\elsewhere.csv"};
     assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &v), S_OK);
     assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
@@ -195,7 +195,7 @@ static void names_that_leave_the_folder_fail_commit(void **state)
         object_release(collector);
         object_release(set);
     }
-    /* A collector's own name is no path, whatever it holds. */
+    /* A collector's name is never used as a path, whatever it contains. */
     struct object *set = set_for_runs("."), *collector = first_collector(set);
     put_number(collector, "FileNameFormat", 0);
     assert_int_equal(put_text(collector, "Name", "nul"), S_OK);
@@ -214,7 +214,7 @@ static void fails_commit(struct object *set, const char *name, const char *said)
 
 /* A set whose name no process can be given is one that never starts; one that looks like another is started, changed
    or deleted in that one's place. */
-static void names_can_be_used_and_told_apart(void **state)
+static void names_can_be_used_and_distinguished(void **state)
 {
     static const char *const controls[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
                                            "\xE2\x80\xAE", "\xE2\x81\xA6", "\xE2\x81\xA9"};
@@ -311,7 +311,7 @@ static void a_template_does_not_take_the_serial_number_back(void **state)
                             folder);
     struct object *set, *issues;
     for (uint32_t run = 1; run <= 3; run++) {
-        bool told;
+        bool reported;
         set = new_set();
         xml_into(set, xml);
         for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly tells the same */
@@ -319,8 +319,8 @@ static void a_template_does_not_take_the_serial_number_back(void **state)
             assert_int_equal(set_commit(set, &caller_self, "template", "",
                                         MODE_CREATE_OR_MODIFY | (validated ? 0 : MODE_VALIDATE_ONLY), issues),
                              S_OK);
-            assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "SerialNumber", &told), S_OK);
-            assert_int_equal(told, run > 1);
+            assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "SerialNumber", &reported), S_OK);
+            assert_int_equal(reported, run > 1);
             object_release(issues);
         }
         assert_int_equal(number_of(set, "SerialNumber"), run);
@@ -328,7 +328,7 @@ static void a_template_does_not_take_the_serial_number_back(void **state)
         if (run < 3)
             object_release(set);
     }
-    /* Deleted, the set begins anew. */
+    /* Deleted, the set begins again. */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
     set = new_set();
@@ -391,18 +391,18 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
 }
 
 /* A name that no task can have would be found out when the first log is not archived. */
-static void a_task_that_cannot_be_is_told(void **state)
+static void an_impossible_task_is_reported(void **state)
 {
     struct object *set = new_set(), *issues;
-    bool told;
+    bool reported;
     (void)state;
     for (int i = 0; i < 2; i++) {
         xml_into(set, i ? "<DataCollectorSet><Task>\\My\\Task</Task></DataCollectorSet>"
                         : "<DataCollectorSet><Task>My/Task</Task></DataCollectorSet>");
         assert_int_equal(issues_create(NULL, &issues), S_OK);
         assert_int_equal(set_commit(set, &caller_self, "tasked", "", MODE_CREATE_OR_MODIFY, issues), S_OK);
-        assert_int_equal(issues_has(issues, E_INVALIDARG, "Task", &told), S_OK);
-        assert_int_equal(told, !i);
+        assert_int_equal(issues_has(issues, E_INVALIDARG, "Task", &reported), S_OK);
+        assert_int_equal(reported, !i);
         object_release(issues);
     }
     assert_int_equal(set_delete(set, &caller_self), S_OK);
@@ -410,10 +410,11 @@ static void a_task_that_cannot_be_is_told(void **state)
 }
 
 /* At three in the morning nobody would hear of it, for a slash. The second alert's names are right. */
-static void names_of_an_alert_that_cannot_be_are_told(void **state)
+static void impossible_names_of_an_alert_are_reported(void **state)
 {
-    static const char *const told[] = {"AlertDataCollector[1]/Task", "AlertDataCollector[1]/TriggerDataCollectorSet",
-                                       "AlertDataCollector[2]/Task", "AlertDataCollector[2]/TriggerDataCollectorSet"};
+    static const char *const reported[] = {
+        "AlertDataCollector[1]/Task", "AlertDataCollector[1]/TriggerDataCollectorSet", "AlertDataCollector[2]/Task",
+        "AlertDataCollector[2]/TriggerDataCollectorSet"};
     struct object *set = new_set(), *issues;
     bool is;
     (void)state;
@@ -425,10 +426,10 @@ static void names_of_an_alert_that_cannot_be_are_told(void **state)
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_commit(set, &caller_self, "names", "", MODE_CREATE_OR_MODIFY, issues), S_OK);
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(issues_has(issues, E_INVALIDARG, told[i], &is), S_OK);
+        assert_int_equal(issues_has(issues, E_INVALIDARG, reported[i], &is), S_OK);
         assert_int_equal(is, i < 2);
     }
-    for (int i = 1; i <= 2; i++) { /* a path that is none, as of a collector of counters */
+    for (int i = 1; i <= 2; i++) { /* an invalid path, as for a counter collector */
         char *key = text_format("AlertDataCollector[%d]/AlertThresholds", i);
         assert_int_equal(issues_has(issues, PDH_CSTATUS_BAD_COUNTERNAME, key, &is), S_OK);
         assert_int_equal(is, i == 1);
@@ -439,8 +440,8 @@ static void names_of_an_alert_that_cannot_be_are_told(void **state)
     object_release(set);
 }
 
-/* Who counts on clean-up or a report must not find out from a full disk that this version has none. */
-static void what_is_not_done_is_told(void **state)
+/* A user who relies on clean-up or reports must not learn from a full disk that this version lacks them. */
+static void unsupported_settings_are_reported(void **state)
 {
     (void)state;
 #define TRACE        "<TraceDataCollector><PreallocateFile>-1</PreallocateFile></TraceDataCollector>"
@@ -492,7 +493,7 @@ static void a_schedule_keeps_its_end(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.54: Server gives back what Commit was told; another machine is not reached from here. */
+/* MS-PLA 3.2.4.1.54: Server gives back what Commit was reported; another machine is not reached from here. */
 static void servers_are_this_machine(void **state)
 {
     (void)state;
@@ -519,8 +520,8 @@ static void servers_are_this_machine(void **state)
     object_release(set);
 }
 
-/* Real templates hold paths that no counter can have: they are told and the set is stored. */
-static void odd_counter_paths_are_told(void **state)
+/* Real templates hold paths that no counter can have: they are reported and the set is stored. */
+static void odd_counter_paths_are_reported(void **state)
 {
     (void)state;
     struct object *set = new_set(), *issues = NULL;
@@ -531,17 +532,17 @@ static void odd_counter_paths_are_told(void **state)
                   "\\SQLServer:Log Bytes Flushed/sec</Counter><Counter>Processor(_Total)</Counter><Counter>"
                   "\\System\\Threads</Counter></PerformanceCounterDataCollector></DataCollectorSet>");
     assert_int_equal(set_commit(set, &caller_self, "paths", "", MODE_CREATE_NEW, issues), S_OK);
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < collection_count(issues); i++) {
         struct object *item;
         assert_int_equal(collection_item(issues, i, &item), S_OK);
         const struct value_map_item *v = (const struct value_map_item *)item;
         for (size_t k = 0; k < sizeof odd / sizeof odd[0]; k++)
-            told += !strcmp(v->Key, "PerformanceCounterDataCollector[1]/PerformanceCounters") &&
-                    v->Value.integer == 0xC0000BC0 && strstr(v->Description, odd[k]);
+            reported += !strcmp(v->Key, "PerformanceCounterDataCollector[1]/PerformanceCounters") &&
+                        v->Value.integer == 0xC0000BC0 && strstr(v->Description, odd[k]);
         object_release(item);
     }
-    assert_int_equal(told, sizeof odd / sizeof odd[0]);
+    assert_int_equal(reported, sizeof odd / sizeof odd[0]);
     struct object *stored = new_set(), *collector;
     assert_int_equal(set_query(stored, &caller_self, "paths", ""), S_OK);
     assert_int_equal(collection_item(((struct data_collector_set *)stored)->DataCollectors, 0, &collector), S_OK);
@@ -672,20 +673,20 @@ static void an_emptied_list_stays_empty(void **state)
     object_release(set);
 }
 
-static bool is_told(struct object *issues, const char *key)
+static bool is_reported(struct object *issues, const char *key)
 {
-    bool told = false;
-    for (size_t i = 0; !told && i < collection_count(issues); i++) {
+    bool reported = false;
+    for (size_t i = 0; !reported && i < collection_count(issues); i++) {
         struct object *item;
         assert_int_equal(collection_item(issues, i, &item), S_OK);
-        told = !strcmp(((const struct value_map_item *)item)->Key, key);
+        reported = !strcmp(((const struct value_map_item *)item)->Key, key);
         object_release(item);
     }
-    return told;
+    return reported;
 }
 
-/* DECISIONS 3: a value that is stored with other characters is told of, as a property is. */
-static void values_that_xml_cannot_hold_are_told(void **state)
+/* DECISIONS 3: a value that is stored with other characters is reported, as a property is. */
+static void values_that_xml_cannot_hold_are_reported(void **state)
 {
     (void)state;
     struct object *set = new_set(), *issues = NULL;
@@ -695,9 +696,9 @@ static void values_that_xml_cannot_hold_are_told(void **state)
     assert_int_equal(set_put_value(set, "worse\002", "b"), S_OK);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_commit(set, &caller_self, "characters", "", MODE_CREATE_NEW, issues), S_OK);
-    assert_false(is_told(issues, "Value[good]"));
-    assert_true(is_told(issues, "Value[bad]"));
-    assert_true(is_told(issues, "Value[worse\002]"));
+    assert_false(is_reported(issues, "Value[good]"));
+    assert_true(is_reported(issues, "Value[bad]"));
+    assert_true(is_reported(issues, "Value[worse\002]"));
     assert_int_equal(set_query(set, &caller_self, "characters", ""), S_OK);
     assert_int_equal(set_get_value(set, "bad", &back), S_OK);
     assert_string_equal(back, "a\xEF\xBF\xBD"
@@ -708,7 +709,7 @@ static void values_that_xml_cannot_hold_are_told(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.45: what was put is told until the next Query, and once where it changes nothing. */
+/* MS-PLA 3.2.4.1.45: what was put is reported until the next Query, and once where it changes nothing. */
 static void credentials_last_until_query(void **state)
 {
     (void)state;
@@ -722,7 +723,7 @@ static void credentials_last_until_query(void **state)
         memory_free(account);
         assert_int_equal(issues_create(NULL, &issues), S_OK);
         assert_int_equal(set_commit(set, &caller_self, "account", "", MODE_MODIFY, issues), S_OK);
-        assert_int_equal(is_told(issues, "UserAccount"), !queried && !host_logon());
+        assert_int_equal(is_reported(issues, "UserAccount"), !queried && !host_logon());
         object_release(issues);
         assert_int_equal(set_query(set, &caller_self, "account", ""), S_OK);
     }
@@ -730,7 +731,7 @@ static void credentials_last_until_query(void **state)
     object_release(set);
 }
 
-/* One file that somebody has mistyped in must not hide all other sets; asked for by its name it says what is wrong. */
+/* One file that someone has mistyped in must not hide all other sets; asked for by its name it says what is wrong. */
 static void a_damaged_set_does_not_hide_the_others(void **state)
 {
     (void)state;
@@ -747,7 +748,7 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), "the stored set 'damaged'"));
     object_release(sets);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
-    /* and it can be written anew, and be deleted */
+    /* and it can be written again, and be deleted */
     assert_int_equal(commit(set, "damaged", MODE_CREATE_OR_MODIFY), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
@@ -797,7 +798,7 @@ static void events_name_who_asked(void **state)
     assert_string_equal(fixture_user, own);
     assert_true(strlen(own) > 2);
     callers_open(&callers);
-#ifdef _WIN32 /* another process' caller, which is this account all the same */
+#ifdef _WIN32 /* another process' caller, which is this account nevertheless */
     callers.administrator = (struct caller){.process = process_own_id()};
 #endif
     char *administrator = caller_account(&callers.administrator);
@@ -842,23 +843,23 @@ int main(void)
         cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
-        cmocka_unit_test(names_can_be_used_and_told_apart),
+        cmocka_unit_test(names_can_be_used_and_distinguished),
         cmocka_unit_test(a_root_that_is_no_folder_fails_commit),
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(a_template_does_not_take_the_serial_number_back),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
-        cmocka_unit_test(a_task_that_cannot_be_is_told),
-        cmocka_unit_test(names_of_an_alert_that_cannot_be_are_told),
-        cmocka_unit_test(what_is_not_done_is_told),
+        cmocka_unit_test(an_impossible_task_is_reported),
+        cmocka_unit_test(impossible_names_of_an_alert_are_reported),
+        cmocka_unit_test(unsupported_settings_are_reported),
         cmocka_unit_test(a_schedule_keeps_its_end),
-        cmocka_unit_test(odd_counter_paths_are_told),
+        cmocka_unit_test(odd_counter_paths_are_reported),
         cmocka_unit_test(seconds_for_new_instances_are_checked),
         cmocka_unit_test(sets_are_found_by_filter),
         cmocka_unit_test(what_cannot_be_read_again_is_not_stored),
         cmocka_unit_test(an_emptied_list_stays_empty),
         cmocka_unit_test(a_damaged_set_does_not_hide_the_others),
-        cmocka_unit_test(values_that_xml_cannot_hold_are_told),
+        cmocka_unit_test(values_that_xml_cannot_hold_are_reported),
         cmocka_unit_test(credentials_last_until_query),
         cmocka_unit_test(memory_may_run_out),
     };

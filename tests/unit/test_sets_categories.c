@@ -168,14 +168,14 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
     object_release(set);
 }
 
-/* XML with two collectors for what is one trace: the second is told at once, not at some later Commit. And a session's
-   XML has no element for what only stored sets have (behaviour 18). */
+/* XML with two collectors for what is one trace: the second is reported at once, not at some later Commit. And a
+   session's XML has no element for what only stored sets have (behaviour 18). */
 static void xml_of_a_session_is_one_trace(void **state)
 {
     (void)state;
     static const char two[] = "<DataCollectorSet><TraceDataCollector><Name>a</Name></TraceDataCollector>"
                               "<TraceDataCollector><Name>b</Name></TraceDataCollector></DataCollectorSet>";
-    static const char *const left_out[] = {"<DataManager>", "<TaskRunAsSelf>", "<StopOnCompletion>"};
+    static const char *const skipped[] = {"<DataManager>", "<TaskRunAsSelf>", "<StopOnCompletion>"};
     struct object *set = new_trace("Session"), *issues, *item, *stored = new_set(NULL);
     char *xml;
     assert_int_equal(commit(set, "t", CREATE), S_OK);
@@ -187,12 +187,12 @@ static void xml_of_a_session_is_one_trace(void **state)
     assert_string_equal(((struct value_map_item *)item)->Key, "TraceDataCollector[2]/");
     assert_int_equal((HRESULT)((struct value_map_item *)item)->Value.integer, PLA_E_DCS_SINGLETON_REQUIRED);
     assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
-    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
-        assert_null(strstr(xml, left_out[i]));
+    for (size_t i = 0; i < sizeof skipped / sizeof skipped[0]; i++)
+        assert_null(strstr(xml, skipped[i]));
     memory_free(xml);
     assert_int_equal(object_to_xml(stored, &xml, NULL), S_OK);
-    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
-        assert_non_null(strstr(xml, left_out[i]));
+    for (size_t i = 0; i < sizeof skipped / sizeof skipped[0]; i++)
+        assert_non_null(strstr(xml, skipped[i]));
     memory_free(xml);
     object_release(item);
     object_release(issues);
@@ -244,8 +244,8 @@ static void put_key(struct object *set, struct object *collector, const char *ke
     object_release(schedule);
 }
 
-/* A user who sets a limit or a folder on a trace session would wait for what never comes; each is named once. What he
-   has not set is not. */
+/* A limit or a folder on a trace session would have no effect: each is named once. Properties that were not set are
+   not. */
 static void what_a_trace_ignores_is_reported(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void what_a_trace_ignores_is_reported(void **state)
     }
 }
 
-/* What does not run is no session: it is not found, and nothing of it is kept. What runs is in test_session_sets. */
+/* A session that is not running is not found, and nothing of it is stored. Running ones are in test_session_sets. */
 static void a_session_is_bound_but_not_stored(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void a_session_is_bound_but_not_stored(void **state)
     object_release(set);
 }
 
-/* What is meant for the next boot must be kept whole, and nobody may think that it can be started now. */
+/* A set for the next boot must be stored completely, and must not look as if it could be started now. */
 static void an_autosession_is_stored_and_cannot_be_started(void **state)
 {
     (void)state;
@@ -471,7 +471,8 @@ static void a_system_set_runs(void **state)
     object_release(set);
 }
 
-/* No machine older than PLA can be reached; a script must hear that and not store its set where none looks for it. */
+/* No machine older than PLA can be reached; a script must hear that and not store its set where none searches for it.
+ */
 static void legacy_has_no_target(void **state)
 {
     (void)state;
@@ -501,7 +502,7 @@ static void collections_list_their_own_namespace(void **state)
     assert_int_equal(listed("System", NULL), 2);
     assert_int_equal(listed(NULL, NULL), 4);
     assert_int_equal(listed(NULL, "listed*"), 2);
-    /* What is in the list is as if its own class had made it. */
+    /* A set in the list is the same as one created by its class. */
     assert_int_equal(sets_collection_create("Autosession", &sets), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, NULL, NULL), S_OK);
     assert_int_equal(collection_item(sets, 0, &item), S_OK);

@@ -50,7 +50,7 @@ static void values_are_words_or_numbers_and_else_the_default(void **state)
                         "OpenPLA.NewInstancesFile: invalid value \"-1\": expected a number of seconds");
 }
 
-static size_t told(const char *key, const char *value, HRESULT wanted)
+static size_t reported(const char *key, const char *value, HRESULT wanted)
 {
     struct object *set = set_with(key, value), *issues;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
@@ -61,16 +61,17 @@ static size_t told(const char *key, const char *value, HRESULT wanted)
     return count;
 }
 
-/* A word that is none is told, and the set is kept; what is no number refuses Commit. What a run leaves is no rule. */
+/* An invalid word is reported, and the set is stored; an invalid number makes Commit fail. Values of a run are not
+   settings. */
 static void commit_hears_of_what_is_not_allowed(void **state)
 {
     (void)state;
-    assert_int_equal(told("openpla.RESTART", "boot", S_OK), 0);
-    assert_int_equal(told("openpla.RESTART", "booot", S_OK), 1);
-    assert_int_equal(told("OpenPLA.NewInstancesFile", "60", S_OK), 0);
-    assert_int_equal(told("OpenPLA.NewInstancesFile", "60 s", E_INVALIDARG), 0);
-    assert_int_equal(told("OpenPLA.LastRunResult", "anything", S_OK), 0);
-    assert_int_equal(told("OpenPLA.Other", "anything", S_OK), 0);
+    assert_int_equal(reported("openpla.RESTART", "boot", S_OK), 0);
+    assert_int_equal(reported("openpla.RESTART", "booot", S_OK), 1);
+    assert_int_equal(reported("OpenPLA.NewInstancesFile", "60", S_OK), 0);
+    assert_int_equal(reported("OpenPLA.NewInstancesFile", "60 s", E_INVALIDARG), 0);
+    assert_int_equal(reported("OpenPLA.LastRunResult", "anything", S_OK), 0);
+    assert_int_equal(reported("OpenPLA.Other", "anything", S_OK), 0);
 }
 
 static void distance_is(const char *value, HRESULT wanted, double number, bool percent)
@@ -95,7 +96,7 @@ static void a_distance_is_a_number_or_a_part(void **state)
     distance_is("10 % ", S_OK, 10, true);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         distance_is(bad[i], E_INVALIDARG, 0, false);
-    assert_int_equal(told("OpenPLA.AlertHysteresis", "far", E_INVALIDARG), 0);
+    assert_int_equal(reported("OpenPLA.AlertHysteresis", "far", E_INVALIDARG), 0);
     assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.AlertHysteresis: invalid value \"far\": expected a number "
                                                   "such as 12.5, or a percentage of the threshold such as 10%");
 }
@@ -110,7 +111,8 @@ static struct object *add_alert(struct object *set, const char *name)
     return set;
 }
 
-/* Of two alerts in a set one is to be told at once and the other after a minute; a mistyped name would do nothing. */
+/* Of two alerts in a set one is to be reported at once and the other after a minute; a mistyped name would do nothing.
+ */
 static void a_collector_can_have_its_own(void **state)
 {
     uint32_t seconds, on;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's check where memory or the disk fails it in the middle: what it mends is somebody's only copy. */
+/* The store's check where memory or the disk fails it in the middle: what it repairs is a user's only copy. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -21,7 +21,7 @@ enum { ALLOCATION_STEP = 1, OPERATION_STEP = 1 };
 
 static char *folder;
 
-/* What the store has before: a text that is nowhere else, and in which file. */
+/* The store before: each text and its file. */
 static const struct {
     const char *set, *file, *place; /* NULL: the set's own */
     const char *text;
@@ -110,17 +110,17 @@ static HRESULT count_findings(void *user, const struct store_finding *f)
     return S_OK;
 }
 
-static unsigned findings(bool mend)
+static unsigned findings(bool repair)
 {
     unsigned count = 0;
-    HRESULT hr = store_check(mend, count_findings, &count);
+    HRESULT hr = store_check(repair, count_findings, &count);
     if (FAILED(hr))
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
     return count;
 }
 
 /* The records of the sets whose definitions cannot be used, or are gone, stay: a set that comes back has its number. */
-static void assert_mended(void)
+static void assert_repaired(void)
 {
     unsigned records = 0;
     findings(true);
@@ -139,14 +139,14 @@ static void assert_mended(void)
     }
 }
 
-static void all_is_mended_and_nothing_lost(void **state)
+static void everything_is_repaired_and_nothing_lost(void **state)
 {
     (void)state;
     make_store();
     assert_int_equal(findings(false), 4);
     assert_nothing_is_lost();
     assert_int_equal(findings(false), 4); /* who only looks changes nothing */
-    assert_mended();
+    assert_repaired();
 }
 
 static void each_allocation_fails(void **state)
@@ -164,7 +164,7 @@ static void each_allocation_fails(void **state)
             fail_msg("allocation %u: 0x%08X %s", (unsigned)n, (unsigned)hr, error_text(hr));
         assert_true(failed || hr == S_OK);
         assert_nothing_is_lost();
-        assert_mended();
+        assert_repaired();
     }
     print_message("check: one of %d allocations failed in turn, as far as %u\n", ALLOCATION_STEP, (unsigned)n);
 }
@@ -186,7 +186,7 @@ static void each_operation_fails(void **state)
             if (FAILED(hr) && hr != FAULT && hr != HRESULT_FROM_WIN32(ERROR_DISK_FULL))
                 fail_msg("operation %u: 0x%08X %s", (unsigned)n, (unsigned)hr, error_text(hr));
             assert_nothing_is_lost();
-            assert_mended();
+            assert_repaired();
         }
         print_message("check: one of %d operations failed, as far as %u, kind %d\n", OPERATION_STEP, (unsigned)n,
                       kinds[kind]);
@@ -240,17 +240,17 @@ static bool has_secret(const char *key)
 static HRESULT note_secret(void *user, const struct store_finding *f)
 {
     if (f->fault == STORE_ORPHAN && strstr(f->path, "secrets")) {
-        /* Told it may be, where not all could be looked at. */
+        /* Told it may be, where not all could be checked. */
         assert_true(f->repaired == S_FALSE || strcmp(path_name(f->path), KEY("1")) != 0);
         ++*(unsigned *)user;
     }
     return S_OK;
 }
 
-static unsigned orphans(bool mend)
+static unsigned orphans(bool repair)
 {
     unsigned count = 0;
-    assert_int_equal(store_check(mend, note_secret, &count), S_OK);
+    assert_int_equal(store_check(repair, note_secret, &count), S_OK);
     return count;
 }
 
@@ -262,7 +262,7 @@ static void passwords_of_no_set_are_deleted(void **state)
     scratch_remove(folder);
     assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
     put_definition("used", used, strlen(used));
-    put_definition("torn", torn, strlen(torn)); /* goes aside, and may be mended by hand */
+    put_definition("torn", torn, strlen(torn)); /* goes aside, and may be repaired by hand */
     put_secret(KEY("1"), 4000);
     put_secret(KEY("2"), 4000);
     put_secret(KEY("3"), 4000);
@@ -277,7 +277,7 @@ static void passwords_of_no_set_are_deleted(void **state)
 }
 
 /* Who put a definition out of the way by another name means to put it back. */
-static void what_is_strange_may_be_a_definition_still(void **state)
+static void unknown_files_may_still_be_definitions(void **state)
 {
     static const char off[] = ACCOUNT("1");
     (void)state;
@@ -292,7 +292,7 @@ static void what_is_strange_may_be_a_definition_still(void **state)
     assert_true(has_secret(KEY("1")) && !has_secret(KEY("3")));
     put_secret(KEY("3"), 4000);
     char *place = path_folder(path), *space = path_folder(place), *kept = path_join(space, "kept");
-    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* nobody looks into it */
+    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* nobody inspects it */
     assert_int_equal(orphans(true), 1);
     assert_true(has_secret(KEY("1")) && has_secret(KEY("3")));
     memory_free(kept);
@@ -302,7 +302,7 @@ static void what_is_strange_may_be_a_definition_still(void **state)
     memory_free(path);
 }
 
-/* Where a definition cannot be read it may be that one's. */
+/* The secret may belong to a definition that cannot be read. */
 static void passwords_stay_while_a_definition_is_out_of_reach(void **state)
 {
     static const char used[] = ACCOUNT("1");
@@ -346,11 +346,11 @@ static int make_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_is_mended_and_nothing_lost),
+        cmocka_unit_test(everything_is_repaired_and_nothing_lost),
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(each_operation_fails),
         cmocka_unit_test(passwords_of_no_set_are_deleted),
-        cmocka_unit_test(what_is_strange_may_be_a_definition_still),
+        cmocka_unit_test(unknown_files_may_still_be_definitions),
         cmocka_unit_test(passwords_stay_while_a_definition_is_out_of_reach),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);

@@ -16,7 +16,7 @@
 
 static char *folder;
 
-/* What there is of the set. */
+/* The files of the set. */
 struct state {
     const char *xml; /* NULL: no set */
     uint32_t serial; /* of its record; 0: none */
@@ -118,7 +118,7 @@ static void prepare(const struct step *s)
     }
 }
 
-/* Without a look at what lies in the namespace's folder, which would move it. */
+/* Without a check what lies in the namespace's folder, which would move it. */
 static bool holds(const struct state *s)
 {
     char *path = store_definition_path("Service", NAME), *xml = NULL;
@@ -210,8 +210,8 @@ static bool fault_at(const struct step *s, uint64_t n, int kind)
     if (!faults.met && kind != FAULT_FULL)
         return false;
     snprintf(what, sizeof what, "operation %u (%d), kind %d", (unsigned)n, faults.operation, kind);
-    const HRESULT told = kind == FAULT_FULL ? FULL : FAULT;
-    if (FAILED(hr) && hr != told)
+    const HRESULT reported = kind == FAULT_FULL ? FULL : FAULT;
+    if (FAILED(hr) && hr != reported)
         fail_msg("%s, %s: 0x%08X %s", s->name, what, (unsigned)hr, error_text(hr));
     if (FAILED(hr) && !strchr(error_text(hr), '"'))
         fail_msg("%s, %s: names no file: %s", s->name, what, error_text(hr));
@@ -343,7 +343,7 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
     return S_OK;
 }
 
-/* What a commit has said is there after a loss of power. */
+/* A successful commit survives a loss of power. */
 static void what_is_committed_is_on_the_disk(void **state)
 {
     struct order order = {0};

@@ -36,7 +36,7 @@ static void split(void **state)
     assert_split("legacy\\\xC3\xBC{}[]()!&'+;=@^`~$%", "Legacy", "\xC3\xBC{}[]()!&'+;=@^`~$%");
 }
 
-/* The user is told which name is wrong, and why. */
+/* The user is reported which name is wrong, and why. */
 static void split_refuses(void **state)
 {
     static const char bad[] = "/:*?\"<>|\n\t\x1F\x7F";
@@ -106,10 +106,10 @@ static void file_names_are_reversible(void **state)
     }
     /* names that we never made come back as they are, and never with a NUL or broken characters inside */
     for (int i = 0; i < 4; i++) {
-        static const char *const strange[] = {"a%00b", "a%FF", "a%4", "%%~"};
-        char *name = store_name_of_file(strange[i]);
+        static const char *const unknown[] = {"a%00b", "a%FF", "a%4", "%%~"};
+        char *name = store_name_of_file(unknown[i]);
 
-        assert_string_equal(name, strange[i]);
+        assert_string_equal(name, unknown[i]);
         memory_free(name);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose the store is: a folder that somebody else made or that is a link would let him change what OpenPLA runs, and a
-   lock that anybody can open stops all sets. */
+/* The owner of the store: a folder that another user created, or that is a link, would let that user change what
+   OpenPLA runs; a lock that anybody can open would stop all sets. */
 #include "engine/base/host.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/sets/supervised_set.h"
@@ -24,7 +24,7 @@ struct test {
     char *scratch, *data;
 };
 
-/* A folder is looked at once, so each data folder has another name. */
+/* A folder is checked once, so each data folder has another name. */
 static void other_data(struct test *t)
 {
     static unsigned number;
@@ -199,7 +199,7 @@ static void a_folder_of_another_account_is_refused_by_its_name(void **state)
     assert_int_equal(save(), S_OK);
 }
 
-/* A journal's folder is looked at as well. */
+/* A journal's folder is checked as well. */
 static void a_planted_journal_is_refused(void **state)
 {
     struct test *t = *state;

@@ -44,7 +44,7 @@ static void run_records_are_updated(void **state)
     forget("Updated");
 }
 
-/* What others do while a change goes to the disk: they write the same record, or wait for their own. */
+/* Concurrent actions while a change goes to the disk: writing the same record, or waiting. */
 struct meddling {
     uint32_t times, calls;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets in the store: a mistake here loses a user's definition or shows a set that is not there. */
+/* Sets in the store: a mistake here loses a user's definition or shows a set that does not exist. */
 #include "engine/pla/store.h"
 #include "save_run.h"
 #include "tests/unit/scratch_folder.h"
@@ -92,7 +92,7 @@ static void create_modify_delete(void **state)
     save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
 }
 
-/* The XML comes back byte for byte, even when it looks like our own mark, and even when there is none. */
+/* The XML comes back byte for byte, even if it looks like our own line, and even if it is empty. */
 static void xml_is_kept_exactly(void **state)
 {
     static const char *const texts[] = {"", "\n", "x\n<?openpla-set name=\"other\"?>\n", "<?openpla-set name=\"?>",
@@ -196,8 +196,8 @@ static void names_that_look_alike_are_two_sets(void **state)
     }
 }
 
-/* A definition copied into the folder by hand is a set of its own, under its file's name in any case, and takes the
-   place of the one that has the name. */
+/* A definition copied into the folder by hand is a separate set under its file's name in any case, and replaces the
+   one of that name. */
 static void files_put_there_by_hand(void **state)
 {
     char *space = path_join(folder, "sets/Service"), *mine = store_definition_path("Service", "mine");
@@ -226,7 +226,7 @@ static void files_put_there_by_hand(void **state)
     memory_free(space);
 }
 
-/* A look at the store while somebody copies a definition into its folder would keep what is there so far, and throw the
+/* A check the store while someone copies a definition into its folder would keep what is there so far, and throw the
    rest away with the user's file. */
 static void files_that_are_still_being_copied(void **state)
 {
@@ -248,7 +248,7 @@ static void files_that_are_still_being_copied(void **state)
     memory_free(space);
 }
 
-/* What the version that kept all sets in one folder has left there. */
+/* Files of the version that kept all sets in one folder. */
 static void a_store_of_one_folder(void **state)
 {
     char *space = path_join(folder, "sets/Service");
@@ -312,7 +312,7 @@ static void assert_same_text(const char *a, const char *b)
     assert_string_equal(a, b);
 }
 
-/* What a run left is there for the next one: its serial number, its files, why it ended. */
+/* The results of a run are stored for the next one: serial number, files, why it ended. */
 static void run_records(void **state)
 {
     struct run_record record = {.known = true, .serial_number = 4294967295u, .last_result = PLA_E_NO_MIN_DISK}, back;
@@ -358,11 +358,11 @@ static void run_records(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
     save("Run", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
-    assert_false(back.known); /* a new set of an old name begins anew */
+    assert_false(back.known); /* a new set of an old name begins again */
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
-/* A damaged record is told of, with its path, and never taken for figures; what a later version adds is no damage. */
+/* A damaged record is reported, with its path, and never taken for figures; what a later version adds is no damage. */
 static void run_record_files(void **state)
 {
     static const struct {
@@ -453,7 +453,7 @@ static void delete_leaves_nothing(void **state)
     assert_int_equal(files.count, 1);
     assert_string_equal(files.items[0], "~notes.tmp");
     texts_free(&files);
-    /* a run that is still going keeps its lock, so that it runs once all the same */
+    /* a run that is still going keeps its lock, so that it runs once nevertheless */
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
@@ -482,7 +482,7 @@ static void failed_save_leaves_the_old_set(void **state)
     texts_free(&names);
     assert_listed("Service", "");
     folder_delete(inside);
-    /* an empty one gives way */
+    /* an empty one yields */
     assert_int_equal(store_save(&caller_self, "Service", "Blocked", STORE_CREATE_OR_MODIFY, XML_A, 5, NULL, NULL),
                      S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "Blocked"), S_OK);
@@ -527,8 +527,8 @@ static void refused_commits_leave_the_run_alone(void **state)
     memory_free(path);
 }
 
-/* Who watches the store is told which sets have changed, and that he does not know when he cannot. */
-static void changes_are_told_by_name(void **state)
+/* A watcher of the store gets the names of changed sets, or that the changes are unknown. */
+static void changes_are_reported_by_name(void **state)
 {
     struct store_mark mark = {0};
     struct texts names = {0};
@@ -619,7 +619,7 @@ static void a_record_is_ended_in_place(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Ended"), S_OK);
 }
 
-/* A process that is none would be taken for the set's host, and be waited for or ended. */
+/* A false registration would be taken for the set's host process, and be waited for or terminated. */
 static void only_a_whole_line_names_a_host(void **state)
 {
     static const char whole[] =
@@ -730,7 +730,7 @@ static void check_saved(HRESULT hr)
 static void check_still_there(HRESULT hr)
 {
     struct run_record record;
-    if (SUCCEEDED(hr)) { /* made anew for the next turn */
+    if (SUCCEEDED(hr)) { /* made again for the next turn */
         save("Memory", STORE_CREATE, XML_A, S_OK);
         assert_int_equal(step_save_run(), S_OK);
         return;
@@ -877,7 +877,7 @@ int main(void)
         cmocka_unit_test(delete_leaves_nothing),
         cmocka_unit_test(failed_save_leaves_the_old_set),
         cmocka_unit_test(refused_commits_leave_the_run_alone),
-        cmocka_unit_test(changes_are_told_by_name),
+        cmocka_unit_test(changes_are_reported_by_name),
         cmocka_unit_test(one_set_costs_the_same_among_many),
         cmocka_unit_test(out_of_memory),
     };

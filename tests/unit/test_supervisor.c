@@ -115,7 +115,7 @@ static void await_work(int any)
     assert_int_equal(atomic_load(&work), any);
 }
 
-/* A full second an hour from now: nothing comes so late that this moment passes by itself. */
+/* A full second an hour from now: nothing comes so late that this moment passes alone. */
 static int64_t in_an_hour(void)
 {
     return (clock_utc() / SECOND + 3600) * SECOND;
@@ -348,7 +348,7 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
 }
 
 /* Nor must one that is lost at its second, before it has taken the set. */
-static void a_start_outlives_a_host_that_dies_when_told(void **state)
+static void a_start_outlives_a_prepared_host_that_dies(void **state)
 {
     (void)state;
     char *root = fixture_folder("told");
@@ -564,7 +564,7 @@ static void one_supervises_and_another_takes_over(void **state)
 }
 
 /* A program that only sits on the lock file would stop every schedule, and nobody would learn of it. */
-static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
+static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("kept out"), *data = host_data_folder(), *path = path_join(data, "supervisor.lock");
@@ -588,8 +588,8 @@ static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
     memory_free(root);
 }
 
-/* A schedule that stands still as its file is damaged is told of, and the others go on. */
-static void a_damaged_set_is_told_of(void **state)
+/* A schedule that stands still as its file is damaged is reported, and the others go on. */
+static void a_corrupt_set_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("damaged"), *path = store_definition_path(SPACE, "torn");
@@ -612,7 +612,7 @@ static void a_damaged_set_is_told_of(void **state)
 
 /* ---- definitions that are written while the supervisor looks ---- */
 
-/* Where somebody puts a definition by hand. */
+/* Where someone puts a definition by hand. */
 static char *by_hand(const char *name)
 {
     char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
@@ -654,7 +654,7 @@ static char *definition_at(int64_t due, const char *root)
 }
 
 /* An editor, or a copy over a network, makes the file empty and writes it a moment later, into what has been moved to
-   its place by then: the schedule would be lost until the look at all files, and a whole set be called damaged. */
+   its place by then: the schedule would be lost until the check all files, and a whole set be called damaged. */
 static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
 {
     (void)state;
@@ -666,7 +666,7 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     char *soon = schedule_at(due + 3600 * SECOND, "");
     commit("other", root, soon);
     supervise();
-    await_work(1); /* it has looked at all, and reads the changes from now on */
+    await_work(1); /* it has checked all, and reads the changes from now on */
     assert_int_equal(store_delete(&caller_self, SPACE, "other"), S_OK);
     await_work(0);
     uint64_t began = __real_clock_monotonic_ms();
@@ -720,7 +720,7 @@ static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **s
     memory_free(root);
 }
 
-/* A slow writer's file would be called damaged between two of its writes, or looked at for ever. */
+/* A slow writer's file would be called damaged between two of its writes, or checked for ever. */
 static void looks_grow_rarer_while_nothing_changes(void **state)
 {
     (void)state;
@@ -740,13 +740,13 @@ static void looks_grow_rarer_while_nothing_changes(void **state)
     assert_int_equal(looks, 10);
     assert_true(second_look_plan(&look, 9000000, false));
     assert_true(!look.at);
-    assert_false(second_look_plan(&look, 9000000, true)); /* somebody mends it */
+    assert_false(second_look_plan(&look, 9000000, true)); /* someone repairs it */
     assert_true(look.at == 9001000);
 }
 
 #ifndef _WIN32
-/* Whoever may write into the store's folder would have his set run as the service: it is told of by its name. */
-static void a_strangers_set_is_told_of(void **state)
+/* A user who can write to the store's folder must not have a set run as the service: it is reported by name. */
+static void a_foreign_set_is_reported(void **state)
 {
     (void)state;
     char *folder = store_folder(SPACE), *path = path_join(folder, "stranger.xml");
@@ -764,7 +764,7 @@ static void a_strangers_set_is_told_of(void **state)
 }
 #endif
 
-/* A file that stays damaged would be read each second for ever, or be told of each time. */
+/* A file that stays damaged would be read each second for ever, or be reported of each time. */
 static void what_stays_damaged_is_read_ever_more_rarely(void **state)
 {
     (void)state;
@@ -825,9 +825,9 @@ static void a_change_right_before_the_second_skips_no_start(void **state)
     memory_free(root);
 }
 
-/* A definition that was changed in its place, past the store, is found by the look at all files, also while there is a
+/* A definition that was changed in its place, past the store, is found by the check all files, also while there is a
    schedule to wait for: else the old one would be carried out. */
-static void what_nobody_told_of_is_found(void **state)
+static void unannounced_changes_are_found(void **state)
 {
     (void)state;
     char *root = fixture_folder("past"), *path = store_definition_path(SPACE, "past");
@@ -877,24 +877,24 @@ int main(void)
         cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
         cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
         cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
-        cmocka_unit_test_teardown(a_start_outlives_a_host_that_dies_when_told, end_ahead),
+        cmocka_unit_test_teardown(a_start_outlives_a_prepared_host_that_dies, end_ahead),
         cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
         cmocka_unit_test_teardown(the_clock_is_set, end_test),
         cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
         cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
         cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
         cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
-        cmocka_unit_test_teardown(who_holds_the_lock_and_does_not_supervise_is_told_of, end_test),
-        cmocka_unit_test_teardown(a_damaged_set_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_lock_holder_that_does_not_supervise_is_reported, end_test),
+        cmocka_unit_test_teardown(a_corrupt_set_is_reported, end_test),
 #ifndef _WIN32
-        cmocka_unit_test_teardown(a_strangers_set_is_told_of, end_test),
+        cmocka_unit_test_teardown(a_foreign_set_is_reported, end_test),
 #endif
         cmocka_unit_test_teardown(a_definition_that_is_still_being_written_is_read_to_its_end, end_test),
         cmocka_unit_test_teardown(a_definition_that_its_writer_holds_is_taken_when_it_lets_go, end_test),
         cmocka_unit_test(looks_grow_rarer_while_nothing_changes),
         cmocka_unit_test_teardown(what_stays_damaged_is_read_ever_more_rarely, end_test),
         cmocka_unit_test_teardown(a_change_right_before_the_second_skips_no_start, end_test),
-        cmocka_unit_test_teardown(what_nobody_told_of_is_found, end_test),
+        cmocka_unit_test_teardown(unannounced_changes_are_found, end_test),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -280,7 +280,7 @@ static void a_task_that_hangs_is_waited_for_no_longer_than_asked(void **state)
     assert_int_equal(task_store_remove("hang"), S_OK);
 }
 
-/* Alerts start theirs from threads of their own: one would have another's arguments, or none. */
+/* Alerts start their tasks from separate threads: each must get its own arguments. */
 #define STARTERS 4
 #define STARTS   12
 
