@@ -636,7 +636,7 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
         memory_free(key);
     }
     assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
-    assert_non_null(strstr(error_text(E_INVALIDARG), "element Value"));
+    assert_non_null(strstr(error_text(E_INVALIDARG), "'Value' elements"));
     assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *huge = memory_zero(1, sizes[i] + 1);

@@ -43,8 +43,8 @@
 #include "engine/base/xml_text.h"
 #include "engine/pla/collect/configuration_source.h"
 
-#include <assert.h>
 #include <stdio.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -29,8 +29,8 @@ static HRESULT path_of(const char *name, char **out)
         return hr;
     if (name && text_utf16_length(name) > AUTOLOGGER_NAME)
         return error_set(E_INVALIDARG,
-                         "name: '%.100s...' has %zu characters (at most %d are allowed in a registry key)",
-                         name, text_utf16_length(name), AUTOLOGGER_NAME);
+                         "name: '%.100s...' has %zu characters (at most %d are allowed in a registry key)", name,
+                         text_utf16_length(name), AUTOLOGGER_NAME);
     *out = autologger_path(AUTOLOGGER_KEY, directory, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
