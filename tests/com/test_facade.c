@@ -257,7 +257,7 @@ static void the_servers_reasons_arrive(void **state)
     assert_hr(IDataCollectorSet_Start(set, VARIANT_TRUE), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
     assert_int_equal(GetErrorInfo(0, &info), S_OK);
     assert_ok(IErrorInfo_GetDescription(info, &text));
-    assert_true(bstr_has(text, L"RootPath: there is no folder \"C:\\no such folder\\test-com-facade\""));
+    assert_true(bstr_has(text, L"RootPath: the folder \"C:\\no such folder\\test-com-facade\" does not exist"));
     release(info);
     release(second);
     release(set);

@@ -92,5 +92,5 @@ in_vbs, in_js = check_script("control_provider.vbs", f"ProviderVbs{pid}"), check
 expect(in_vbs == in_js, "VBScript and JScript gave different results", in_vbs + in_js)
 for script in "control_provider.vbs", "control_provider.js":
     code, output = run_script(script, f"Nobody{pid}", "1")
-    expect(code == 1 and f"FAILED: Query: 0x80071068 Query: no trace provider '{GUID}' is known here" in output,
+    expect(code == 1 and f"FAILED: Query: 0x80071068 Query: unknown trace provider '{GUID}'" in output,
            f"{script} without its provider: exit code {code}", output)

@@ -59,17 +59,18 @@ static bool has_wildcard(const char *text)
     return text && strchr(text, '*');
 }
 
-static bool stars(const char *text)
+static bool is_all_wildcard(const char *text)
 {
     return !text[strspn(text, "*/#")];
 }
 
 /* Turns a wildcard for some instances into one for all and a filter, so that instances can come and go. */
-static HRESULT choose_question(struct threshold *t)
+static HRESULT choose_query_path(struct threshold *t)
 {
     const struct counter_path *p = &t->path;
-    bool some = (has_wildcard(p->instance) || has_wildcard(p->parent)) &&
-                !(stars(p->instance) && (!p->parent || stars(p->parent)) && p->index == PATH_NO_INDEX);
+    bool some =
+        (has_wildcard(p->instance) || has_wildcard(p->parent)) &&
+        !(is_all_wildcard(p->instance) && (!p->parent || is_all_wildcard(p->parent)) && p->index == PATH_NO_INDEX);
     if (!some) {
         t->asked = text_copy(t->parsed.path);
         return t->asked ? S_OK : E_OUTOFMEMORY;
@@ -99,7 +100,7 @@ static HRESULT take_threshold(const char *text, struct threshold *out)
     if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
         return E_OUTOFMEMORY;
     if (!status)
-        return choose_question(out);
+        return choose_query_path(out);
     out->asked = text_copy(out->parsed.path); /* the query reports why it is invalid */
     return out->asked ? S_OK : E_OUTOFMEMORY;
 }

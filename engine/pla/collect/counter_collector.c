@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Counters that appear later cause a new segment with columns for them. */
-struct latecomers {
+struct late_counters {
     struct counter_watch *watch; /* NULL: not watched */
     uint64_t from;               /* clock_monotonic_ms: not before */
     uint64_t pause;              /* ms between two checks */
@@ -28,7 +28,7 @@ struct counter_collector {
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     bool circular;
     bool has_new; /* such counters have appeared */
-    struct latecomers instances, computers;
+    struct late_counters instances, computers;
 };
 
 /* Notes a warning of the log although no sample failed. */
@@ -64,7 +64,7 @@ struct refusals {
     bool failed;             /* out of memory */
 };
 
-static bool is_elsewhere(const char *text)
+static bool is_remote_path(const char *text)
 {
     struct counter_path path;
     bool elsewhere =
@@ -76,7 +76,7 @@ static bool is_elsewhere(const char *text)
 static void refusals_add(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct refusals *r = user;
-    if (is_elsewhere(subject))
+    if (is_remote_path(subject))
         r->failed = FAILED(texts_add(&r->elsewhere, subject)) || r->failed;
     if (SUCCEEDED(r->first.hr))
         r->first = error_keep(error_set(reason, "%s", text));
@@ -140,8 +140,8 @@ static HRESULT create_log(struct counter_collector *cc)
     return hr;
 }
 
-static HRESULT await(struct counter_collector *cc, const struct texts *paths, bool refused, uint32_t seconds,
-                     struct latecomers *out)
+static HRESULT watch_paths(struct counter_collector *cc, const struct texts *paths, bool refused, uint32_t seconds,
+                           struct late_counters *out)
 {
     out->from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
     return paths->count && seconds ? counter_watch_open(cc->query, paths, refused, &out->watch) : S_OK;
@@ -153,14 +153,14 @@ static HRESULT begin_watch(struct counter_collector *cc, const struct texts *pat
                            const struct collect_context *context)
 {
     uint32_t seconds = context->other_computers_seconds ? context->other_computers_seconds : OTHER_COMPUTERS_SECONDS;
-    HRESULT hr = await(cc, elsewhere, true, seconds, &cc->computers);
+    HRESULT hr = watch_paths(cc, elsewhere, true, seconds, &cc->computers);
     cc->computers.pause = (uint64_t)seconds * 1000;
     if (SUCCEEDED(hr) && !cc->format->wildcards)
-        hr = await(cc, paths, false, context->new_instances_seconds, &cc->instances);
+        hr = watch_paths(cc, paths, false, context->new_instances_seconds, &cc->instances);
     return hr;
 }
 
-static bool have_come(struct latecomers *l)
+static bool late_counters_appeared(struct late_counters *l)
 {
     bool all, found;
     if (!l->watch || clock_monotonic_ms() < l->from)
@@ -174,7 +174,7 @@ static bool have_come(struct latecomers *l)
 /* Call after a sample. */
 static void watch(struct counter_collector *cc)
 {
-    cc->has_new = cc->has_new || have_come(&cc->instances) || have_come(&cc->computers);
+    cc->has_new = cc->has_new || late_counters_appeared(&cc->instances) || late_counters_appeared(&cc->computers);
 }
 
 static void refuse_and_continue(void *user, HRESULT reason, const char *subject, const char *text)

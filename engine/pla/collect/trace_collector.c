@@ -157,7 +157,7 @@ static bool is_held_kernel(const struct trace_session *s, const void *of)
     return k->thread ? s->thread == k->thread : k->file[0] && s->is.file && text_equal_nocase(s->is.file, k->file);
 }
 
-static HRESULT let_kernel_go(const char *numbers)
+static HRESULT release_kernel_session(const char *numbers)
 {
     char *end;
     const unsigned long which = strtoul(numbers, &end, 10), thread = strtoul(end, &end, 10);
@@ -177,7 +177,7 @@ static HRESULT trace_collector_release_held(const char *line)
     const size_t first = sizeof HELD_FIRST_WORD - 1, at_kind = first + 39, at_name = at_kind + 2;
     GUID guid;
     if (!strncmp(line, HELD_KERNEL, sizeof HELD_KERNEL - 1))
-        return let_kernel_go(line + sizeof HELD_KERNEL - 1);
+        return release_kernel_session(line + sizeof HELD_KERNEL - 1);
     if (strncmp(line, HELD_FIRST_WORD, first) != 0)
         return S_FALSE;
     char *text = strlen(line) > at_name ? text_copy_n(line + first, 38) : NULL;

@@ -287,7 +287,7 @@ static HRESULT check_private(struct trace_plan *plan)
 }
 
 /* Applies ETW's requirements to a session of kernel events that is not a system logger. */
-static HRESULT be_reserved(struct trace_plan *plan)
+static HRESULT plan_set_reserved(struct trace_plan *plan)
 {
     char *name = text_copy(plan->kernel->session);
     if (!name)
@@ -327,7 +327,7 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
     if (SUCCEEDED(hr))
         hr = check_private(out);
     if (SUCCEEDED(hr) && trace_plan_is_reserved(out))
-        hr = be_reserved(out);
+        hr = plan_set_reserved(out);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         trace_plan_free(out);

@@ -701,8 +701,8 @@ size_t collection_count(struct object *collection)
 
 static HRESULT bad_index(struct object *collection, size_t index)
 {
-    return error_set(DISP_E_BADINDEX, "%s: there is no item %lld among %u", collection->class->name, (long long)index,
-                     (unsigned)items_of(collection)->count);
+    return error_set(DISP_E_BADINDEX, "%s: index %lld is out of range (%u items)", collection->class->name,
+                     (long long)index, (unsigned)items_of(collection)->count);
 }
 
 HRESULT collection_item(struct object *collection, size_t index, struct object **out)

@@ -152,7 +152,7 @@ static HRESULT trace_collector_validate(const struct validation *v, struct objec
         "FileName", "LogAppend", "LogCircular", "LogOverwrite", "FileNameFormat", "FileNameFormatPattern", NULL};
     const struct trace_data_collector *c = (const struct trace_data_collector *)copy;
     HRESULT hr = c->StreamMode != 1 /* plaFile */
-                     ? validation_unused(v, unused, "StreamMode does not ask for a file alone")
+                     ? validation_unused(v, unused, "StreamMode is not plaFile")
                      : collector_validate_log(v, (const struct data_collector *)c, true);
     if (SUCCEEDED(hr) && c->PreallocateFile && v->set->Segment && v->set->SegmentMaxSize)
         hr = validate_room(v);

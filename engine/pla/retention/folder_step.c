@@ -201,7 +201,7 @@ static int by_name(const void *a, const void *b)
 
 /* Sorts reports first, where they are easy to find in the cabinet, then by name. Afterwards `kind` no longer matches
    the order of names. */
-static void put_in_order(struct listed *l)
+static void sort_members(struct listed *l)
 {
     size_t reports = 0;
     for (size_t i = 0; i < l->count; i++)
@@ -252,7 +252,7 @@ HRESULT folder_pack(const struct folder_work *w)
     if (SUCCEEDED(hr) && !holds_data(&l))
         return end(f, &l, S_FALSE);
     if (SUCCEEDED(hr)) {
-        put_in_order(&l);
+        sort_members(&l);
         name = folder_cabinet_name(f);
         scrap = folder_scrap_name(f);
         path = name ? path_join(held_folder_path(f), name) : NULL;
@@ -414,7 +414,7 @@ struct sending {
     bool own;        /* the failure concerns the cabinet itself */
 };
 
-static HRESULT read_own(struct sending *s, uint64_t at, size_t *got)
+static HRESULT read_cabinet(struct sending *s, uint64_t at, size_t *got)
 {
     const HRESULT hr = file_read_at(s->cabinet, at, s->blocks, BLOCK, got);
     s->own = FAILED(hr);
@@ -432,7 +432,7 @@ static HRESULT sending_compare(struct sending *s, struct file *there)
     if (FAILED(hr) || size != size_there)
         return FAILED(hr) ? hr : S_FALSE;
     do {
-        hr = read_own(s, at, &got);
+        hr = read_cabinet(s, at, &got);
         if (SUCCEEDED(hr))
             hr = file_read_at(there, at, s->blocks + BLOCK, BLOCK, &got_there);
         if (SUCCEEDED(hr) && (got != got_there || memcmp(s->blocks, s->blocks + BLOCK, got) != 0))
@@ -443,7 +443,7 @@ static HRESULT sending_compare(struct sending *s, struct file *there)
 }
 
 /* S_OK: it exists; S_FALSE: nothing of that name; ERROR_FILE_EXISTS: another file, which may be unreadable. */
-static HRESULT find_there(struct sending *s, const char *path)
+static HRESULT find_destination(struct sending *s, const char *path)
 {
     struct file *there;
     HRESULT hr = file_find(path);
@@ -485,7 +485,7 @@ static HRESULT sending_copy(struct sending *s, const char *to)
     if (FAILED(hr))
         return hr;
     do {
-        hr = read_own(s, at, &got);
+        hr = read_cabinet(s, at, &got);
         if (SUCCEEDED(hr))
             hr = file_write(f, s->blocks, got);
         at += got;
@@ -501,7 +501,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
 {
     char *path = path_join(folder, name), *temporary_name = text_format("~%s.%s.tmp", name, word);
     char *temporary = temporary_name ? path_join(folder, temporary_name) : NULL;
-    HRESULT hr = path && temporary ? find_there(s, path) : E_OUTOFMEMORY;
+    HRESULT hr = path && temporary ? find_destination(s, path) : E_OUTOFMEMORY;
     if (hr == S_FALSE) {
         hr = sending_copy(s, temporary);
         if (SUCCEEDED(hr)) /* another computer may have created the name during the copy */
@@ -521,7 +521,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
 }
 
 /* FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on; an existing file may be the only copy. */
-static char *name_there(const char *name, const char *computer, unsigned n)
+static char *destination_name(const char *name, const char *computer, unsigned n)
 {
     const int stem = (int)(path_extension(name) - name);
     if (!n)
@@ -537,7 +537,7 @@ static HRESULT sending_send(struct sending *s, const char *name, const char *wor
     s->blocks = memory_alloc(2 * BLOCK);
     HRESULT hr = s->blocks && computer ? taken : E_OUTOFMEMORY;
     for (unsigned n = 0; hr == taken && n < NAMES_MOST; n++) {
-        char *there = name_there(name, computer, n);
+        char *there = destination_name(name, computer, n);
         hr = there ? send_as(s, destination, there, word) : E_OUTOFMEMORY;
         memory_free(there);
     }

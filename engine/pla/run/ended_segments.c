@@ -105,7 +105,7 @@ bool ended_segments_note(struct ended_segments *q, struct error_kept *out)
     return n != NULL;
 }
 
-static void work_on(struct ended_segments *q, struct ended_segment *e, struct segment_tasks *tasks)
+static void process_segment(struct ended_segments *q, struct ended_segment *e, struct segment_tasks *tasks)
 {
     e->failure = error_keep(e->managed ? q->work(e) : S_OK);
     tasks->space = e->space;
@@ -120,7 +120,7 @@ static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
         q->busy = true;
         host_lock_leave(&q->lock);
-        work_on(q, e, tasks);
+        process_segment(q, e, tasks);
         host_lock_enter(&q->lock);
         line_append(&q->done, e);
         run_section_wake(q->section);

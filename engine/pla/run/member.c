@@ -246,12 +246,11 @@ HRESULT output_check_root(const struct data_collector_set *set)
     char *root = host_expand_environment(set_root(set));
     HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root))
-        hr = set_creates_root(root)
-                 ? folder_create(root)
-                 : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
-                             "RootPath: there is no folder \"%s\" (create it; a start creates folders below "
-                             "%%systemdrive%%\\PerfLogs alone)",
-                             root);
+        hr = set_creates_root(root) ? folder_create(root)
+                                    : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
+                                                "RootPath: the folder \"%s\" does not exist (create it; a start "
+                                                "creates only folders below %%systemdrive%%\\PerfLogs)",
+                                                root);
     memory_free(root);
     return hr;
 }

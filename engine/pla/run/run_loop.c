@@ -8,7 +8,7 @@
    One turn of the loop (run_loop), in this order:
 
      check_limits           Duration ends the run; SegmentMaxDuration asks for a segment; opens it if its time has come
-     sample_what_is_due     every member whose tick is due takes one sample
+     sample_due_members     every member whose tick is due takes one sample
      poll_woken_members     members that called, or whose poll time has come, say how they stand
      take notes             of alert actions and ended segments, into diagnostics and run record
      run_publish            state to the shared section, where other processes read it
@@ -214,7 +214,7 @@ static HRESULT reuses_files(const struct run_set *set, bool *reuses)
 }
 
 /* Whether an active collector must end before its successor in the new definition can start. */
-static HRESULT stands_in_the_way(const struct segment *old, const struct run_set *set, bool *stands)
+static HRESULT must_end_first(const struct segment *old, const struct run_set *set, bool *stands)
 {
     struct object **models;
     size_t count;
@@ -260,7 +260,7 @@ static HRESULT change_segment(struct run *r, struct run_set *fresh)
     bool close_first, stands = false;
     HRESULT hr = reuses_files(fresh, &close_first);
     if (SUCCEEDED(hr))
-        hr = stands_in_the_way(&old, fresh, &stands);
+        hr = must_end_first(&old, fresh, &stands);
     if (FAILED(hr))
         return hr;
     close_first = close_first || stands;
@@ -370,7 +370,7 @@ static bool is_complete(const struct run *r)
 }
 
 /* `why` also goes to the run's message, where users look when they find a set stopped. */
-static void end_because(struct run *r, const char *why)
+static void end_with_reason(struct run *r, const char *why)
 {
     r->end = true;
     diagnostics_end(&r->set.diagnostics, S_OK, why);
@@ -383,7 +383,7 @@ static void limit_reached(struct run *r, const char *what)
     if (r->set.set->Segment && !(r->set.set->StopOnCompletion && is_complete(r)))
         r->roll = true;
     else
-        end_because(r, what);
+        end_with_reason(r, what);
 }
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
@@ -461,7 +461,7 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
         poll_member(r, index);
 }
 
-static void sample_what_is_due(struct run *r, int64_t now)
+static void sample_due_members(struct run *r, int64_t now)
 {
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
@@ -554,7 +554,7 @@ static bool is_stopped(struct run *r)
     /* The reason is from memory that others can write to. */
     if (why == STOP_EXPIRED && !supervised_set_expires(r->set.space, r->set.name))
         why = STOP_ASKED;
-    end_because(r, texts[why]);
+    end_with_reason(r, texts[why]);
     return r->end;
 }
 
@@ -585,7 +585,7 @@ static bool is_over(struct run *r, int64_t now, int64_t limit)
 {
     if (now < limit)
         return false;
-    sample_what_is_due(r, limit - 1);
+    sample_due_members(r, limit - 1);
     return !r->end;
 }
 
@@ -593,7 +593,7 @@ static void check_limits(struct run *r)
 {
     int64_t now = tick_clock();
     if (is_over(r, now, limit_at(r->started, r->set.set->Duration)))
-        end_because(r, "the run ended because Duration is over");
+        end_with_reason(r, "the run ended because Duration is over");
     else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
              !r->roll)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
@@ -629,7 +629,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
     for (bool first = true; !r->end; first = false) {
         check_limits(r);
         if (!r->end)
-            sample_what_is_due(r, tick_clock());
+            sample_due_members(r, tick_clock());
         poll_woken_members(r);
         if (r->set.alerts)
             r->set.noted |= alert_actions_take_notes(r->set.alerts, &r->set.diagnostics);
@@ -640,7 +640,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
             began(user);
         answer_requests(r);
         if (!r->end && r->set.set->StopOnCompletion && is_complete(r))
-            end_because(r, "the run ended because all its collectors are complete");
+            end_with_reason(r, "the run ended because all its collectors are complete");
         if (!is_stopped(r))
             run_wait(r);
         is_stopped(r);

@@ -131,7 +131,7 @@ static HRESULT put_first(struct run_record *record, const void *user)
 }
 
 /* Undoes the entry of a segment that could not be opened, after its files. */
-static HRESULT put_back(struct run_record *record, const void *user)
+static HRESULT undo_entry(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
     run_set_know_record(e->set, record);
@@ -273,7 +273,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
         bool moved;
         segment_undo(r, s, previous, folder_created, hr, &moved);
         if (entered)
-            change_record(r, put_back, &entry);
+            change_record(r, undo_entry, &entry);
         entry.segment = previous;
         if (moved)
             (void)record_segment(r, &entry);

@@ -343,7 +343,7 @@ void run_end(struct run *r, HRESULT hr)
 
 /* ---- ended segments ---- */
 
-static HRESULT put_in_line(struct run *r, struct ended_segment *e)
+static HRESULT queue_segment(struct run *r, struct ended_segment *e)
 {
     HRESULT hr = r->ended ? S_OK : ended_segments_create(r->compile, r->section, &r->ended);
     if (SUCCEEDED(hr) && e->reported)
@@ -375,7 +375,7 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
         ended->managed = managed;
         ended->reported = reported;
         ended->running = !r->end;
-        compiled = put_in_line(r, ended);
+        compiled = queue_segment(r, ended);
     }
     if (FAILED(compiled)) {
         diagnostics_note(&r->set.diagnostics, compiled, error_text(compiled));

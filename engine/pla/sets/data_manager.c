@@ -189,8 +189,8 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
         hr = note(m, path,
                   error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s",
-                            m->steps & STEP_CREATE_REPORT ? "there are no logs for a report"
-                                                          : "there is no report (step 0x1 creates it)"));
+                            m->steps & STEP_CREATE_REPORT ? "the folder has no logs for a report"
+                                                          : "the folder has no report (step 0x1 creates it)"));
     if (SUCCEEDED(hr))
         hr = manage_folders(m, path);
     memory_free(path);
@@ -288,7 +288,7 @@ HRESULT data_manager_delete_report(const char *folder)
 
 #define PASS_WAIT_MS 5000 /* for another pass of the set that a client started */
 
-static bool is_looked_after(const struct data_collector_set *set)
+static bool has_retention(const struct data_collector_set *set)
 {
     return set_has_run_folders(set) && ((const struct data_manager *)set->DataManager)->Enabled;
 }
@@ -299,7 +299,7 @@ void run_folder_take(struct run_set *r, const struct segment *s, bool made)
     if (!name || !*name)
         return;
     HRESULT hr =
-        is_looked_after(r->set) ? folder_take(r->space, r->name, s->root, name, made, s->serial_number) : S_FALSE;
+        has_retention(r->set) ? folder_take(r->space, r->name, s->root, name, made, s->serial_number) : S_FALSE;
     if (hr == S_FALSE && !made)
         hr = folder_leave(s->root, name);
     if (FAILED(hr))
@@ -309,7 +309,7 @@ void run_folder_take(struct run_set *r, const struct segment *s, bool made)
 void run_folder_give_back(const struct run_set *r, const struct segment *s)
 {
     const char *name = path_names_behind(s->root, s->location);
-    if (name && *name && is_looked_after(r->set))
+    if (name && *name && has_retention(r->set))
         folder_give_back(r->space, r->name, s->root, name);
 }
 

@@ -187,7 +187,7 @@ static void journal_change(enum journal_id id, const struct caller *caller, cons
 }
 
 /* Restores the stored definition after the running set rejected the new one. Preserves the thread's error text. */
-static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
+static HRESULT restore_definition(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     if (xml)
@@ -236,7 +236,7 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
-            hr = take_back(c->space, name, before, before_size, hr);
+            hr = restore_definition(c->space, name, before, before_size, hr);
         else if (change)
             hr = store_update_run(c->space, name, change);
     }
@@ -325,8 +325,8 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
 
 /* A set that a non-administrator commits without a Security becomes changeable by its creator (DECISIONS 81).
  *before: the previous value; NULL: unchanged. */
-static HRESULT take_creator(struct object *o, const struct caller *caller, const struct category *c, const char *name,
-                            char **before)
+static HRESULT set_creator_security(struct object *o, const struct caller *caller, const struct category *c,
+                                    const char *name, char **before)
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_Security];
     struct value put;
@@ -357,7 +357,7 @@ static HRESULT take_creator(struct object *o, const struct caller *caller, const
 }
 
 /* Restores the object after a commit that failed or stored nothing. */
-static void put_creator_back(struct object *o, bool back, HRESULT hr, char *before)
+static void restore_security(struct object *o, bool back, HRESULT hr, char *before)
 {
     if (back && before) {
         const struct error_kept why = error_keep(hr);
@@ -447,7 +447,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     if (mode == SETS_FLUSH_TRACE)
         return flush_only(o, caller, c, name);
     char *before;
-    HRESULT hr = take_creator(o, caller, c, name, &before);
+    HRESULT hr = set_creator_security(o, caller, c, name, &before);
     if (SUCCEEDED(hr)) /* before anything is searched by names in the set */
         hr = check_commit(o, caller, c, name, mode);
     /* set_commit has already reported what applies to every server */
@@ -462,7 +462,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr) && c->runs)
         hr = serial_validate(o, c->space, name, issues);
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY) {
-        put_creator_back(o, true, hr, before);
+        restore_security(o, true, hr, before);
         return hr;
     }
     if (c->one_trace) {
@@ -474,7 +474,7 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
         if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
             hr = run_flush(c->space, name);
     }
-    put_creator_back(o, FAILED(hr), hr, before);
+    restore_security(o, FAILED(hr), hr, before);
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -584,7 +584,7 @@ static HRESULT start_set(struct object *o, const struct caller *caller, const ch
 }
 
 /* Each start creates a process, so those that clients wait for are limited. */
-static HRESULT start_in_turn(struct object *o, const struct caller *caller, const char *space, const char *name,
+static HRESULT start_limited(struct object *o, const struct caller *caller, const char *space, const char *name,
                              bool synchronous)
 {
     static atomic_uint waiting;
@@ -667,8 +667,8 @@ static HRESULT run_value(struct object *o, const struct caller *caller, const ch
 }
 
 /* Kept for Commit, or for Start of a System set, which is not committed. */
-static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
-                                    const char *password)
+static HRESULT set_credentials_local(struct object *o, const struct caller *caller, const char *user,
+                                     const char *password)
 {
     (void)caller;
     if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that could not store it */
@@ -772,37 +772,37 @@ static HRESULT list_sets(struct object *collection, const struct caller *caller,
 
 /* ---- the verbs, with refusals converted ---- */
 
-static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                           const char *server, uint32_t mode, struct object *issues)
+static HRESULT commit_local(struct object *o, const struct caller *caller, const char *space, const char *name,
+                            const char *server, uint32_t mode, struct object *issues)
 {
     return refusal_answer(commit_set(o, caller, space, name, server, mode, issues), caller, space, name);
 }
 
-static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          const char *server)
+static HRESULT query_local(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           const char *server)
 {
     return refusal_answer(query_set(o, caller, space, name, server), caller, space, name);
 }
 
-static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
+static HRESULT delete_local(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
     return refusal_answer(delete_set(o, caller, space, name), caller, space, name);
 }
 
-static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          bool synchronous)
+static HRESULT start_local(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           bool synchronous)
 {
-    return refusal_answer(start_in_turn(o, caller, space, name, synchronous), caller, space, name);
+    return refusal_answer(start_limited(o, caller, space, name, synchronous), caller, space, name);
 }
 
-static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                         bool synchronous)
+static HRESULT stop_local(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          bool synchronous)
 {
     return refusal_answer(stop_set(o, caller, space, name, synchronous), caller, space, name);
 }
 
-static HRESULT manage_here(struct object *o, const struct caller *caller, const char *space, const char *name,
-                           uint32_t steps, const char *folder, struct object *errors)
+static HRESULT manage_local(struct object *o, const struct caller *caller, const char *space, const char *name,
+                            uint32_t steps, const char *folder, struct object *errors)
 {
     (void)o;
     return refusal_answer(data_manager_run(caller, space, name, steps, folder, errors), caller, space, name);
@@ -814,24 +814,24 @@ static HRESULT get_run_value(struct object *o, const struct caller *caller, cons
     return refusal_answer(run_value(o, caller, space, name, key, value), caller, space, name);
 }
 
-static HRESULT list_here(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
-                         const char *server)
+static HRESULT list_local(struct object *collection, const struct caller *caller, const char *space,
+                          const char *pattern, const char *server)
 {
     return refusal_answer(list_sets(collection, caller, space, pattern, server), caller, space, pattern);
 }
 
 const struct set_verbs sets_local_verbs = {
     .check_server = only_own_machine,
-    .commit = commit_here,
-    .query = query_here,
-    .delete = delete_here,
-    .start = start_here,
-    .stop = stop_here,
-    .manage = manage_here,
+    .commit = commit_local,
+    .query = query_local,
+    .delete = delete_local,
+    .start = start_local,
+    .stop = stop_local,
+    .manage = manage_local,
     .read_live = read_live,
     .get_run_value = get_run_value,
-    .set_credentials = set_credentials_here,
-    .list = list_here,
+    .set_credentials = set_credentials_local,
+    .list = list_local,
     .read_listed = read_listed,
     .destroyed = destroyed,
 };

@@ -182,8 +182,8 @@ static HRESULT put_data_source(struct object *collector, const char *source)
 
 /* Takes the secrets out of a data source. One without secrets keeps those stored under the same name for exactly the
    same connection: redirecting it to another server must not send a password there. */
-static HRESULT part_one(struct object *collector, const struct set_secret *old, struct set_secret *secret,
-                        struct set_credentials_change *out)
+static HRESULT take_out_secrets(struct object *collector, const struct set_secret *old, struct set_secret *secret,
+                                struct set_credentials_change *out)
 {
     char *name, *whole;
     struct sql_source s = {0};
@@ -213,8 +213,8 @@ static HRESULT part_one(struct object *collector, const struct set_secret *old, 
     return hr;
 }
 
-static HRESULT part_all(struct object *o, const struct set_secret *old, struct set_secret *secret,
-                        struct set_credentials_change *out)
+static HRESULT take_out_all_secrets(struct object *o, const struct set_secret *old, struct set_secret *secret,
+                                    struct set_credentials_change *out)
 {
     struct object **list;
     size_t count;
@@ -222,13 +222,13 @@ static HRESULT part_all(struct object *o, const struct set_secret *old, struct s
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = part_one(list[i], old, secret, out);
+        hr = take_out_secrets(list[i], old, secret, out);
     objects_release(list, count);
     return FAILED(hr) ? hr : S_OK;
 }
 
 /* Restores the sources taken out in this commit; values that another thread has put in between stay. */
-static void join_all(struct object *o, struct set_credentials_change *c)
+static void restore_sources(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
     size_t count;
@@ -301,7 +301,7 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
     if (SUCCEEDED(hr))
         hr = has_its_rights(caller, &old, &keeps);
     if (SUCCEEDED(hr)) /* the host process gets the stored secrets, and may be one of the caller's from now on */
-        hr = part_all(o, keeps ? &old : &none, &secret, out);
+        hr = take_out_all_secrets(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml(o, xml, size);
     if (SUCCEEDED(hr))
@@ -356,7 +356,7 @@ HRESULT set_credentials_rollback(struct object *o, const char *space, const char
         else if (!stored && *c->now.key)
             secret_delete(c->now.key);
     }
-    join_all(o, c);
+    restore_sources(o, c);
     change_free(c);
     return error_restore(&why);
 }
@@ -365,7 +365,7 @@ void set_credentials_hide(struct object *o)
 {
     struct set_secret none = {0}, taken = {0};
     struct set_credentials_change change = {.open = {0}};
-    if (FAILED(part_all(o, &none, &taken, &change)))
+    if (FAILED(take_out_all_secrets(o, &none, &taken, &change)))
         error_clear();
     set_secret_free(&taken);
     change_free(&change);

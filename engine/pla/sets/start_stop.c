@@ -46,7 +46,7 @@ static HRESULT check_startable(const char *space, const char *name, char **xml, 
 
 /* Terminates a host process that does not finish its start and would otherwise hold the set forever. Preserves the
    thread's error text. */
-static HRESULT give_up(struct process *host, HRESULT hr)
+static HRESULT terminate_host(struct process *host, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     process_terminate(process_id(host), process_start_time(process_id(host)));
@@ -133,7 +133,7 @@ static HRESULT end_start(const char *space, const char *name, struct run_ahead *
 {
     bool late = hr == PLA_E_DCS_START_WAIT_TIMEOUT || hr == PLA_E_DC_START_WAIT_TIMEOUT;
     if (late)
-        hr = give_up(host->host, hr);
+        hr = terminate_host(host->host, hr);
     if (silent || late || hr == OPENPLA_E_HOST_DIED)
         note_failed_start(host->user, space, name, host->run_key, hr);
     close_host(host);

@@ -23,7 +23,7 @@
    Scans are at least SCAN_PAUSE_MS apart, since running sets write their records all the time. A set that cannot be
    read keeps its previous schedule; that is reported once. A set without a schedule costs an entry, no time.
 
-   One turn (supervisor_run): scan if something changed; do_what_is_due; sleep until the next start, restart, second
+   One turn (supervisor_run): scan if something changed; supervisor_do_due; sleep until the next start, restart, second
    look or check of hosts, or until the watch fires. Starts are compared with the wall clock, so if the clock or the
    time zone was set, all starts are computed again. Pauses are measured by the monotonic clock.
 
@@ -110,7 +110,7 @@ static void supervised_set_report(const struct supervised_set *s, enum journal_i
     journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
 }
 
-static void rest_a_moment(uint32_t ms)
+static void supervisor_pause(uint32_t ms)
 {
     struct wakeup *pause;
     if (FAILED(wakeup_create(&pause)))
@@ -136,7 +136,7 @@ static void make_start(void *user)
     /* After the start, which must not wait for the disk, and after those of the same second, whose host processes
        write their records: another process could not start the set again, because it is running. */
     if (SUCCEEDED(hr) && start->due)
-        rest_a_moment(NOTE_PAUSE_MS);
+        supervisor_pause(NOTE_PAUSE_MS);
     if (start->due)
         supervised_set_note_start(start->space, start->name, start->due);
     /* A running set keeps running. The host process or run_start reports all other failures. */
@@ -461,7 +461,7 @@ static bool clock_was_set(struct supervisor *v, int64_t now)
     return set;
 }
 
-static void do_what_is_due(struct supervisor *v)
+static void supervisor_do_due(struct supervisor *v)
 {
     int64_t now = clock_utc();
     bool set = clock_was_set(v, now);
@@ -479,7 +479,7 @@ static void do_what_is_due(struct supervisor *v)
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
             supervised_set_report(s, JOURNAL_STARTED_AGAIN, S_OK,
-                                  "its run was interrupted, and " SETTING_KEY(Restart) " asks for it");
+                                  "its run was interrupted, and " SETTING_KEY(Restart) " requests a restart");
             begin_start(v, s, 0);
         }
     }
@@ -494,7 +494,7 @@ static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
 }
 
 /* Milliseconds until something is due, rounded up. Reports to the owner whether there is work. */
-static uint32_t time_to_rest(struct supervisor *v)
+static uint32_t supervisor_wait_ms(struct supervisor *v)
 {
     int64_t now = clock_utc();
     uint64_t ticks = clock_monotonic_ms();
@@ -537,9 +537,9 @@ static void supervisor_run(struct supervisor *v)
             changed = false;
             next_scan = clock_monotonic_ms() + SCAN_PAUSE_MS;
         }
-        do_what_is_due(v);
+        supervisor_do_due(v);
         v->scanned = true;
-        uint32_t rest = time_to_rest(v);
+        uint32_t rest = supervisor_wait_ms(v);
         now = clock_monotonic_ms();
         if (changed && rest > (next_scan > now ? next_scan - now : 0))
             rest = next_scan > now ? (uint32_t)(next_scan - now) : 0;
@@ -595,7 +595,7 @@ static void run_supervisor(void *user)
         if (ours && SUCCEEDED(renew_watch(v)))
             supervisor_run(v);
         if (!atomic_load(&v->end))
-            rest_a_moment(WATCH_PAUSE_MS);
+            supervisor_pause(WATCH_PAUSE_MS);
     }
     if (data)
         supervisor_lock_release(&lock, data);
@@ -631,7 +631,7 @@ void supervisor_stop(struct supervisor *v)
     thread_wait(v->thread, UINT32_MAX);
     thread_close(v->thread);
     while (atomic_load(&v->starting))
-        rest_a_moment(20);
+        supervisor_pause(20);
     if (v->has_work && v->work)
         v->work(v->user, false);
     for (size_t i = 0; i < v->count; i++)
@@ -666,7 +666,7 @@ static void supervisor_lock_drop(struct supervisor_lock *l)
 }
 
 /* Whether the registered supervisor is alive. */
-static bool somebody_supervises(const char *data)
+static bool supervisor_is_registered(const char *data)
 {
     char *path = path_join(data, RECORD), *text = NULL, *blank;
     size_t size;
@@ -682,7 +682,7 @@ static bool somebody_supervises(const char *data)
     return id && process_alive((uint32_t)id, start);
 }
 
-static void name_ourselves(const char *data)
+static void supervisor_register(const char *data)
 {
     uint32_t id = process_own_id();
     char *path = path_join(data, RECORD);
@@ -718,10 +718,10 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
     bool first = SUCCEEDED(folder_create_protected(data, PROTECTION_DATA)) && supervisor_lock_take(l, data, 0),
          second = (first || late) && supervisor_lock_take(l, data, 1);
     if (first && second) {
-        name_ourselves(data);
+        supervisor_register(data);
         return true;
     }
-    if (somebody_supervises(data)) {
+    if (supervisor_is_registered(data)) {
         l->waiting_since = 0;
         supervisor_lock_drop(l);
         return false;
@@ -731,7 +731,7 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
     if (late)
         supervisor_lock_report(l, data);
     if (late && (first || second)) {
-        name_ourselves(data);
+        supervisor_register(data);
         return true;
     }
     supervisor_lock_drop(l);

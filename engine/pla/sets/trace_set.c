@@ -161,7 +161,7 @@ HRESULT trace_set_take_security(struct object *set, const struct trace_plan *ses
 }
 
 /* Copies what determines access to the collector's session, except its name. */
-static HRESULT say_whose(struct object *collector, struct trace_plan *out)
+static HRESULT copy_access_fields(struct object *collector, struct trace_plan *out)
 {
     struct value v;
     *out = (struct trace_plan){.mode = ((struct trace_data_collector *)collector)->ExtendedModes};
@@ -183,7 +183,7 @@ HRESULT trace_set_security(struct object *set, char **sddl)
     HRESULT hr = trace_set_collector(set, &collector);
     if (FAILED(hr))
         return hr;
-    hr = say_whose(collector, &plan);
+    hr = copy_access_fields(collector, &plan);
     if (SUCCEEDED(hr))
         hr = trace_plan_security(&plan, sddl);
     object_release(collector);
@@ -200,7 +200,7 @@ HRESULT trace_set_asks_kernel(struct object *set, bool *asks)
         error_clear();
         return S_OK;
     }
-    hr = say_whose(collector, &plan);
+    hr = copy_access_fields(collector, &plan);
     *asks = SUCCEEDED(hr) && may_have_kernel(&plan);
     object_release(collector);
     return hr;

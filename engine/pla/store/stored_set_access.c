@@ -139,10 +139,11 @@ HRESULT set_visibility_open(const struct caller *caller, const char *space, stru
     return hr == E_ACCESSDENIED ? error_set(SET_ACCESS_REFUSED, "list of %s: cannot identify the caller", space) : hr;
 }
 
-static HRESULT ask_sight(struct set_visibility *sight, const char *name, const char *security, bool *seen)
+static HRESULT visibility_check_access(struct set_visibility *visibility, const char *name, const char *security,
+                                       bool *seen)
 {
-    const struct set_access_object set = {.space = sight->space, .name = name, .security = security};
-    HRESULT hr = set_access_check(sight->who, SET_ACCESS_LIST, &set);
+    const struct set_access_object set = {.space = visibility->space, .name = name, .security = security};
+    HRESULT hr = set_access_check(visibility->who, SET_ACCESS_LIST, &set);
     *seen = SUCCEEDED(hr);
     if (hr != SET_ACCESS_REFUSED)
         return hr;
@@ -150,33 +151,33 @@ static HRESULT ask_sight(struct set_visibility *sight, const char *name, const c
     return S_OK;
 }
 
-HRESULT set_visibility_check(struct set_visibility *sight, struct stored_set *set, bool *seen)
+HRESULT set_visibility_check(struct set_visibility *visibility, struct stored_set *set, bool *seen)
 {
     const char *security;
-    *seen = !sight->who;
+    *seen = !visibility->who;
     if (*seen)
         return S_OK;
     HRESULT hr = stored_set_security(set, &security);
-    for (size_t i = 0; SUCCEEDED(hr) && security && i < sight->count; i++)
-        if (!strcmp(sight->known[i].security, security)) {
-            *seen = sight->known[i].seen;
+    for (size_t i = 0; SUCCEEDED(hr) && security && i < visibility->count; i++)
+        if (!strcmp(visibility->known[i].security, security)) {
+            *seen = visibility->known[i].seen;
             return S_OK;
         }
     if (SUCCEEDED(hr))
-        hr = ask_sight(sight, set->name, security, seen);
-    if (SUCCEEDED(hr) && security && sight->count < sizeof sight->known / sizeof sight->known[0]) {
+        hr = visibility_check_access(visibility, set->name, security, seen);
+    if (SUCCEEDED(hr) && security && visibility->count < sizeof visibility->known / sizeof visibility->known[0]) {
         char *kept = text_copy(security);
         if (kept) { /* otherwise the check is repeated next time */
-            sight->known[sight->count].security = kept;
-            sight->known[sight->count++].seen = *seen;
+            visibility->known[visibility->count].security = kept;
+            visibility->known[visibility->count++].seen = *seen;
         }
     }
     return hr;
 }
 
-void set_visibility_close(struct set_visibility *sight)
+void set_visibility_close(struct set_visibility *visibility)
 {
-    access_close(sight->who);
-    while (sight->count)
-        memory_free(sight->known[--sight->count].security);
+    access_close(visibility->who);
+    while (visibility->count)
+        memory_free(visibility->known[--visibility->count].security);
 }
