@@ -147,8 +147,11 @@ static HRESULT give(HRESULT (*take)(void *, struct management_row *), void *user
     return take(user, row);
 }
 
-HRESULT management_query(const char *namespace_path, const char *query,
-                         HRESULT (*take)(void *user, struct management_row *row), void *user)
+HRESULT __wrap_management_query(const char *namespace_path, const char *query,
+                                HRESULT (*take)(void *user, struct management_row *row), void *user);
+
+HRESULT __wrap_management_query(const char *namespace_path, const char *query,
+                                HRESULT (*take)(void *user, struct management_row *row), void *user)
 {
     HRESULT hr = S_OK;
     given = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The event providers of this host: the kernel, with the flags of MS-PLA note 2, and registered ones. */
+#include "engine/pla/trace_event_providers.h"
+
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/etw/etw_api.h"
 #include "engine/pla/model.h"
-#include "engine/pla/trace_event_providers.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
 #define SECURITY_PARTS       15u  /* owner, group, DACL, SACL; other bits are ignored (MS-PLA 2.2) */
