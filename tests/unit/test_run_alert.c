@@ -143,7 +143,7 @@ static void an_alert_starts_a_set(void **state)
     fixture_commit("second", root, "", CSV_EACH_SECOND ONE_COUNTER);
     fixture_commit("trigger", root,
                    ALERT("a", HIGH "<TriggerDataCollectorSet>second</TriggerDataCollectorSet>")
-                       ALERT("b", HIGH "<TriggerDataCollectorSet>Nobody's</TriggerDataCollectorSet>"),
+                       ALERT("b", HIGH "<TriggerDataCollectorSet>Missing's</TriggerDataCollectorSet>"),
                    NULL);
     start("trigger");
     fixture_await("second", RUN_RUNNING, PATIENCE_MS);
@@ -154,7 +154,7 @@ static void an_alert_starts_a_set(void **state)
     stop("second");
     assert_true(events(1015, "trigger") >= 1);
     assert_non_null(strstr(latest, "Name=b\nError=0x80300002\n"));
-    assert_true(says("trigger", "the alert \"b\" could not start the set \"Nobody's\""));
+    assert_true(says("trigger", "the alert \"b\" could not start the set \"Missing's\""));
     memory_free(root);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A task's arguments: what a task would otherwise get too many of, too few, or somebody else's. */
+/* The arguments of a task: how a pattern becomes arguments, so that none is added, lost or changed. */
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/pla/task.h"
@@ -24,7 +24,7 @@ static char *expand(const char *pattern, const struct task_variable *v, size_t c
 }
 
 /* The arguments of a line as programs get them, each in brackets. */
-static char *taken_apart(const char *line)
+static char *bracket_arguments(const char *line)
 {
     struct texts all = {0};
     struct text_buffer b = {0};
@@ -54,7 +54,7 @@ static char *taken_apart(const char *line)
 
 static void gives(const char *pattern, const struct task_variable *v, size_t count, const char *wanted)
 {
-    char *line = expand(pattern, v, count), *arguments = taken_apart(line);
+    char *line = expand(pattern, v, count), *arguments = bracket_arguments(line);
     assert_string_equal(arguments, wanted);
     memory_free(arguments);
     memory_free(line);

@@ -29,7 +29,7 @@ static void object_lock_enter(unsigned index)
                           memory_order_relaxed);
 }
 
-static void leave(unsigned index)
+static void object_lock_leave(unsigned index)
 {
     assert(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1);
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
@@ -50,13 +50,13 @@ void object_lock(struct object *o)
         object_lock_enter(index);
         if (atomic_load(&o->lock) == index)
             return;
-        leave(index);
+        object_lock_leave(index);
     }
 }
 
 void object_unlock(struct object *o)
 {
-    leave(atomic_load(&o->lock));
+    object_lock_leave(atomic_load(&o->lock));
 }
 
 /* For two objects that may belong to different trees: takes the lower lock first. */
@@ -67,8 +67,8 @@ struct object_locks {
 static void object_unlock_both(struct object_locks held)
 {
     if (held.second != held.first)
-        leave(held.second);
-    leave(held.first);
+        object_lock_leave(held.second);
+    object_lock_leave(held.first);
 }
 
 static struct object_locks object_lock_both(struct object *a, struct object *b)
