@@ -74,7 +74,7 @@ void options_ask(const struct verb *verb, options_heard *heard, void *user);
 /* options_parse, options_with_settings and cli_sub_verb tell what they are given by themselves when they are asked, so
    a verb calls one of them before it does anything else. One that reads its line by itself says so first: true when
    its options were asked for and are told now; the verb ends then, with whatever it likes. */
-bool options_told(const char *sub, const struct option *options, size_t count);
+bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Whether the argument is -?, /?, -h or --help. */
 bool cli_asks_for_help(const char *argument);

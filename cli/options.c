@@ -27,7 +27,7 @@ bool options_are_asked(void)
     return asked.heard != NULL;
 }
 
-bool options_told(const char *sub, const struct option *options, size_t count)
+bool options_report(const char *sub, const struct option *options, size_t count)
 {
     if (asked.heard)
         asked.heard(asked.user, sub ? sub : asked.sub, options, count);
@@ -216,7 +216,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
                   struct texts *operands)
 {
     bool only_operands = false;
-    if (options_told(NULL, options, count))
+    if (options_report(NULL, options, count))
         return CLI_USAGE;
     for (int at = 0; at < argc;) {
         const char *argument = argv[at++];
@@ -314,7 +314,7 @@ HRESULT settings_expand(int argc, char **argv, struct texts *out)
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out)
 {
     static const struct option config = {"config", OPTION_TEXT, NULL};
-    (void)options_told(NULL, &config, 1);
+    (void)options_report(NULL, &config, 1);
     const HRESULT hr = settings_expand(argc, argv, out);
     if (hr == E_INVALIDARG)
         return cli_usage(verb, "%s", error_text(hr));

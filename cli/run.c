@@ -169,7 +169,7 @@ static int run(int argc, char **argv)
     static const struct option own[] = {{"children", OPTION_FLAG, NULL}};
     struct reached r = {0};
     int options = 0;
-    if (options_told(NULL, own, sizeof own / sizeof *own))
+    if (options_report(NULL, own, sizeof own / sizeof *own))
         return CLI_DONE;
     for (; options < argc && argv[options][0] == '-'; options++) {
         if (strcmp(argv[options], "--") == 0) {

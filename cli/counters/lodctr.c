@@ -309,7 +309,7 @@ static const struct option lodctr_options[] = {
 static int lodctr(int argc, char **argv)
 {
     bool json = false;
-    if (options_told(NULL, lodctr_options, sizeof lodctr_options / sizeof *lodctr_options))
+    if (options_report(NULL, lodctr_options, sizeof lodctr_options / sizeof *lodctr_options))
         return CLI_DONE;
     for (int i = argc; i-- > 0;)
         if (text_equal_nocase(argv[i], "-json") || text_equal_nocase(argv[i], "--json")) {
@@ -385,7 +385,7 @@ static const struct option unlodctr_options[] = {
 
 static int unlodctr(int argc, char **argv)
 {
-    if (options_told(NULL, unlodctr_options, sizeof unlodctr_options / sizeof *unlodctr_options))
+    if (options_report(NULL, unlodctr_options, sizeof unlodctr_options / sizeof *unlodctr_options))
         return CLI_DONE;
     const struct letter l = argc ? letter_of(argv[0]) : (struct letter){0, NULL};
     if (argc != 1)
@@ -446,7 +446,7 @@ const struct verb verb_unlodctr = {
 /* Its switches switched a driver of Windows 2000: whatever they say, the answer is the same. */
 static int run(int argc, char **argv)
 {
-    if (options_told(NULL, NULL, 0))
+    if (options_report(NULL, NULL, 0))
         return CLI_DONE;
     if (argc && cli_asks_for_help(argv[0])) {
         fputs(verb_diskperf.help, stdout);

@@ -250,7 +250,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
     bool joined = false;
     for (size_t i = 0; i < o->words.count && SUCCEEDED(hr); i++) {
         const char *word = o->words.items[i];
-        if (!begins || out->count == 0 || begins(word, out->items[out->count - 1])) {
+        if (out->count == 0 || begins(word, out->items[out->count - 1])) {
             if (joined)
                 hr = remark_joined(c, o, out->items[out->count - 1]);
             joined = false;
@@ -319,76 +319,49 @@ static HRESULT put_list(const struct change *c, enum logman_use use, const char 
     return hr;
 }
 
+/* The lists that may come as words without quotes; the others are properties in options.def. */
 static HRESULT put_lists(const struct change *c)
 {
-    static const struct {
-        unsigned adverb;
-        enum logman_use use;
-        const char *property;
-        bool (*begins)(const char *word, const char *before);
-    } lists[] = {{LOGMAN_CFG, LOGMAN_REGISTRY, "RegistryKeys", begins_key},
-                 {LOGMAN_CFG, LOGMAN_QUERIES, "ManagementQueries", begins_query},
-                 {LOGMAN_CFG, LOGMAN_FILES, "Files", NULL},
-                 {LOGMAN_API, LOGMAN_MODULES, "IncludeModules", NULL},
-                 {LOGMAN_API, LOGMAN_APIS, "IncludeApis", NULL},
-                 {LOGMAN_API, LOGMAN_NO_APIS, "ExcludeApis", NULL}};
-    HRESULT hr = S_OK;
-    if (c->collector->class == &performance_counter_collector_class)
-        hr = put_paths(c, LOGMAN_COUNTERS, "PerformanceCounters");
-    else if (c->collector->class == &alert_collector_class)
-        hr = put_paths(c, LOGMAN_THRESHOLDS, "AlertThresholds");
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && SUCCEEDED(hr); i++)
-        if (logman_option(c->line, lists[i].use))
-            hr = put_list(c, lists[i].use, lists[i].property, lists[i].begins);
-    return hr;
+    const struct class *class = c->collector->class;
+    if (class == &performance_counter_collector_class)
+        return put_paths(c, LOGMAN_COUNTERS, "PerformanceCounters");
+    if (class == &alert_collector_class)
+        return put_paths(c, LOGMAN_THRESHOLDS, "AlertThresholds");
+    HRESULT hr = put_list(c, LOGMAN_REGISTRY, "RegistryKeys", begins_key);
+    return SUCCEEDED(hr) ? put_list(c, LOGMAN_QUERIES, "ManagementQueries", begins_query) : hr;
 }
 
 /* ---- one option, one property ---- */
 
-static HRESULT put_simple(const struct change *c)
+static HRESULT put_number(const struct logman_option *o, struct object *object, const struct logman_property *property)
 {
-    enum { FLAG, NUMBER, SECONDS, TEXT };
-    static const struct {
-        enum logman_use use;
-        bool of_set;
-        int value;
-        const char *property;
-    } simple[] = {{LOGMAN_RUN_FOR, true, SECONDS, "Duration"},
-                  {LOGMAN_TASK_OF_RUN, true, TEXT, "Task"},
-                  {LOGMAN_APPEND, false, FLAG, "LogAppend"},
-                  {LOGMAN_OVERWRITE, false, FLAG, "LogOverwrite"},
-                  {LOGMAN_INTERVAL, false, SECONDS, "SampleInterval"},
-                  {LOGMAN_SAMPLES, false, NUMBER, "SegmentMaxRecords"},
-                  {LOGMAN_LOGGER, false, TEXT, "SessionName"},
-                  {LOGMAN_FLUSH_TIMER, false, SECONDS, "FlushTimer"},
-                  {LOGMAN_BUFFER_SIZE, false, NUMBER, "BufferSize"},
-                  {LOGMAN_PRIVATE, false, FLAG, "ProcessMode"},
-                  {LOGMAN_EVENT_LOG, false, FLAG, "EventLog"},
-                  {LOGMAN_TRIGGERED_SET, false, TEXT, "TriggerDataCollectorSet"},
-                  {LOGMAN_TASK, false, TEXT, "Task"},
-                  {LOGMAN_TASK_ARGUMENTS, false, TEXT, "TaskArguments"},
-                  {LOGMAN_ADAPTERS, false, FLAG, "QueryNetworkAdapters"},
-                  {LOGMAN_PROGRAM, false, TEXT, "ExePath"},
-                  {LOGMAN_NAMES_ONLY, false, FLAG, "LogApiNamesOnly"},
-                  {LOGMAN_RECURSIVE, false, FLAG, "LogApisRecursively"}};
+    uint32_t number = !o->negated;
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < sizeof simple / sizeof *simple && SUCCEEDED(hr); i++) {
-        const struct logman_option *o = logman_option(c->line, simple[i].use);
-        struct object *object = simple[i].of_set ? c->set : c->collector;
-        uint32_t number = 0;
+    if (property->value == VALUE_SECONDS)
+        hr = logman_time(name_of(o), o->words.items[0], &number);
+    else if (property->value == VALUE_NUMBER)
+        hr = logman_u32(name_of(o), o->words.items[0], &number);
+    if (SUCCEEDED(hr) && FAILED(hr = logman_put_u32(object, property->name, number)))
+        hr = error_prefix(hr, "-%s", name_of(o));
+    return hr;
+}
+
+/* The options whose row names a property. */
+static HRESULT put_properties(const struct change *c)
+{
+    HRESULT hr = S_OK;
+    for (unsigned use = 0; use < LOGMAN_OPTIONS && SUCCEEDED(hr); use++) {
+        const struct logman_property *property = &logman_rows[use].property;
+        const struct logman_option *o = property->name ? logman_option(c->line, (enum logman_use)use) : NULL;
+        struct object *object = property->of_set ? c->set : c->collector;
         if (!o)
             continue;
-        if (simple[i].value == TEXT) {
-            hr = put_text(object, simple[i].property, o->negated ? "" : o->words.items[0]);
-            continue;
-        }
-        if (simple[i].value == FLAG)
-            number = !o->negated;
+        if (property->value == VALUE_STRINGS)
+            hr = put_texts(object, property->name, &o->words);
+        else if (property->value == VALUE_STRING)
+            hr = put_text(object, property->name, o->negated ? "" : o->words.items[0]);
         else
-            hr = simple[i].value == SECONDS ? logman_time(name_of(o), o->words.items[0], &number)
-                                            : logman_u32(name_of(o), o->words.items[0], &number);
-        if (SUCCEEDED(hr) && FAILED(hr = logman_put_u32(object, simple[i].property, number)))
-            hr = error_prefix(hr, "-%s", name_of(o));
+            hr = put_number(o, object, property);
     }
     return hr;
 }
@@ -651,7 +624,7 @@ HRESULT logman_change(const struct logman_line *line, struct object *set, struct
     if (SUCCEEDED(hr))
         hr = put_version(&c);
     if (SUCCEEDED(hr))
-        hr = put_simple(&c);
+        hr = put_properties(&c);
     if (SUCCEEDED(hr))
         hr = put_lists(&c);
     if (SUCCEEDED(hr))

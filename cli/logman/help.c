@@ -169,10 +169,10 @@ static void tell(const char *sub, unsigned verbs, unsigned adverb)
             options[count++] = (struct option){row->alias, OPTION_TEXT, NULL};
     }
     options[count++] = (struct option){"config", OPTION_TEXT, NULL};
-    (void)options_told(sub, options, count);
+    (void)options_report(sub, options, count);
 }
 
-bool logman_tell_options(void)
+bool logman_report_options(void)
 {
     if (!options_are_asked())
         return false;

@@ -254,6 +254,18 @@ static bool is_time(const char *word)
 #define ON_CHANGE (ON(CREATE) | ON(UPDATE))
 #define ON_TRACE  (ON_CHANGE | ON(START)) /* a session is made by its start */
 #define ON_ALL    0xFFu
+#define OF_SET(kind, property)                                                                                         \
+    {                                                                                                                  \
+        VALUE_##kind, true, property                                                                                   \
+    }
+#define OF_COLLECTOR(kind, property)                                                                                   \
+    {                                                                                                                  \
+        VALUE_##kind, false, property                                                                                  \
+    }
+#define NO_PROPERTY                                                                                                    \
+    {                                                                                                                  \
+        VALUE_NONE, false, NULL                                                                                        \
+    }
 const struct logman_row logman_rows[LOGMAN_OPTIONS] = {
 #define OPTION(id, ...) {__VA_ARGS__},
 #include "cli/logman/options.def"

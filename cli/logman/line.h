@@ -47,6 +47,21 @@ enum logman_words {
     WORDS_PROVIDER /* provider [flags [level]] */
 };
 
+/* How the words of an option become the value of its property. */
+enum logman_value {
+    VALUE_NONE,    /* the option names no property */
+    VALUE_FLAG,    /* true, or false for "--name" */
+    VALUE_NUMBER,  /* logman_u32 */
+    VALUE_SECONDS, /* logman_time */
+    VALUE_STRING,  /* the word, or "" for "--name" */
+    VALUE_STRINGS  /* all words */
+};
+struct logman_property {
+    enum logman_value value;
+    bool of_set; /* else of the collector */
+    const char *name;
+};
+
 struct logman_row {
     const char *name, *alias; /* without the dash; alias NULL: none */
     enum logman_words words;
@@ -54,7 +69,8 @@ struct logman_row {
     unsigned verbs;                     /* whose help has it: 1 << enum logman_verb */
     unsigned adverbs;                   /* of collectors that have a use for it */
     bool (*is_value)(const char *word); /* of WORDS_MAYBE, and of what may be left over behind --name */
-    const char *form, *text;            /* for help: what stands behind it, NULL: nothing; what it says */
+    struct logman_property property;
+    const char *form, *text; /* for help: what stands behind it, NULL: nothing; what it says */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
 

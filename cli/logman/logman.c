@@ -574,7 +574,7 @@ static int run(int argc, char **argv)
 {
     struct texts words = {0}, settings = {0};
     struct json json = {.out = stdout};
-    if (logman_tell_options())
+    if (logman_report_options())
         return CLI_DONE;
     HRESULT hr = split_settings(argc, argv, &words, &settings);
     struct json *j = cli_wants_json(argc, argv) || cli_wants_json((int)settings.count, settings.items) ? &json : NULL;

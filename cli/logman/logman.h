@@ -62,6 +62,6 @@ HRESULT logman_warn(const struct logman_line *line, struct object *set, struct o
 /* Prints the help of the line's verb and adverb; of all where it names no verb. E_OUTOFMEMORY. */
 HRESULT logman_show_help(const struct logman_line *line);
 /* Tells the options of each verb and adverb to who asks (cli/cli.h). False: nobody does. */
-bool logman_tell_options(void);
+bool logman_report_options(void);
 
 #endif

@@ -347,7 +347,7 @@ HRESULT thread_figures_rows(struct thread_figures *f, int64_t now, bool of_threa
     return hr;
 }
 
-void thread_figures_anew(struct thread_figures *f, int64_t now)
+void thread_figures_reset(struct thread_figures *f, int64_t now)
 {
     struct one_thread *t;
     struct one_process *p;

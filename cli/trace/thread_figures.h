@@ -34,7 +34,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
 HRESULT thread_figures_rows(struct thread_figures *f, int64_t now, bool of_threads, struct figures_row **rows,
                             size_t *count);
 /* All begins with 0 again, at that time; who has ended is forgotten. */
-void thread_figures_anew(struct thread_figures *f, int64_t now);
+void thread_figures_reset(struct thread_figures *f, int64_t now);
 void thread_figures_free(struct thread_figures *f);
 
 #endif

@@ -223,7 +223,7 @@ static int show(struct show *s)
     if (s->undecoded != 0)
         fprintf(stderr, "openpla " VERB ": %llu of %llu events could not be decoded\n",
                 (unsigned long long)s->undecoded, (unsigned long long)s->shown);
-    return trace_inputs_remarks(&s->inputs, VERB);
+    return trace_inputs_print_warnings(&s->inputs, VERB);
 }
 
 static int run_show(int argc, char **argv)

@@ -13,7 +13,7 @@
 /* As trace_progress; the context is a struct cli_progress. */
 void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
 /* Tells on stderr what is damaged: CLI_DONE, or CLI_REMARKS. */
-int trace_inputs_remarks(const struct trace_inputs *in, const char *verb);
+int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb);
 
 /* trace_schemas_open; what cannot be used is told on stderr. */
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);

@@ -20,7 +20,7 @@ void trace_inputs_progress(void *progress, uint64_t done, uint64_t total)
     cli_progress_show(progress, done, total);
 }
 
-int trace_inputs_remarks(const struct trace_inputs *in, const char *verb)
+int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb)
 {
     int result = CLI_DONE;
     for (size_t i = 0; i < in->count; i++) {

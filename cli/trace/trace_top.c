@@ -303,12 +303,12 @@ static HRESULT next_table(struct top *t, int64_t now)
 {
     const int64_t interval = t->interval * SECOND, until = t->next;
     const HRESULT hr = print_table(t, until);
-    thread_figures_anew(&t->figures, until);
+    thread_figures_reset(&t->figures, until);
     t->next += interval;
     if (t->next > now)
         return hr;
     /* Nothing has come for a while: it begins anew with what comes. */
-    thread_figures_anew(&t->figures, now);
+    thread_figures_reset(&t->figures, now);
     t->next = now + interval;
     return hr;
 }
@@ -377,7 +377,7 @@ static HRESULT top_of_session(struct top *t)
 
 static HRESULT refuse_empty(struct top *t, const struct texts *files)
 {
-    trace_inputs_remarks(&t->inputs, VERB);
+    trace_inputs_print_warnings(&t->inputs, VERB);
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
                      "no table: '%s'%s: no events of the kernel that a table is made of (a kernel "
                      "session with the flags " NEEDED_FLAGS " records them)",
@@ -432,7 +432,7 @@ int trace_top(int argc, char **argv)
         HRESULT hr = cli_trace_schemas_open(&t.known, &t.schemas);
         if (SUCCEEDED(hr))
             hr = files.count != 0 ? top_of_files(&t, &files) : top_of_session(&t);
-        result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_remarks(&t.inputs, VERB);
+        result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_print_warnings(&t.inputs, VERB);
     }
     trace_inputs_close(&t.inputs);
     trace_schemas_close(&t.schemas);

@@ -409,7 +409,7 @@ static int make(struct tracerpt *t)
         return failed(t, hr);
     cli_progress_end(&t->progress);
     print_result(t);
-    result = trace_inputs_remarks(&t->inputs, VERB);
+    result = trace_inputs_print_warnings(&t->inputs, VERB);
     printf("\nThe command completed successfully.\n");
     return result;
 }

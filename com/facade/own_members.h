@@ -4,7 +4,7 @@
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 
 /* A list of the server's sets as a client's process keeps it: where each of them gets its own object, and the statuses
    and definitions of many in one call, as whoever shows a list asks for them one after the other.

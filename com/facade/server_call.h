@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SERVER_CALL_H
 #define OPENPLA_SERVER_CALL_H
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 
 /* A new object of the class from its server, on the machine that is named (NULL and "": this one), where it acts for
    whoever calls here. Errors are COM's, with a text that says which server. Under Wine a server that was killed here is

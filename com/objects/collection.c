@@ -56,7 +56,7 @@ static HRESULT find_object(struct object *collection, IUnknown *object, struct o
 {
     struct object **items, *model;
     size_t count;
-    HRESULT hr = skin_model(object, NULL, collection->class->name, &model);
+    HRESULT hr = wrapper_model(object, NULL, collection->class->name, &model);
     if (FAILED(hr))
         return hr;
     hr = collection_snapshot(collection, &items, &count);
@@ -116,7 +116,7 @@ HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void 
         return com_no_pointer(interface_pointer, "Item");
     *out = NULL;
     HRESULT hr = collection_find(model_of(interface_pointer), index, &item);
-    return com_result(interface_pointer, skin_give(hr, item, out));
+    return com_result(interface_pointer, wrapper_give(hr, item, out));
 }
 
 /* A new enumerator over what the collection holds now. */
@@ -132,7 +132,7 @@ HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
 HRESULT collection_add_item(void *interface_pointer, void *item)
 {
     struct object *model;
-    HRESULT hr = skin_model_or_copy(item, "Add", &model);
+    HRESULT hr = wrapper_model_or_copy(item, "Add", &model);
     if (SUCCEEDED(hr)) {
         hr = collection_add(model_of(interface_pointer), model);
         object_release(model);
@@ -178,7 +178,7 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
 {
     struct object *collection = model_of(interface_pointer), *from, **items;
     size_t count, added = 0;
-    HRESULT hr = skin_model_or_copy(other, "AddRange", &from);
+    HRESULT hr = wrapper_model_or_copy(other, "AddRange", &from);
     if (SUCCEEDED(hr) && from->class != collection->class) {
         hr = error_set(E_INVALIDARG, "AddRange: the object is no %s", collection->class->name);
         object_release(from);
@@ -212,7 +212,7 @@ HRESULT collection_create_item(void *interface_pointer, const struct class *clas
         return com_no_pointer(interface_pointer, class->name);
     *out = NULL;
     HRESULT hr = object_create(class, NULL, &item);
-    return com_result(interface_pointer, skin_give(hr, item, out));
+    return com_result(interface_pointer, wrapper_give(hr, item, out));
 }
 
 /* IEnumVARIANT over a snapshot of a collection: MS-PLA _NewEnum. */
@@ -220,7 +220,7 @@ HRESULT collection_create_item(void *interface_pointer, const struct class *clas
 struct enumerator {
     IEnumVARIANT iface;
     LONG references;
-    struct client_use *client; /* as in struct skin */
+    struct client_use *client; /* as in struct wrapper */
     struct object **items;     /* what the collection held; references */
     size_t count;
     LONG position;
@@ -257,12 +257,12 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
 /* Windows' items are VT_UNKNOWN; Wine's VBScript and JScript can use VT_DISPATCH only, others both. */
 static HRESULT give_object(struct object *item, VARIANT *out)
 {
-    void *skin;
-    HRESULT hr = skin_get(item, &skin);
+    void *wrapper;
+    HRESULT hr = wrapper_get(item, &wrapper);
     if (FAILED(hr))
         return hr;
     V_VT(out) = VT_DISPATCH;
-    V_DISPATCH(out) = skin;
+    V_DISPATCH(out) = wrapper;
     return S_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_COLLECTION_H
 #define OPENPLA_COLLECTION_H
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 
 HRESULT collection_get_count(void *interface_pointer, void *out);
 /* Index: an integer of any width, a number without fraction, or the item's name (Key of a value map's item). */

@@ -3,7 +3,7 @@
    properties and nothing else. */
 #include "com/objects/collection.h"
 #include "com/objects/convert.h"
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "engine/base/memory.h"
 #include "engine/pla/sets.h"
@@ -59,8 +59,8 @@ static HRESULT STDMETHODCALLTYPE collectors_create_from_xml(IDataCollectorCollec
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
         hr = collector_create_from_xml(model_of(This), text, strlen(text), issues, &collector);
-    hr = skin_give(hr, collector, (void **)out);
-    hr = skin_give(hr, issues, (void **)validation);
+    hr = wrapper_give(hr, collector, (void **)out);
+    hr = wrapper_give(hr, issues, (void **)validation);
     if (FAILED(hr) && *out) {
         IDataCollector_Release(*out);
         *out = NULL;
@@ -80,7 +80,7 @@ static HRESULT STDMETHODCALLTYPE collectors_create(IDataCollectorCollection *Thi
     if (!class)
         return com_result(This, error_set(E_INVALIDARG, "Type: %d is no value of DataCollectorType", (int)type));
     HRESULT hr = object_create(class, model_of(This), &collector);
-    return com_result(This, skin_give(hr, collector, (void **)out));
+    return com_result(This, wrapper_give(hr, collector, (void **)out));
 }
 
 #define INTERFACE IDataCollectorCollection

@@ -262,7 +262,7 @@ static HRESULT to_com(struct value *v, void *out)
     case PROPERTY_TIME:
         return variant_to_com(&v->variant, out);
     case PROPERTY_OBJECT:
-        return skin_get(v->object, out);
+        return wrapper_get(v->object, out);
     default: /* numbers and GUIDs: the same bytes in both */
         memcpy(out, &v->guid, value_size(v->kind));
         return S_OK;
@@ -377,5 +377,5 @@ HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, con
     if (SUCCEEDED(hr))
         hr = method(model_of(interface_pointer), utf8, strlen(utf8), map);
     memory_free(utf8);
-    return com_result(interface_pointer, skin_give(hr, map, (void **)issues));
+    return com_result(interface_pointer, wrapper_give(hr, map, (void **)issues));
 }

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CONVERT_H
 #define OPENPLA_CONVERT_H
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 #include "engine/base/security.h"
 
 /* The getter and the putter of every property: row number in the class's table, pointer to the COM value. */

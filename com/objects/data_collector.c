@@ -9,7 +9,7 @@ static HRESULT get_set(void *interface_pointer, IDataCollectorSet **out)
         return com_no_pointer(interface_pointer, "DataCollectorSet");
     *out = NULL;
     HRESULT hr = collector_set(model_of(interface_pointer), &set);
-    return com_result(interface_pointer, skin_give(hr, set, (void **)out));
+    return com_result(interface_pointer, wrapper_give(hr, set, (void **)out));
 }
 
 /* Members that only Windows' own code calls, in its own process (MS-PLA note 17: opnums 8, 28, 31). */

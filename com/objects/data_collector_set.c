@@ -42,7 +42,7 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
         hr = set_commit(model_of(This), &caller, name_text, server_text, (uint32_t)mode, issues);
     memory_free(name_text);
     memory_free(server_text);
-    return com_result(This, skin_give(hr, issues, (void **)validation));
+    return com_result(This, wrapper_give(hr, issues, (void **)validation));
 }
 
 static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
@@ -127,7 +127,7 @@ static HRESULT STDMETHODCALLTYPE manager_run(IDataManager *This, DataManagerStep
         hr = set_manage(set, &caller, (uint32_t)steps, name, map);
     memory_free(name);
     object_release(set);
-    return com_result(This, skin_give(hr, map, (void **)errors));
+    return com_result(This, wrapper_give(hr, map, (void **)errors));
 }
 
 static HRESULT STDMETHODCALLTYPE manager_extract(IDataManager *This, BSTR cabinet, BSTR destination)

@@ -3,7 +3,7 @@
 #include "com/facade/own_members.h"
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "engine/base/memory.h"
 
@@ -27,7 +27,7 @@ static char *dispatch_member_name(ITypeInfo *info, DISPID id)
 /* ---- GUID properties: ITypeInfo::Invoke has no way for them, so scripts get and put strings in braces ---- */
 
 /* The row of a GUID property that the member names; NULL if it is none. */
-static const struct property *guid_row(const struct skin *s, ITypeInfo *info, DISPID id)
+static const struct property *guid_row(const struct wrapper *s, ITypeInfo *info, DISPID id)
 {
     const struct class *class = s->class->model;
     const struct property *found = NULL;
@@ -42,7 +42,7 @@ static const struct property *guid_row(const struct skin *s, ITypeInfo *info, DI
     return same ? found : NULL;
 }
 
-static HRESULT put_guid(struct skin *s, const struct property *p, const VARIANT *in)
+static HRESULT put_guid(struct wrapper *s, const struct property *p, const VARIANT *in)
 {
     VARIANT v;
     GUID guid;
@@ -62,7 +62,7 @@ static HRESULT put_guid(struct skin *s, const struct property *p, const VARIANT 
     return hr;
 }
 
-static HRESULT get_guid(struct skin *s, const struct property *p, VARIANT *out)
+static HRESULT get_guid(struct wrapper *s, const struct property *p, VARIANT *out)
 {
     GUID guid;
     char text[39];
@@ -78,7 +78,7 @@ static HRESULT get_guid(struct skin *s, const struct property *p, VARIANT *out)
 }
 
 /* S_FALSE: the member is no GUID property. */
-static HRESULT guid_member_invoke(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
+static HRESULT guid_member_invoke(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
                                   VARIANT *result)
 {
     const struct property *p = guid_row(s, info, id);
@@ -126,7 +126,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
     return S_OK;
 }
 
-HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
+HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out)
 {
     if (!out)
         return com_no_pointer(s, "ppTInfo");
@@ -137,7 +137,7 @@ HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
     return com_result(s, class_type_info(s->class->model, out));
 }
 
-HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids)
+HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids)
 {
     ITypeInfo *info;
     if (!IsEqualIID(iid, &IID_NULL))
@@ -313,7 +313,7 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
 /* ---- numbers that ITypeInfo::Invoke would make others of ---- */
 
 /* Whether a negative number that is put stands for 32 bits: not where the property is a number of something. */
-static bool takes_negative(struct skin *s, ITypeInfo *info, DISPID id, WORD flags)
+static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
     const struct property *p = name ? class_property(s->class->model, name) : NULL;
@@ -322,7 +322,7 @@ static bool takes_negative(struct skin *s, ITypeInfo *info, DISPID id, WORD flag
 }
 
 /* Under Wine -1 and NaN become 4294967295 where a ULONG is expected, and NaN becomes some value of an enumeration. */
-static HRESULT check_number(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, const VARIANT *given,
+static HRESULT check_number(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags, const VARIANT *given,
                             VARTYPE wanted)
 {
     VARIANT number;
@@ -401,7 +401,7 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
 }
 
 /* An argument that was refused before the call: told as the member would tell it. */
-static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+static HRESULT refused(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
 {
     char *name = dispatch_member_name(info, id);
     if (name)
@@ -410,7 +410,7 @@ static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, E
     return as_exception(com_result(s, hr), exception);
 }
 
-static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
+static HRESULT invoke_with_help(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
                                 VARIANT *result, EXCEPINFO *exception, UINT *bad_argument)
 {
     FUNCDESC *f = find_function(info, id, flags);
@@ -459,7 +459,7 @@ static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD
 }
 
 /* S_FALSE: it is none of enum own_member. */
-static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
+static HRESULT own_member_invoke(struct wrapper *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
 {
     if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)
         return com_result(s, whole_commit_answer(s->model, params, result));
@@ -468,7 +468,7 @@ static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *pa
     return S_FALSE;
 }
 
-static HRESULT invoke_entered(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+static HRESULT invoke_entered(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                               EXCEPINFO *exception, UINT *bad_argument)
 {
     ITypeInfo *info;
@@ -496,7 +496,7 @@ static HRESULT invoke_entered(struct skin *s, DISPID id, REFIID iid, WORD flags,
     return hr;
 }
 
-HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+HRESULT dispatch_invoke(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument)
 {
     struct call_entry call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The classes that can be created, and their factory. */
 #include "com/facade/facade.h"
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/host.h"
@@ -46,13 +46,13 @@ static ULONG STDMETHODCALLTYPE factory_count(IClassFactory *This)
 static HRESULT create_object(const struct factory *f, REFIID iid, void **out)
 {
     struct object *o = NULL;
-    void *skin;
+    void *wrapper;
     HRESULT hr = f->create(f->category, &o);
-    hr = skin_give(hr, o, &skin);
+    hr = wrapper_give(hr, o, &wrapper);
     if (FAILED(hr))
         return hr;
-    hr = skin_query(skin, iid, out);
-    skin_release(skin);
+    hr = wrapper_query(wrapper, iid, out);
+    wrapper_release(wrapper);
     return hr;
 }
 

@@ -103,16 +103,16 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
 static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
 {
     VARIANT v;
-    void *skin;
+    void *wrapper;
     HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
     /* An item without a key, and a list that is empty, are what a new object has; they cannot all be put. */
     bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
-    hr = none ? S_OK : skin_get(to, &skin);
+    hr = none ? S_OK : wrapper_get(to, &wrapper);
     if (SUCCEEDED(hr) && !none) {
-        hr = late_invoke(skin, to->class, name, DISPATCH_PROPERTYPUT, &v, 1, NULL);
-        skin_release(skin);
+        hr = late_invoke(wrapper, to->class, name, DISPATCH_PROPERTYPUT, &v, 1, NULL);
+        wrapper_release(wrapper);
     }
     VariantClear(&v);
     return hr;
@@ -203,10 +203,10 @@ static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct o
     return hr;
 }
 
-HRESULT skin_model_or_copy(IUnknown *pointer, const char *argument, struct object **model)
+HRESULT wrapper_model_or_copy(IUnknown *pointer, const char *argument, struct object **model)
 {
     static const struct class *const values[] = {&trace_data_provider_class, &trace_data_provider_collection_class};
-    HRESULT hr = skin_model(pointer, NULL, argument, model);
+    HRESULT hr = wrapper_model(pointer, NULL, argument, model);
     for (size_t i = 0; hr == E_INVALIDARG && i < ARRAYSIZE(values); i++) {
         IUnknown *as;
         if (FAILED(IUnknown_QueryInterface(pointer, com_class_of(values[i])->interface_id, (void **)&as)))

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_FOREIGN_OBJECT_H
 #define OPENPLA_FOREIGN_OBJECT_H
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 
 /* Each call sees to it first that the object's process can learn who calls, and cannot act for it. Asking an object for
    its interfaces is COM's own call, which goes by the process' security (server_secure). */
@@ -20,9 +20,9 @@ IDispatch *foreign_object_in(const VARIANT *v);
 /* VariantChangeType, in which an object stands for its value; `to` and `from` may be the same. */
 HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type);
 
-/* As skin_model for any class; but a trace data provider, or a collection of them, that another process made is taken
-   as a copy. Clients have those in their own process (DECISIONS 17) and give them to collectors that may be the
+/* As wrapper_model for any class; but a trace data provider, or a collection of them, that another process made is
+   taken as a copy. Clients have those in their own process (DECISIONS 17) and give them to collectors that may be the
    server's. Whatever else another process made stays E_INVALIDARG. */
-HRESULT skin_model_or_copy(IUnknown *pointer, const char *argument, struct object **model);
+HRESULT wrapper_model_or_copy(IUnknown *pointer, const char *argument, struct object **model);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of skins: made once per model object, counted by COM's rules; and the error information of every method. */
-#include "com/objects/skin.h"
-
 #include "com/objects/convert.h"
+#include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"
@@ -20,32 +19,32 @@ struct com_class com_classes[] = {
 };
 const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];
 
-/* Only objects of this process answer to it, and no proxy can be made for it: what has it is a skin of ours. */
-static const IID IID_OpenPlaSkin = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
+/* Only objects of this process answer to it, and no proxy can be made for it: what has it is a wrapper of ours. */
+static const IID IID_OpenPlaWrapper = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
 
-static struct skin *skin_of_error_info(ISupportErrorInfo *i)
+static struct wrapper *wrapper_of_error_info(ISupportErrorInfo *i)
 {
-    return (struct skin *)((char *)i - offsetof(struct skin, error_info));
+    return (struct wrapper *)((char *)i - offsetof(struct wrapper, error_info));
 }
 
 static HRESULT STDMETHODCALLTYPE error_info_query(ISupportErrorInfo *This, REFIID iid, void **out)
 {
-    return skin_query(skin_of_error_info(This), iid, out);
+    return wrapper_query(wrapper_of_error_info(This), iid, out);
 }
 
 static ULONG STDMETHODCALLTYPE error_info_add_reference(ISupportErrorInfo *This)
 {
-    return skin_add_reference(skin_of_error_info(This));
+    return wrapper_add_reference(wrapper_of_error_info(This));
 }
 
 static ULONG STDMETHODCALLTYPE error_info_release(ISupportErrorInfo *This)
 {
-    return skin_release(skin_of_error_info(This));
+    return wrapper_release(wrapper_of_error_info(This));
 }
 
 static HRESULT STDMETHODCALLTYPE error_info_supports(ISupportErrorInfo *This, REFIID iid)
 {
-    const struct com_class *c = skin_of_error_info(This)->class;
+    const struct com_class *c = wrapper_of_error_info(This)->class;
     return IsEqualIID(iid, c->interface_id) || (c->base_id && IsEqualIID(iid, c->base_id)) ? S_OK : S_FALSE;
 }
 
@@ -60,8 +59,8 @@ struct com_class *com_class_of(const struct class *model)
     return NULL;
 }
 
-/* Takes a reference unless the last has gone: then the skin is on its way out and another is made. */
-static bool try_reference(struct skin *s)
+/* Takes a reference unless the last has gone: then the wrapper is on its way out and another is made. */
+static bool try_reference(struct wrapper *s)
 {
     LONG n = s->references;
     while (n) {
@@ -73,13 +72,13 @@ static bool try_reference(struct skin *s)
     return false;
 }
 
-HRESULT skin_get(struct object *model, void **interface_pointer)
+HRESULT wrapper_get(struct object *model, void **interface_pointer)
 {
     *interface_pointer = NULL;
     HRESULT hr = object_complete(model);
     if (FAILED(hr))
         return hr;
-    struct skin *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
+    struct wrapper *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
     if (!fresh)
         return E_OUTOFMEMORY;
     fresh->client = call_client();
@@ -94,10 +93,10 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
     fresh->references = 1;
     fresh->model = model;
     object_lock(model);
-    if (model->skin && try_reference(model->skin))
-        used = model->skin;
+    if (model->wrapper && try_reference(model->wrapper))
+        used = model->wrapper;
     else
-        model->skin = fresh;
+        model->wrapper = fresh;
     object_unlock(model);
     if (used == fresh) {
         object_reference(model);
@@ -110,60 +109,60 @@ HRESULT skin_get(struct object *model, void **interface_pointer)
     return S_OK;
 }
 
-HRESULT skin_give(HRESULT hr, struct object *model, void **interface_pointer)
+HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer)
 {
     if (SUCCEEDED(hr) && interface_pointer)
-        hr = skin_get(model, interface_pointer);
+        hr = wrapper_get(model, interface_pointer);
     object_release(model);
     return hr;
 }
 
-HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model)
+HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model)
 {
-    struct skin *s;
+    struct wrapper *s;
     *model = NULL;
     if (!pointer)
         return error_set(E_POINTER, "%s: the object is missing", argument);
-    if (FAILED(IUnknown_QueryInterface(pointer, &IID_OpenPlaSkin, (void **)&s)))
+    if (FAILED(IUnknown_QueryInterface(pointer, &IID_OpenPlaWrapper, (void **)&s)))
         return error_set(E_INVALIDARG, "%s: the object is not one of this server's", argument);
     if (class && s->model->class != class) {
-        skin_release(s);
+        wrapper_release(s);
         return error_set(E_INVALIDARG, "%s: the object is no %s", argument, class->name);
     }
     *model = object_reference(s->model);
-    skin_release(s);
+    wrapper_release(s);
     return S_OK;
 }
 
-HRESULT skin_query(struct skin *s, REFIID iid, void **out)
+HRESULT wrapper_query(struct wrapper *s, REFIID iid, void **out)
 {
     const struct com_class *c = s->class;
     if (!out)
         return E_POINTER;
     *out = NULL;
     if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IDispatch) || IsEqualIID(iid, c->interface_id) ||
-        (c->base_id && IsEqualIID(iid, c->base_id)) || IsEqualIID(iid, &IID_OpenPlaSkin))
+        (c->base_id && IsEqualIID(iid, c->base_id)) || IsEqualIID(iid, &IID_OpenPlaWrapper))
         *out = s;
     else if (IsEqualIID(iid, &IID_ISupportErrorInfo))
         *out = &s->error_info;
     else
         return E_NOINTERFACE;
-    skin_add_reference(s);
+    wrapper_add_reference(s);
     return S_OK;
 }
 
-ULONG skin_add_reference(struct skin *s)
+ULONG wrapper_add_reference(struct wrapper *s)
 {
     return (ULONG)InterlockedIncrement(&s->references);
 }
 
-ULONG skin_release(struct skin *s)
+ULONG wrapper_release(struct wrapper *s)
 {
     LONG n = InterlockedDecrement(&s->references);
     if (!n) {
         object_lock(s->model);
-        if (s->model->skin == s)
-            s->model->skin = NULL;
+        if (s->model->wrapper == s)
+            s->model->wrapper = NULL;
         object_unlock(s->model);
         object_release(s->model);
         client_use_drop(s->client);
@@ -185,7 +184,7 @@ HRESULT com_result(void *interface_pointer, HRESULT hr)
     if (SUCCEEDED(bstr_from_text(error_text(hr), &text))) {
         if (SUCCEEDED(CreateErrorInfo(&create))) {
             static WCHAR source[] = L"PLA.DataCollectorSet";
-            ICreateErrorInfo_SetGUID(create, skin_of(interface_pointer)->class->interface_id);
+            ICreateErrorInfo_SetGUID(create, wrapper_of(interface_pointer)->class->interface_id);
             ICreateErrorInfo_SetSource(create, source);
             ICreateErrorInfo_SetDescription(create, text);
             if (SUCCEEDED(ICreateErrorInfo_QueryInterface(create, &IID_IErrorInfo, (void **)&info))) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The COM skin of a model object: one per object and moment, with the interface's vtable, made from the class table. */
-#ifndef OPENPLA_SKIN_H
-#define OPENPLA_SKIN_H
+/* The COM wrapper of a model object: one per object and moment, with the interface's vtable, made from the class table.
+ */
+#ifndef OPENPLA_WRAPPER_H
+#define OPENPLA_WRAPPER_H
 
 #include "engine/pla/model.h"
 #include "mspla.h"
@@ -20,7 +21,7 @@ struct com_class {
 extern struct com_class com_classes[];
 extern const size_t com_classes_count;
 
-struct skin {
+struct wrapper {
     const void *vtable; /* first, as the interface's layout asks */
     ISupportErrorInfo error_info;
     LONG references;
@@ -28,30 +29,30 @@ struct skin {
     struct client_use *client; /* whose it counts as; NULL: nobody's */
     struct com_class *class;
 };
-static inline struct skin *skin_of(void *interface_pointer)
+static inline struct wrapper *wrapper_of(void *interface_pointer)
 {
     return interface_pointer;
 }
 static inline struct object *model_of(void *interface_pointer)
 {
-    return skin_of(interface_pointer)->model;
+    return wrapper_of(interface_pointer)->model;
 }
 
 /* The class' row of the table. */
 struct com_class *com_class_of(const struct class *model);
-/* The object's skin, made if it has none now; a reference to its interface. What is outstanding of the object is done
-   first (object_complete), and its failure is returned. */
-HRESULT skin_get(struct object *model, void **interface_pointer);
-/* For a method that gives an object out, whose reference is taken over: skin_get unless hr is a failure, which is
+/* The object's wrapper, made if it has none now; a reference to its interface. What is outstanding of the object is
+   done first (object_complete), and its failure is returned. */
+HRESULT wrapper_get(struct object *model, void **interface_pointer);
+/* For a method that gives an object out, whose reference is taken over: wrapper_get unless hr is a failure, which is
    returned then. Without a place for it the object is not wanted. */
-HRESULT skin_give(HRESULT hr, struct object *model, void **interface_pointer);
+HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer);
 /* The model behind an interface pointer of ours, as a reference; E_INVALIDARG, naming `argument`, if it is not one of
    this process' objects of the model class (NULL: any class). */
-HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
+HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
 
-HRESULT skin_query(struct skin *s, REFIID iid, void **out);
-ULONG skin_add_reference(struct skin *s);
-ULONG skin_release(struct skin *s);
+HRESULT wrapper_query(struct wrapper *s, REFIID iid, void **out);
+ULONG wrapper_add_reference(struct wrapper *s);
+ULONG wrapper_release(struct wrapper *s);
 /* Type information of the class' interface; a reference. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
@@ -65,9 +66,9 @@ enum own_member {
 };
 
 /* dispatch.c: IDispatch of every object. */
-HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);
-HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
-HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out);
+HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
+HRESULT dispatch_invoke(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
 
 /* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */

@@ -23,7 +23,7 @@ static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR n
 static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDispatch *from)
 {
     struct object *model;
-    HRESULT hr = skin_model_or_copy((IUnknown *)from, "pFrom", &model);
+    HRESULT hr = wrapper_model_or_copy((IUnknown *)from, "pFrom", &model);
     if (SUCCEEDED(hr)) {
         hr = trace_provider_resolve(model_of(This), model);
         object_release(model);
@@ -86,7 +86,7 @@ static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This
         return com_no_pointer(This, "Processes");
     *out = NULL;
     HRESULT hr = trace_provider_processes(model_of(This), &map);
-    return com_result(This, skin_give(hr, map, (void **)out));
+    return com_result(This, wrapper_give(hr, map, (void **)out));
 }
 
 #define INTERFACE ITraceDataProvider

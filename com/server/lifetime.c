@@ -188,7 +188,7 @@ static bool stop(const char *space, const char *name)
     return false;
 }
 
-bool server_tell_sets(bool stop_them)
+bool server_report_sets(bool stop_them)
 {
     HRESULT hr = see_running(stop_them ? stop : tell);
     if (SUCCEEDED(hr))

@@ -2,7 +2,7 @@
 /* The server process: its security, command line, class objects, and when it ends. */
 #include "com/server/server.h"
 
-#include "com/objects/skin.h"
+#include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/counter_server.h"
 #include "engine/base/error.h"
@@ -396,12 +396,12 @@ static int change_registration(bool remove, const struct wish *wish)
 }
 
 /* For whoever replaces or removes the programs: the exit code says whether a set still runs. */
-static int tell_sets(bool stop_them)
+static int report_sets(bool stop_them)
 {
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (FAILED(hr))
         return 1;
-    const bool running = server_tell_sets(stop_them);
+    const bool running = server_report_sets(stop_them);
     CoUninitialize();
     return running;
 }
@@ -442,7 +442,7 @@ int OpenPlaServer(int argc, WCHAR **argv)
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
     if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
-        return argc == 2 || is_option(argv[2], L"stop") ? tell_sets(argc == 3) : usage();
+        return argc == 2 || is_option(argv[2], L"stop") ? report_sets(argc == 3) : usage();
     const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");
     if (argc < 2 || (!remove && !is_option(argv[1], L"regserver")))
         return usage();

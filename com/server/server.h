@@ -37,7 +37,7 @@ HRESULT com_use_own_proxies(void);
 bool server_set_is_running(void);
 /* Prints the sets that run, or stops each and prints that; true: some still run, or that could not be told, of which it
    says why on stderr. */
-bool server_tell_sets(bool stop_them);
+bool server_report_sets(bool stop_them);
 
 /* openplasrv.exe's main program; exported. Exit code 0 or 1. Without an argument that it knows it prints them. */
 int OpenPlaServer(int argc, WCHAR **argv);

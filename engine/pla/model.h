@@ -41,13 +41,13 @@ struct class
     void (*exchanged)(struct object *a, struct object *b);
 };
 
-/* A reference-counted object. `skin` is its COM wrapper, created once and not counted. */
+/* A reference-counted object. `wrapper` is its COM wrapper, created once and not counted. */
 struct object {
     const struct class *class;
     atomic_uint references;
     atomic_uint lock;           /* index of its lock; all objects of a set share one (object_lock) */
     struct object *parent;      /* borrowed; cleared when the parent removes the object */
-    void *skin;                 /* borrowed */
+    void *wrapper;              /* borrowed */
     bool items_read;            /* of a draft: its items came from XML and replace the target's (object_take) */
     uint64_t rows_put;          /* of a draft: the rows that were put, one bit each */
     uint64_t rows_chosen;       /* rows with an explicitly chosen value (object_row_is_chosen) */

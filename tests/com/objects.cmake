@@ -32,7 +32,7 @@ add_test(NAME test_threads.facade COMMAND test_threads facade)
 openpla_test_properties(test_threads.facade ";server")
 set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
 
-# The skin's own code, linked in, so that its allocations can be counted.
+# The wrapper's own code, linked in, so that its allocations can be counted.
 openpla_tests(tests_com TESTS test_convert test_call_entry test_server_security LINK openpla_com)
 openpla_test(test_program_folder ${CMAKE_CURRENT_LIST_DIR}/test_program_folder.c LINK openpla_reg)
 openpla_test(test_counter_security ${CMAKE_CURRENT_LIST_DIR}/test_counter_security.c LINK openpla_com)

@@ -16,8 +16,8 @@ static IDataCollectorSet *new_set(struct data_collector_set **model)
     struct object *o;
     void *face;
     assert_int_equal(set_create(&o), S_OK);
-    assert_int_equal(skin_get(o, &face), S_OK);
-    object_release(o); /* the skin has its own */
+    assert_int_equal(wrapper_get(o, &face), S_OK);
+    object_release(o); /* the wrapper has its own */
     *model = (struct data_collector_set *)o;
     return face;
 }
