@@ -33,7 +33,7 @@ openpla_test_properties(test_threads.facade ";server")
 set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
 
 # The wrapper's own code, linked in, so that its allocations can be counted.
-openpla_tests(tests_com TESTS test_convert test_call_entry test_server_security LINK openpla_com)
+openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
 openpla_test(test_program_folder ${CMAKE_CURRENT_LIST_DIR}/test_program_folder.c LINK openpla_reg)
 openpla_test(test_counter_security ${CMAKE_CURRENT_LIST_DIR}/test_counter_security.c LINK openpla_com)
 target_link_options(test_counter_security PRIVATE -Wl,--wrap=host_is_wine,--wrap=pcq_settings_read

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of skins: made once per model object, counted by COM's rules; and the error information of every method. */
+/* The COM wrappers of model objects: how they are created, counted and destroyed, and the error information that every
+   method leaves behind.
+
+   A model object (engine/pla/model.h) knows nothing of COM. When a client first gets to see it, wrapper_get creates its
+   wrapper; later calls return the same one, because COM compares objects by their IUnknown. The two point at each
+   other:
+
+       client --(counted)--> wrapper --(reference)--> model object
+                                ^----- model->wrapper -----'        (borrowed, under the object's lock)
+
+   The wrapper keeps its object alive, never the other way round. When the last COM reference goes, the wrapper takes
+   itself out of model->wrapper under the object's lock. Between the count reaching zero and that lock another thread
+   may find it there: try_reference fails on a count of zero, and wrapper_get creates a second wrapper, which replaces
+   the dying one. */
+#include "com/objects/wrapper.h"
+
 #include "com/objects/convert.h"
 #include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
@@ -19,7 +34,7 @@ struct com_class com_classes[] = {
 };
 const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];
 
-/* Only objects of this process answer to it, and no proxy can be made for it: what has it is a wrapper of ours. */
+/* Only wrappers of this process answer to this interface; it has no proxy, so no other process can offer it. */
 static const IID IID_OpenPlaWrapper = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
 
 static struct wrapper *wrapper_of_error_info(ISupportErrorInfo *i)
@@ -59,7 +74,7 @@ struct com_class *com_class_of(const struct class *model)
     return NULL;
 }
 
-/* Takes a reference unless the last has gone: then the wrapper is on its way out and another is made. */
+/* Adds a reference unless the count has reached zero: then the wrapper is being destroyed. */
 static bool try_reference(struct wrapper *s)
 {
     LONG n = s->references;
@@ -204,9 +219,9 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument)
     return com_result(interface_pointer, error_set(E_POINTER, "%s: the pointer for the result is NULL", argument));
 }
 
-/* ---- one object that has every interface and that no client ever gets ---- */
+/* ---- one object with every interface, which no client receives ---- */
 
-/* One of a kind: it has no life of its own. */
+/* A static object: its references are not counted. */
 static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);
 static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
 {
@@ -216,7 +231,7 @@ static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
 static const IUnknownVtbl kept_vtable = {kept_query, kept_count, kept_count};
 static IUnknown kept = {(IUnknownVtbl *)&kept_vtable};
 
-/* Ours, and those that clients ask objects for besides. */
+/* OpenPLA's interfaces, and the standard ones that clients query. */
 static const IID *const interfaces[] = {
     &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory,
 #define INTERFACE(name, guid, methods) &IID_##name,

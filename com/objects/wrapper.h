@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The COM wrapper of a model object: one per object and moment, with the interface's vtable, made from the class table.
- */
+/* The COM wrapper of a model object: the vtable of its interface and the reference count that clients see. An object
+   has at most one wrapper at a time. */
 #ifndef OPENPLA_WRAPPER_H
 #define OPENPLA_WRAPPER_H
 
@@ -10,7 +10,7 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* What a class of objects is to COM. */
+/* A class of model objects, as COM sees it. */
 struct com_class {
     const struct class *model;
     const IID *interface_id;
@@ -22,11 +22,11 @@ extern struct com_class com_classes[];
 extern const size_t com_classes_count;
 
 struct wrapper {
-    const void *vtable; /* first, as the interface's layout asks */
+    const void *vtable; /* first: an interface pointer points at it */
     ISupportErrorInfo error_info;
     LONG references;
     struct object *model;      /* a reference */
-    struct client_use *client; /* whose it counts as; NULL: nobody's */
+    struct client_use *client; /* whose quota counts it; NULL: none, for objects of this process */
     struct com_class *class;
 };
 static inline struct wrapper *wrapper_of(void *interface_pointer)
@@ -38,26 +38,26 @@ static inline struct object *model_of(void *interface_pointer)
     return wrapper_of(interface_pointer)->model;
 }
 
-/* The class' row of the table. */
+/* The row of the class in com_classes. */
 struct com_class *com_class_of(const struct class *model);
-/* The object's wrapper, made if it has none now; a reference to its interface. What is outstanding of the object is
-   done first (object_complete), and its failure is returned. */
+/* Returns the object's wrapper with a reference added, and creates it if the object has none. Completes the object's
+   pending work first (object_complete) and returns its failure. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
-/* For a method that gives an object out, whose reference is taken over: wrapper_get unless hr is a failure, which is
-   returned then. Without a place for it the object is not wanted. */
+/* The last call of a method that returns an object. Takes over the reference to `model`. Returns hr if that is a
+   failure, else what wrapper_get returns; with interface_pointer NULL it only releases the model. */
 HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer);
-/* The model behind an interface pointer of ours, as a reference; E_INVALIDARG, naming `argument`, if it is not one of
-   this process' objects of the model class (NULL: any class). */
+/* Returns a reference to the model behind an interface pointer. E_POINTER for NULL; E_INVALIDARG, naming `argument`, if
+   the pointer is not a wrapper of this process or its object is not of the class (NULL: any class). */
 HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
 
 HRESULT wrapper_query(struct wrapper *s, REFIID iid, void **out);
 ULONG wrapper_add_reference(struct wrapper *s);
 ULONG wrapper_release(struct wrapper *s);
-/* Type information of the class' interface; a reference. */
+/* Returns a reference to the type information of the class's interface. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
-/* Methods that the type library does not have, nor GetIDsOfNames: what costs a client of our own several calls between
-   processes, in one. The numbers are ours; another server has no members of them. */
+/* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each replaces several calls between
+   processes by one. OpenPLA's clients call them; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
     OWN_STATUSES,                  /* of a collection of sets, as all below */
@@ -65,28 +65,29 @@ enum own_member {
     OWN_DEFINITIONS
 };
 
-/* dispatch.c: IDispatch of every object. */
+/* IDispatch of every object; in dispatch.c. */
 HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
 HRESULT dispatch_invoke(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
 
-/* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */
+/* Every method of an object returns through this: a failure sets the thread's IErrorInfo to the engine's message. */
 HRESULT com_result(void *interface_pointer, HRESULT hr);
-/* E_POINTER with the argument's name. */
+/* Returns E_POINTER, with the argument's name in the message. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 
-/* The vtables of all objects, each in its object's file; and COM_OBJECT_<model class>, the pointer to its interface. */
+/* The vtable of each interface, defined in its object's file, and COM_OBJECT_<model class>, a pointer to the interface.
+ */
 #define CLASS(model, I, base)                                                                                          \
     extern const I##Vtbl I##_vtable;                                                                                   \
     typedef I *COM_OBJECT_##model;
 #include "engine/pla/classes.def"
 #undef CLASS
 
-/* Under Wine: the server's interfaces stay known to its RPC layer for the process' whole life.
-   Wine takes an interface out of its RPC layer when the last object with it is released, holding a lock while it waits
-   for calls of that interface to end; a call that needs the same lock then never ends, and the server answers nobody
-   any more. So one object of no use keeps each interface in. In the multithreaded apartment; ends with the process. */
+/* Keeps the server's interfaces registered with Wine's RPC layer as long as the process lives.
+   Wine unregisters an interface when its last object is released. It holds a lock while it waits for the interface's
+   calls to end; a call that needs this lock never ends, and the server stops answering. So one object, which no client
+   receives, keeps each interface registered. Call it in the multithreaded apartment. */
 HRESULT kept_interfaces_begin(void);
 
 #endif
