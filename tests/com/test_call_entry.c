@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server looks at before a call: a wrong answer lets a password cross the network in the clear, or one client
-   keep all others out. Wine tells no level, so the function that asks for it is an argument. */
+/* What the server checks before it serves a call: a mistake lets a password cross the network in the clear, or one
+   client keep all others out. Wine reports no authentication level, so the function that queries it is an argument. */
 #include "com/server/call_entry.h"
 #include "engine/base/error.h"
 #include "engine/base/quotas.h"
@@ -47,7 +47,7 @@ static void calls_without_privacy_are_refused(void **state)
 }
 
 /* It fails closed, but for the one answer that Wine has. */
-static void what_cannot_be_told_is_refused(void **state)
+static void unknown_level_is_refused(void **state)
 {
     static const HRESULT answers[] = {RPC_E_CALL_COMPLETE, E_OUTOFMEMORY, E_ACCESSDENIED, RPC_S_BINDING_HAS_NO_AUTH};
     (void)state;
@@ -97,23 +97,81 @@ static void each_client_has_its_own(void **state)
     client_use_end(of_far);
     client_use_drop(of_other);
     client_use_end(of_other);
-    /* What was made for it and is held by others counts on. */
-    assert_int_equal(client_use_begin(&one, &first), S_OK);
-    struct memory_share *share = memory_share_reference(client_use_share(first));
-    memory_share_count(share, 1000);
-    client_use_end(first);
-    assert_int_equal(client_use_begin(&one, &first), S_OK);
-    assert_ptr_equal(client_use_share(first), share);
-    client_use_end(first);
-    memory_share_count(share, -1000);
-    assert_int_equal(client_use_begin(&other, &of_other), S_OK);
-    assert_ptr_not_equal(client_use_share(of_other), share);
-    client_use_end(of_other);
-    memory_share_release(share);
     /* Nobody, who is this process itself, has all. */
     for (int i = 0; i < 10; i++)
         assert_int_equal(client_use_take(NULL), S_OK);
     client_use_drop(NULL);
+}
+
+/* Begins a call of the client, and checks whether the server still knew it. An entry has its memory share as long as it
+   lives, and `share` is referenced, so another entry has another one. The call is ended. */
+static bool is_known(const struct caller *caller, const struct memory_share *share)
+{
+    struct client_use *use;
+    assert_int_equal(client_use_begin(caller, &use), S_OK);
+    const bool known = client_use_share(use) == share;
+    client_use_end(use);
+    return known;
+}
+
+/* The server lives for weeks and its clients for seconds: a table that only grows would hold a handle of each. */
+static void idle_clients_are_forgotten(void **state)
+{
+    const struct caller one = {.process = GetCurrentProcessId()}, other = {.process = 4};
+    struct client_use *use, *second;
+    (void)state;
+    bounds("requests=2;objects=3");
+    assert_int_equal(client_use_begin(&one, &use), S_OK);
+    struct memory_share *share = memory_share_reference(client_use_share(use));
+    assert_int_equal(client_use_begin(&one, &second), S_OK);
+    client_use_end(second);
+    assert_true(is_known(&one, share)); /* a call is running */
+    assert_int_equal(client_use_take(use), S_OK);
+    client_use_end(use);
+    assert_true(is_known(&one, share)); /* it has an object */
+    client_use_drop(use);
+    assert_false(is_known(&one, share));
+    memory_share_release(share);
+
+    /* Memory that others hold for it keeps it; without that the next new client's call removes it. */
+    assert_int_equal(client_use_begin(&one, &use), S_OK);
+    share = memory_share_reference(client_use_share(use));
+    memory_share_count(share, 1000);
+    client_use_end(use);
+    assert_false(is_known(&other, share));
+    assert_true(is_known(&one, share));
+    memory_share_count(share, -1000);
+    assert_false(is_known(&other, share));
+    assert_false(is_known(&one, share));
+    memory_share_release(share);
+}
+
+/* A client that has exited still has what it made until COM drops it; then nothing is left of it, and the number of its
+   process can be used again. */
+static void dead_clients_are_forgotten(void **state)
+{
+    char command[] = "cmd.exe /c exit 0";
+    STARTUPINFOA startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION process;
+    struct client_use *use;
+    (void)state;
+    assert_true(CreateProcessA(NULL, command, NULL, NULL, FALSE, CREATE_SUSPENDED, NULL, NULL, &startup, &process));
+    const struct caller dead = {.process = process.dwProcessId};
+    assert_int_equal(client_use_begin(&dead, &use), S_OK);
+    struct memory_share *share = memory_share_reference(client_use_share(use));
+    assert_int_equal(client_use_take(use), S_OK);
+    client_use_end(use);
+    assert_true(TerminateProcess(process.hProcess, 0));
+    assert_int_equal(WaitForSingleObject(process.hProcess, 10000), WAIT_OBJECT_0);
+    CloseHandle(process.hThread);
+    CloseHandle(process.hProcess);
+    assert_true(is_known(&dead, share));
+    HANDLE kept = OpenProcess(SYNCHRONIZE, FALSE, dead.process);
+    assert_non_null(kept); /* the table's handle keeps the id from another process */
+    CloseHandle(kept);
+    client_use_drop(use);
+    assert_false(is_known(&dead, share));
+    memory_share_release(share);
 }
 
 /* Calls of a process to itself go in, within one another too. */
@@ -133,7 +191,8 @@ static void own_calls_are_let_through(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_without_privacy_are_refused), cmocka_unit_test(what_cannot_be_told_is_refused),
-        cmocka_unit_test(each_client_has_its_own), cmocka_unit_test(own_calls_are_let_through)};
+        cmocka_unit_test(calls_without_privacy_are_refused), cmocka_unit_test(unknown_level_is_refused),
+        cmocka_unit_test(each_client_has_its_own),           cmocka_unit_test(idle_clients_are_forgotten),
+        cmocka_unit_test(dead_clients_are_forgotten),        cmocka_unit_test(own_calls_are_let_through)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
