@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla store: the files in which sets are kept. */
+/* openpla store: checks the files of the sets, and repairs them. */
 #include "engine/pla/store.h"
 
 #include "cli/cli.h"
@@ -13,10 +13,10 @@
 struct shown {
     bool json;
     struct json writer;
-    unsigned left, mended; /* how many are wrong still, and how many no more */
+    unsigned left, repaired; /* problems that remain, problems that were repaired */
 };
 
-static HRESULT show_json(struct shown *s, const struct store_finding *f)
+static HRESULT finding_show_json(struct shown *s, const struct store_finding *f)
 {
     struct json *j = &s->writer;
     json_begin(j, NULL, '{');
@@ -30,50 +30,52 @@ static HRESULT show_json(struct shown *s, const struct store_finding *f)
     return S_OK;
 }
 
-static HRESULT show(void *user, const struct store_finding *f)
+static HRESULT finding_show(void *user, const struct store_finding *f)
 {
     struct shown *s = user;
-    if (f->repaired == S_OK)
-        s->mended++;
+    if (f->mended == S_OK)
+        s->repaired++;
     else
         s->left++;
     if (s->json)
-        return show_json(s, f);
+        return finding_show_json(s, f);
     printf("%s: %s: %s", f->path, store_fault_word(f->fault), store_fault_text(f->fault));
     if (*f->detail)
         printf(" (%s)", f->detail);
-    if (f->repaired == S_OK)
-        printf(*f->to ? "; mended: now %s" : "; mended", f->to);
-    else if (FAILED(f->repaired))
-        printf("; not mended: %s (0x%08X)", error_text(f->repaired), (unsigned)f->repaired);
+    if (f->mended == S_OK)
+        printf(*f->to ? "; repaired: now %s" : "; repaired", f->to);
+    else if (FAILED(f->mended))
+        printf("; not repaired: %s (0x%08X)", error_text(f->mended), (unsigned)f->mended);
     printf("\n");
     return S_OK;
 }
 
-static int check(bool mend, bool json)
+static int store_print_findings(bool repair, bool json)
 {
     struct shown s = {.json = json, .writer = {.out = stdout}};
     if (json)
         json_begin(&s.writer, NULL, '[');
-    HRESULT hr = store_check(mend, show, &s);
+    HRESULT hr = store_check(repair, finding_show, &s);
     if (json)
         json_end(&s.writer, ']');
     if (FAILED(hr))
         return cli_error(VERB, hr);
-    if (!json && !s.left && !s.mended)
-        printf("Nothing is wrong.\n");
+    if (!json && !s.left && !s.repaired)
+        printf("No problems found.\n");
     return s.left ? CLI_REMARKS : CLI_DONE;
 }
 
 static int run_check(int argc, char **argv)
 {
-    bool mend = false, json = false;
-    const struct option options[] = {{"mend", OPTION_FLAG, &mend}, {"json", OPTION_FLAG, &json}};
+    bool repair = false, json = false;
+    /* -mend is the option's name before version 0.1. */
+    const struct option options[] = {
+        {"repair", OPTION_FLAG, &repair}, {"mend", OPTION_FLAG, &repair}, {"json", OPTION_FLAG, &json}};
     const int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, NULL);
-    return result == CLI_DONE ? check(mend, json) : result;
+    return result == CLI_DONE ? store_print_findings(repair, json) : result;
 }
 
-static int run(int argc, char **argv)
+static int store_run(int argc, char **argv)
 {
     static const struct sub_verb verbs[] = {{"check", run_check}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
@@ -81,20 +83,21 @@ static int run(int argc, char **argv)
 
 const struct verb verb_store = {
     .name = VERB,
-    .summary = "tells what is wrong with the files in which sets are kept, and mends it",
+    .summary = "checks and repairs the files of the sets",
     .help =
-        "openpla store check [-mend] [-json]\n"
+        "openpla store check [-repair] [-json]\n"
         "\n"
-        "Looks at each file of the store (OPENPLA_DATA, else %ProgramData%\\OpenPLA) and says what is wrong, a line\n"
-        "each: definitions that cannot be used or are not found by their names, files that writers left or that\n"
-        "belong to no set, links, and what is another account's.\n"
+        "Checks each file of the store (OPENPLA_DATA, else %ProgramData%\\OpenPLA) and prints one line per problem:\n"
+        "definitions that are invalid or in the wrong folder, files that interrupted writers left or that belong to\n"
+        "no set, links, and files of other accounts.\n"
         "\n"
-        "  -mend   mends what can be mended without losing anything: what cannot be read or belongs to no set goes\n"
-        "          to the folder \"aside\" of the store, a definition in a wrong place to its own; what an\n"
-        "          interrupted writer left is deleted, and passwords of no set; a definition never. The record of\n"
-        "          the runs of a missing set stays: it has the number of the next run\n"
-        "  -json   an array of objects\n"
+        "  -repair  repairs what can be repaired without losing data. Files that cannot be read or that belong to no\n"
+        "           set are moved to the store's folder \"aside\", misplaced definitions to their own folder. Files "
+        "of\n"
+        "           interrupted writers and orphaned passwords are deleted; definitions never. The record of a\n"
+        "           missing set's runs stays, because it holds the number of the next run\n"
+        "  -json    print an array of objects\n"
         "\n"
-        "Exit codes: 0 nothing is wrong any more, 1 failed, 2 wrong command line, 3 something is wrong.\n",
-    .run = run,
+        "Exit codes: 0 no problems left, 1 failed, 2 wrong command line, 3 problems.\n",
+    .run = store_run,
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""store.py PROGRAM [EMULATOR]: openpla store check tells what is wrong in the store, and mends it without losing a
+"""store.py PROGRAM [EMULATOR]: openpla store check reports the problems of the store and repairs them without losing a
 definition. Whoever has a damaged disk behind him would look through hundreds of files, or delete what he needs."""
 import json
 import os
@@ -60,7 +60,7 @@ def findings(expected, *more):
 def look_at_all(store):
     store.put("good.xml", XML.format("good", "Good"))
     store.put("good.run", RECORD)
-    check(openpla(0, "check") == "Nothing is wrong.\n", "a good store")
+    check(openpla(0, "check") == "No problems found.\n", "a good store")
     store.put("bad.xml", "<DataCollectorSet><Desc")
     store.put("bad.run", RECORD)
     store.put("lost.xml", XML.format("lost", "Lost"), folder="00" if place("lost") != "00" else "01")
@@ -114,7 +114,7 @@ def look_at_all(store):
         os.remove(store.path(link, place("good")))
     shutil.rmtree(os.path.join(store.space, "mine"))
     os.remove(store.path("notes.txt", place("good")))
-    check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "all is well again")
+    check(openpla(0, "check", "-repair") == "No problems found.\n", "all is well again")
 
 
 def look_at_system_sets(store):
@@ -130,7 +130,7 @@ def look_at_system_sets(store):
 
     files = [put(name + extension, text) for extension, text in
              ((".run", RECORD), (".running", ""), (".host", ""), (".pass", ""), (".folders", "openpla-folders 1\n"))]
-    check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "a run of a system set is no orphan's")
+    check(openpla(0, "check", "-repair") == "No problems found.\n", "a run of a system set is no orphan's")
     for path in files:
         check(os.path.exists(path), f"{path} is where it was")
     put(name + ".run", RECORD[:20])
@@ -158,7 +158,7 @@ def look_at_passwords(store):
     path = store.put("has.xml", f"<DataCollectorSet/>\n<?openpla-account user=\"u\" key=\"{kept}\"?>\n"
                                 "\n<?openpla-set name=\"has\"?>\n")
     check(findings(3) == [("orphan", lost, False)], "passwords of no set", findings(3))
-    check(findings(0, "-mend") == [("orphan", lost, True)], "are deleted")
+    check(findings(0, "-repair") == [("orphan", lost, True)], "are deleted")
     check(sorted(os.listdir(folder)) == [kept, new], "and no others")
     os.remove(path)
     shutil.rmtree(folder)
@@ -171,8 +171,8 @@ def look_at_folders(store):
     check(os.stat(store.data).st_mode & 0o077 == 0, "to them")
     if os.geteuid() == 0:
         os.chown(store.space, 65534, 65534)
-        text = openpla(3, "check", "-mend")
-        check("Service: foreign: " in text and "mended" not in text, "another account's folder", text)
+        text = openpla(3, "check", "-repair")
+        check("Service: foreign: " in text and "repaired" not in text, "another account's folder", text)
         os.chown(store.space, 0, 0)
     else:
         print("skipped: only root can give a folder away")
