@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: says what is wrong with this installation and how to mend it. */
+/* openpla doctor: checks this installation and says how to repair it. */
 #include "cli/doctor/doctor.h"
 
 #include "cli/cli.h"
@@ -17,9 +17,9 @@
 
 static const struct doctor_kind {
     enum doctor_severity severity;
-    const char *id, *why, *mend;
+    const char *id, *why, *remedy;
 } kinds[] = {
-#define FINDING(name, severity, id, why, mend) {DOCTOR_##severity, id, why, mend},
+#define FINDING(name, severity, id, why, remedy) {DOCTOR_##severity, id, why, remedy},
 #include "cli/doctor/doctor.def"
 #undef FINDING
 };
@@ -27,21 +27,21 @@ static const char *const severities[] = {"note", "warning", "error"};
 
 /* ---- findings ---- */
 
-/* What to do, with what the finding is about in its places. NULL: out of memory. */
-static char *fill_in(const struct doctor *d, const char *mend, const char *about)
+/* The remedy, with the placeholders of doctor.def filled in. NULL: out of memory. */
+static char *fill_in(const struct doctor *d, const char *remedy, const char *about)
 {
     struct text_buffer b = {0};
     char *own = d->folder ? NULL : host_module_folder();
     const char *folder = d->folder ? d->folder : own ? own : "";
-    for (; *mend; mend++) {
-        if (strncmp(mend, "{}", 2) == 0) {
+    for (; *remedy; remedy++) {
+        if (strncmp(remedy, "{}", 2) == 0) {
             text_buffer_add(&b, about ? about : "NAME");
-            mend += 1;
-        } else if (strncmp(mend, "{folder}", 8) == 0) {
+            remedy += 1;
+        } else if (strncmp(remedy, "{folder}", 8) == 0) {
             text_buffer_add(&b, folder);
-            mend += 7;
+            remedy += 7;
         } else {
-            text_buffer_add_n(&b, mend, 1);
+            text_buffer_add_n(&b, remedy, 1);
         }
     }
     memory_free(own);
@@ -55,17 +55,17 @@ HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, cons
     const int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     struct doctor_finding f = {id, length < 0 ? NULL : memory_alloc((size_t)length + 1),
-                               fill_in(d, kinds[id].mend, about)};
+                               fill_in(d, kinds[id].remedy, about)};
     va_start(arguments, format);
     if (f.what)
         vsnprintf(f.what, (size_t)length + 1, format, arguments);
     va_end(arguments);
-    if (f.what && f.mend && memory_grow((void **)&d->items, &d->capacity, d->count + 1, sizeof *d->items)) {
+    if (f.what && f.remedy && memory_grow((void **)&d->items, &d->capacity, d->count + 1, sizeof *d->items)) {
         d->items[d->count++] = f;
         return S_OK;
     }
     memory_free(f.what);
-    memory_free(f.mend);
+    memory_free(f.remedy);
     return E_OUTOFMEMORY;
 }
 
@@ -73,7 +73,7 @@ static void doctor_free(struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++) {
         memory_free(d->items[i].what);
-        memory_free(d->items[i].mend);
+        memory_free(d->items[i].remedy);
     }
     memory_free(d->items);
     memory_free(d->folder);
@@ -104,7 +104,7 @@ int64_t doctor_file_written(const char *path)
     return wanted.written;
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 static void kind_json(struct json *j, const struct doctor_kind *k)
 {
@@ -112,7 +112,7 @@ static void kind_json(struct json *j, const struct doctor_kind *k)
     json_text(j, "severity", severities[k->severity]);
 }
 
-/* All that can be found. */
+/* Lists all findings there are. */
 static int list(bool as_json)
 {
     struct json j = {.out = stdout};
@@ -121,13 +121,13 @@ static int list(bool as_json)
     for (size_t i = 0; i < DOCTOR_IDS; i++) {
         if (!as_json) {
             printf("%s: %s\n  why: %s\n  do:  %s\n", kinds[i].id, severities[kinds[i].severity], kinds[i].why,
-                   kinds[i].mend);
+                   kinds[i].remedy);
             continue;
         }
         json_begin(&j, NULL, '{');
         kind_json(&j, &kinds[i]);
         json_text(&j, "why", kinds[i].why);
-        json_text(&j, "do", kinds[i].mend);
+        json_text(&j, "do", kinds[i].remedy);
         json_end(&j, '}');
     }
     if (as_json)
@@ -144,13 +144,13 @@ static void show_json(const struct doctor *d)
         kind_json(&j, &kinds[d->items[i].id]);
         json_text(&j, "what", d->items[i].what);
         json_text(&j, "why", kinds[d->items[i].id].why);
-        json_text(&j, "do", d->items[i].mend);
+        json_text(&j, "do", d->items[i].remedy);
         json_end(&j, '}');
     }
     json_end(&j, ']');
 }
 
-/* The worst first. */
+/* The most severe first. */
 static void show_text(const struct doctor *d)
 {
     for (int severity = DOCTOR_ERROR; severity >= DOCTOR_NOTE; severity--)
@@ -161,11 +161,11 @@ static void show_text(const struct doctor *d)
             printf("%s: %s: ", severities[severity], kinds[f->id].id);
             print_shown(f->what);
             printf("\n  why: %s\n  do:  ", kinds[f->id].why);
-            print_shown(f->mend);
+            print_shown(f->remedy);
             printf("\n");
         }
     if (!d->count)
-        printf("Nothing is wrong.\n");
+        printf("No problems found.\n");
 }
 
 static int worst(const struct doctor *d)
@@ -221,22 +221,22 @@ static int run(int argc, char **argv)
 
 const struct verb verb_doctor = {
     .name = VERB,
-    .summary = "tells what is wrong with this installation, and how to mend it",
+    .summary = "checks this installation and says how to repair it",
     .help =
         "openpla doctor [-disk MB] [-wait SECONDS] [--json]\n"
         "openpla doctor -list [--json]\n"
         "\n"
-        "Looks at the registration, the service and its server, the files of the sets, their runs, the sessions of\n"
-        "traces, and what this host lets OpenPLA use. Of all that is wrong it says what, why it matters and what to "
-        "do.\n"
-        "It changes nothing.\n"
+        "Checks the registration, the service and its server, the files of the sets, their runs, the trace sessions\n"
+        "and what OpenPLA needs of the host OS. For each problem it prints what is wrong, why it matters and what to\n"
+        "do. It changes nothing.\n"
         "\n"
-        "  -disk MB       a disk that sets write to is low with less room (default 500), and full with a tenth of it\n"
-        "  -wait SECONDS  for the server's answer (default 10)\n"
-        "  -list          all that it can find, with why and what to do\n"
-        "  --json         an array of objects: id, severity, what, why, do\n"
+        "  -disk MB       report a disk that sets write to as low below this free space (default 500), and as full\n"
+        "                 below a tenth of it\n"
+        "  -wait SECONDS  how long to wait for the server's answer (default 10)\n"
+        "  -list          list all findings, with why they matter and what to do\n"
+        "  --json         print an array of objects: id, severity, what, why, do\n"
         "\n"
-        "Exit codes: 0 nothing, or notes alone; 3 the worst is a warning; 1 the worst is an error, or it could not\n"
-        "look; 2 wrong command line.\n",
+        "Exit codes: 0 no problems, or notes only; 3 the worst is a warning; 1 the worst is an error, or the check\n"
+        "failed; 2 wrong command line.\n",
     .run = run,
 };

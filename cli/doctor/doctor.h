@@ -8,7 +8,7 @@
 enum doctor_severity { DOCTOR_NOTE, DOCTOR_WARNING, DOCTOR_ERROR };
 /* In the order of doctor.def. */
 enum doctor_id {
-#define FINDING(name, severity, id, why, mend) DOCTOR_FOUND_##name,
+#define FINDING(name, severity, id, why, remedy) DOCTOR_FOUND_##name,
 #include "cli/doctor/doctor.def"
 #undef FINDING
     DOCTOR_IDS
@@ -16,7 +16,7 @@ enum doctor_id {
 
 struct doctor_finding {
     enum doctor_id id;
-    char *what, *mend; /* from memory_alloc */
+    char *what, *remedy; /* from memory_alloc */
 };
 /* Zero-initialise but for the options. */
 struct doctor {

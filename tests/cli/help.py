@@ -13,8 +13,8 @@ import xml.dom.minidom
 
 PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 
-# Taken, since command lines of tracerpt have them, and refused or without effect here.
-UNSHOWN = {"tracerpt": {"pdb"}}
+# Accepted but not documented: tracerpt's command lines may contain it, without effect here; an option's old name.
+UNSHOWN = {"tracerpt": {"pdb"}, "store": {"mend"}}
 # Of the last option's words in a help page these begin with a dash and are none of the verb's options.
 FOREIGN = {"?", "x"}
 
