@@ -20,20 +20,17 @@
 static const char help_text[] =
     "openpla check FILE.xml [FILE.xml ...] [-all] [--json]\n"
     "\n"
-    "Tells what of a set's definition (a template of the Performance Monitor, an export of logman) this host can "
-    "serve,\n"
-    "without making or starting it: the counters that its collectors and alerts ask for, the event providers that "
-    "they\n"
-    "enable, and the settings that would be changed, ignored or refused.\n"
+    "Checks what of a set's definition (a template of Performance Monitor or an export of logman) this computer\n"
+    "supports, without creating or starting the set: the counters of its collectors and alerts, the event providers\n"
+    "they enable, and the settings that would be changed, ignored or rejected.\n"
     "\n"
-    "  -all      names too what can be served, and settings that are only ignored\n"
-    "  --json    an array with one object per file\n"
+    "  -all      list supported items and ignored settings too\n"
+    "  --json    print an array with one object per file\n"
     "\n"
-    "A counter whose instance is not there now, as of a program that does not run, can be served. A provider that "
-    "nobody\n"
-    "has registered is enabled all the same, and its events come when a program registers it.\n"
+    "A counter whose instance does not exist now, for example of a program that is not running, counts as supported.\n"
+    "An event provider that is not registered is still enabled; its events arrive once a program registers it.\n"
     "\n"
-    "Exit codes: 0 all can be served, 1 failed, 2 wrong command line, 3 something cannot be served.\n";
+    "Exit codes: 0 all supported, 1 failed, 2 wrong command line, 3 something is not supported.\n";
 
 /* One thing that a definition asks for. */
 struct wish {
@@ -95,7 +92,7 @@ static HRESULT refuse(struct checked *c, const char *collector, const char *path
     if (counter_list_is_ours() && counter_path_parse(path, &parts) == ERROR_SUCCESS) {
         const char *known = counter_absence(parts.object, parts.counter);
         const struct counter_schema *row = counter_row(parts.object, parts.counter);
-        if (row && (made = text_format("this host does not tell what it is made of (%s)", row->source)))
+        if (row && (made = text_format("this host OS does not provide its source (%s)", row->source)))
             reason = made;
         else if (known)
             reason = known;
@@ -145,7 +142,7 @@ static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const
     counter_query_close(query);
     if (SUCCEEDED(hr))
         hr = columns ? add(&c->counters, collector, path, NULL)
-                     : refuse(c, collector, path, r.said ? r.said : "no counter is called so", r.reason);
+                     : refuse(c, collector, path, r.said ? r.said : "the counter does not exist", r.reason);
     memory_free(r.said);
     return hr;
 }
@@ -189,7 +186,7 @@ static HRESULT check_provider(struct checked *c, const struct event_providers *k
                      ? text_format("%s %s", guid, shown.text)
                      : text_copy(guid);
     value_free(&shown);
-    hr = name ? add(&c->providers, collector, name, there ? NULL : "nothing on this host has registered it")
+    hr = name ? add(&c->providers, collector, name, there ? NULL : "the provider is not registered on this computer")
               : E_OUTOFMEMORY;
     memory_free(name);
     return hr;
@@ -226,7 +223,7 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     else if (collector->class == &trace_data_collector_class)
         hr = check_providers(c, collector, name.text);
     else if (collector->class == &api_tracing_collector_class)
-        hr = add(&c->settings, name.text, collector->class->name, "collectors of this kind do not run");
+        hr = add(&c->settings, name.text, collector->class->name, "collectors of this type cannot run");
     value_free(&name);
     return hr;
 }
@@ -250,9 +247,9 @@ static HRESULT check_root(struct checked *c, const struct data_collector_set *se
     char *root = host_expand_environment(set_root(set)), *reason = NULL;
     HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root) && !set_creates_root(root)) {
-        reason = text_format("there is no folder \"%s\" (create it; a start creates folders below "
-                             "%%systemdrive%%\\PerfLogs alone)",
-                             root);
+        reason = text_format(
+            "the folder '%s' does not exist (create it; a start only creates folders below %%systemdrive%%\\PerfLogs)",
+            root);
         hr = reason ? add(&c->settings, "", "RootPath", reason) : E_OUTOFMEMORY;
     }
     memory_free(reason);
@@ -392,7 +389,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_check = {
     .name = VERB,
-    .summary = "tells what of a set's definition this host can serve",
+    .summary = "checks whether this computer supports a set's definition",
     .help = help_text,
     .run = run,
 };

@@ -219,14 +219,15 @@ static int run(int argc, char **argv)
 
 const struct verb verb_completion = {
     .name = VERB,
-    .summary = "writes a script by which bash completes verbs, options, their words and names of sets",
+    .summary = "writes a bash script that completes verbs, options, their words and names of sets",
     .help = "openpla completion bash\n"
             "\n"
-            "Writes the script to stdout. It knows the verbs and options of this program and the words that an option\n"
-            "may have, and finds the names of sets where they are stored; for each shell that begins:\n"
+            "Writes the script to stdout. It completes the verbs and options of this program, the words of an option's "
+            "value,\n"
+            "and the names of stored sets. To load it in each new shell:\n"
             "\n"
             "  openpla completion bash > ~/.local/share/bash-completion/completions/openpla\n"
             "\n"
-            "The script completes openpla and openpla.exe, and the tools that are copies of it, such as logman.\n",
+            "The script completes openpla, openpla.exe and the tools that are copies of it, such as logman.\n",
     .run = run,
 };

@@ -146,7 +146,8 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
         return cli_error(verb, E_OUTOFMEMORY);
     int result = CLI_DONE;
     if (!text_time_read(text, strlen(text), TIME_MONTH_FIRST, local))
-        result = cli_usage(verb, "-%s: \"%s\" is no time; \"12/31/2026 23:59:59\" is one", option, text);
+        result =
+            cli_usage(verb, "-%s: invalid time '%s': expected, for example, \"12/31/2026 23:59:59\"", option, text);
     memory_free(text);
     return result;
 }
@@ -225,5 +226,5 @@ HRESULT cli_ask_password(const char *account, char **out)
         return S_OK;
     }
     memory_free_secret(line);
-    return error_set(E_INVALIDARG, "the password of %s is missing, and there is no console to ask for it", account);
+    return error_set(E_INVALIDARG, "missing password of '%s': there is no console to ask for it", account);
 }

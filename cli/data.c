@@ -118,7 +118,7 @@ static double megabytes(uint64_t bytes)
 
 static const char *state_of(const struct retained_folder *f)
 {
-    return f->running ? "running" : f->going ? "its deletion has begun" : f->latest ? "newest" : "";
+    return f->running ? "running" : f->going ? "being deleted" : f->latest ? "newest" : "";
 }
 
 static void show_folder(const struct retained_folder *f, int64_t now)
@@ -127,7 +127,7 @@ static void show_folder(const struct retained_folder *f, int64_t now)
            (unsigned)retained_age(f, now), megabytes(retained_bytes(f)), f->data_files ? "data" : "",
            f->report_files ? "report" : "", f->packed ? "cabinet" : "", state_of(f));
     if (f->others)
-        printf("%s%zu not of a run, which stay%s", *state_of(f) ? ", " : "", f->others, f->others == 1 ? "s" : "");
+        printf("%s%zu foreign file%s, kept", *state_of(f) ? ", " : "", f->others, f->others == 1 ? "" : "s");
     printf("\n");
 }
 
@@ -142,15 +142,15 @@ static void show_step(const struct looked *l, const struct retention_step *step)
     } else {
         printf("%s", retention_why_text(step->why));
     }
-    printf("%s\n", step->what == RETENTION_DELETE_DATA && step->packed ? ", what the cabinet holds" : "");
+    printf("%s\n", step->what == RETENTION_DELETE_DATA && step->packed ? ", which the cabinet contains" : "");
 }
 
 static void show_plan(const struct looked *l)
 {
     if (!set_has_run_folders(l->set))
-        printf("All runs have one folder, which is never deleted (Subdirectory gives each its own).\n");
+        printf("All runs share one folder, which is never deleted (set Subdirectory to give each run a folder).\n");
     else if (!l->parts)
-        printf("The data manager is off, or has neither folder actions nor limits: nothing would be done.\n");
+        printf("The data manager is disabled or has neither folder actions nor limits, so nothing would be done.\n");
     else if (!l->plan.count)
         printf("The next pass would do nothing.\n");
     else
@@ -159,8 +159,7 @@ static void show_plan(const struct looked *l)
         show_step(l, &l->plan.steps[i]);
     for (size_t i = 0; i < sizeof l->plan.over / sizeof *l->plan.over; i++)
         if (l->plan.over[i])
-            printf("%s would not hold all the same.\n",
-                   retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
+            printf("%s would still be exceeded.\n", retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
 }
 
 static void show_text(const struct showing *s, const struct looked *l)
@@ -173,13 +172,13 @@ static void show_text(const struct showing *s, const struct looked *l)
     for (size_t i = 0; !s->dry_run && i < l->scanned.count; i++)
         show_folder(&l->scanned.folders[i], l->now);
     if (l->others.count && !s->dry_run)
-        printf("Not of its runs, and never touched: %zu\n", l->others.count);
+        printf("Not created by its runs and never changed: %zu\n", l->others.count);
     for (size_t i = 0; !s->dry_run && i < l->others.count; i++)
         printf("%s\n", l->others.items[i]);
     show_plan(l);
     fflush(stdout);
     for (size_t i = 0; i < l->scanned.failure_count; i++)
-        fprintf(stderr, "openpla " VERB ": %s: cannot be looked at, and stays: %s\n", l->scanned.failures[i].name,
+        fprintf(stderr, "openpla " VERB ": cannot read '%s', which is kept: %s\n", l->scanned.failures[i].name,
                 l->scanned.failures[i].reason);
 }
 
@@ -322,8 +321,8 @@ static HRESULT show_sets(struct showing *s)
     for (const struct system_set *set = system_sets; SUCCEEDED(hr) && set->name; set++)
         hr = try_set(s, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
     if (SUCCEEDED(hr) && !s->sets)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no set has this folder as its RootPath%s", s->folder,
-                       s->is_there ? "" : ", and there is no such folder");
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "no set has the RootPath '%s'%s", s->folder,
+                       s->is_there ? "" : ", and the folder does not exist");
     return hr;
 }
 
@@ -334,7 +333,7 @@ static int run(int argc, char **argv)
     const struct option options[] = {{"dry-run", OPTION_FLAG, &s.dry_run}, {"json", OPTION_FLAG, &s.as_json}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &folders);
     if (result == CLI_DONE && folders.count != 1)
-        result = cli_usage(VERB, folders.count ? "one folder only" : "which folder?");
+        result = cli_usage(VERB, folders.count ? "expected one folder" : "missing folder");
     if (result == CLI_DONE) {
         s.folder = folders.items[0];
         if (s.as_json)
@@ -354,14 +353,15 @@ const struct verb verb_data = {
     .summary = "shows the folders of a set's runs, and what its data manager would do with them",
     .help = "openpla data FOLDER [--dry-run] [--json]\n"
             "\n"
-            "FOLDER is the RootPath of a set. Shows the folders that its runs have made, how old and how large they\n"
-            "are and what is in them, those that are not the set's, and what the next pass of its data manager would\n"
-            "do, by which action or limit. A cabinet that would be made counts as what would go into it. Nothing is\n"
-            "changed.\n"
+            "FOLDER is the RootPath of a set. Shows the folders that its runs created, with age, size and contents, "
+            "foreign\n"
+            "folders, and what the next pass of the set's data manager would do, with the action or limit that causes "
+            "it. A\n"
+            "cabinet that would be created counts with the size of its contents. Nothing is changed.\n"
             "\n"
-            "  --dry-run   the steps of the next pass alone\n"
-            "  --json      an array with an object for each set that has this RootPath\n"
+            "  --dry-run   show only the steps of the next pass\n"
+            "  --json      print an array with an object for each set that has this RootPath\n"
             "\n"
-            "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 there are folders that could not be looked at.\n",
+            "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 some folders could not be read.\n",
     .run = run,
 };

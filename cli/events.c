@@ -179,7 +179,7 @@ static int run(int argc, char **argv)
             if (text_equal_nocase(levels[i].name, c.level))
                 c.worst = levels[i].level;
         if (c.worst == 0)
-            return cli_usage(VERB, "-level: \"%s\" is none of error, warning, information", c.level);
+            return cli_usage(VERB, "-level: unknown level '%s': expected error, warning or information", c.level);
     }
     HRESULT hr = show_events(&c);
     return FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -188,18 +188,18 @@ static int run(int argc, char **argv)
 const struct verb verb_events = {
     .name = "events",
     .summary = "shows what happened to the sets: starts, stops, segments, losses, failures",
-    .help =
-        "openpla events [-set NAME] [-id ID] [-level LEVEL] [-last N] [-max N] [-follow] [-json]\n"
-        "\n"
-        "Shows the events of this computer's data collector sets, the oldest first. About 2 MiB are kept. Ids below\n"
-        "9000 are those of Windows' provider Microsoft-Windows-Diagnosis-PLA.\n"
-        "\n"
-        "  -set NAME     only those of the set; * and ? stand for any text\n"
-        "  -id ID        only those of the id\n"
-        "  -level LEVEL  only error; or warning, which is errors too; or information, which is all\n"
-        "  -last N       only the last N\n"
-        "  -max N        ends after N\n"
-        "  -follow       goes on with what happens from now on\n"
-        "  -json         one JSON object a line\n",
+    .help = "openpla events [-set NAME] [-id ID] [-level LEVEL] [-last N] [-max N] [-follow] [-json]\n"
+            "\n"
+            "Shows the events of this computer's data collector sets, oldest first. About 2 MiB of events are kept. "
+            "Ids below\n"
+            "9000 are those of Windows' provider Microsoft-Windows-Diagnosis-PLA.\n"
+            "\n"
+            "  -set NAME     only events of this set; * and ? are wildcards\n"
+            "  -id ID        only events with this id\n"
+            "  -level LEVEL  error: only errors; warning: errors and warnings; information: all\n"
+            "  -last N       only the last N events\n"
+            "  -max N        exit after N events\n"
+            "  -follow       keep running and show new events\n"
+            "  -json         print one JSON object per line\n",
     .run = run,
 };

@@ -45,11 +45,11 @@ int help_no_verb(const char *name)
                 behind = cli_verbs[i]->name;
         texts_free(&subs);
     }
-    fprintf(stderr, "openpla: there is no verb \"%s\"", name);
+    fprintf(stderr, "openpla: unknown verb '%s'", name);
     if (behind)
-        fprintf(stderr, "; \"openpla %s %s\" is one of %s's", behind, name, behind);
+        fprintf(stderr, " (did you mean 'openpla %s %s'?)", behind, name);
     else if (n.name)
-        fprintf(stderr, "; the nearest is %s", n.name);
+        fprintf(stderr, " (did you mean '%s'?)", n.name);
     fputs("\nSee: openpla help\n", stderr);
     return CLI_USAGE;
 }
@@ -67,8 +67,7 @@ int help_list(FILE *out)
             fprintf(out, "%s%s%s", j ? ", " : "             ", subs.items[j], j + 1 == subs.count ? "\n" : "");
         texts_free(&subs);
     }
-    fputs("\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 done with remarks about damaged data; logman's is "
-          "the\n"
+    fputs("\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 done with warnings; logman's is the\n"
           "HRESULT.\n",
           out);
     return CLI_DONE;

@@ -70,7 +70,7 @@ static int run(int argc, char **argv)
         result = help_print(verb, 0, NULL);
     /* A full disk or a closed pipe shows at the latest here. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "openpla %s: the output could not be written\n", verb->name);
+        fprintf(stderr, "openpla %s: cannot write the output\n", verb->name);
         result = result == CLI_DONE || result == CLI_REMARKS ? CLI_FAILED : result;
     }
     return result;

@@ -61,11 +61,11 @@ static int no_sub_verb(const char *verb, const struct sub_verb *verbs, size_t co
     if (!all)
         result = cli_error(verb, E_OUTOFMEMORY);
     else if (!word)
-        result = cli_usage(verb, "one of %s is wanted", all);
+        result = cli_usage(verb, "missing verb: expected one of %s", all);
     else if (n.name)
-        result = cli_usage(verb, "\"%s\" is none of %s; the nearest is %s", word, all, n.name);
+        result = cli_usage(verb, "unknown verb '%s': expected one of %s (did you mean '%s'?)", word, all, n.name);
     else
-        result = cli_usage(verb, "\"%s\" is none of %s", word, all);
+        result = cli_usage(verb, "unknown verb '%s': expected one of %s", word, all);
     memory_free(all);
     return result;
 }
@@ -142,8 +142,8 @@ static int no_such_option(const char *verb, const char *argument, const struct o
     struct nearest n = {.word = argument + strspn(argument, "-")};
     for (size_t i = 0; i < count; i++)
         nearest_consider(&n, options[i].name);
-    return n.name ? cli_usage(verb, "%s: there is no such option; the nearest is -%s", argument, n.name)
-                  : cli_usage(verb, "%s: there is no such option", argument);
+    return n.name ? cli_usage(verb, "unknown option '%s' (did you mean -%s?)", argument, n.name)
+                  : cli_usage(verb, "unknown option '%s'", argument);
 }
 
 /* ---- options ---- */
@@ -173,7 +173,8 @@ static int take_count(const char *verb, const char *name, const char *value, uin
 {
     uint64_t number;
     if (!text_to_u64(value, &number) || number == 0 || number > UINT32_MAX)
-        return cli_usage(verb, "-%s: \"%s\" is no whole number from 1 to %u", name, value, (unsigned)UINT32_MAX);
+        return cli_usage(verb, "-%s: invalid number '%s': expected a whole number from %u to %u", name, value, 1u,
+                         (unsigned)UINT32_MAX);
     *target = (uint32_t)number;
     return CLI_DONE;
 }
@@ -202,7 +203,7 @@ static int take_option(const char *verb, const struct option *option, int argc, 
         return CLI_DONE;
     }
     if (!has_value)
-        return cli_usage(verb, "-%s: its value is missing", option->name);
+        return cli_usage(verb, "-%s: missing value", option->name);
     if (option->kind == OPTION_TEXTS)
         return take_texts(verb, argc, argv, options, count, option->target, at);
     const char *value = argv[(*at)++];
@@ -232,7 +233,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
         } else if (!only_operands && looks_like_option(argument)) {
             result = no_such_option(verb, argument, options, count);
         } else if (!operands) {
-            result = cli_usage(verb, "\"%s\" belongs to no option", argument);
+            result = cli_usage(verb, "unexpected argument '%s'", argument);
         } else {
             HRESULT hr = texts_add(operands, argument);
             result = FAILED(hr) ? cli_error(verb, hr) : CLI_DONE;
@@ -305,7 +306,7 @@ HRESULT settings_expand(int argc, char **argv, struct texts *out)
         if (!settings_is_config(argv[i]))
             hr = texts_add(out, argv[i]);
         else if (i + 1 == argc)
-            hr = error_set(E_INVALIDARG, "-config: its value is missing");
+            hr = error_set(E_INVALIDARG, "-config: missing value");
         else
             hr = add_settings(argv[++i], out);
     return hr;

@@ -43,13 +43,15 @@ static bool is_written_in_place(const char *path)
 HRESULT output_check_input(const char *path, const char *input)
 {
     if (file_is_same(input, path))
-        return error_set(E_INVALIDARG, "cannot write '%s': it is read from", path);
+        return error_set(E_INVALIDARG, "cannot write '%s': it is an input file", path);
     char *partial = partial_path(path);
     const bool replaced = partial && file_is_same(input, partial) && !is_written_in_place(path);
     memory_free(partial);
     if (!partial)
         return error_set(E_OUTOFMEMORY, "cannot write '%s': out of memory", path);
-    return replaced ? error_set(E_INVALIDARG, "cannot write '%s': '%s' is read from", path, input) : S_OK;
+    return replaced
+               ? error_set(E_INVALIDARG, "cannot write '%s': this would overwrite the input file '%s'", path, input)
+               : S_OK;
 }
 
 /* From now on the file is ours: who else writes one of that name has it open meanwhile. */

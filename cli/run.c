@@ -53,7 +53,7 @@ static HRESULT find_program(const char *name, char **out)
         const DWORD length = SearchPathW(NULL, wide, L".exe", room, path, NULL);
         hr = length && length < room ? text_from_utf16(path, length, true, out)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                                                 "\"%s\": there is no such program here or in PATH", name);
+                                                 "program '%s' not found in the current folder or in PATH", name);
         memory_free(wide);
     }
     memory_free(path);
@@ -68,10 +68,10 @@ static HRESULT check_program(const char *path)
     const char *extension = path_extension(path);
     if (text_equal_nocase(extension, ".bat") || text_equal_nocase(extension, ".cmd"))
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                         "\"%s\": is a script; what it starts is reached by: openpla run --children cmd /c %s", path,
+                         "cannot run '%s': it is a script (use: openpla run --children cmd /c %s)", path,
                          path_name(path));
     if (folder_exists(path))
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "\"%s\": is a folder", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "cannot run '%s': it is a folder", path);
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
@@ -86,7 +86,7 @@ static HRESULT find_dll(char **out)
     *out = NULL;
     HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
     if (path && !file_exists(path))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"%s\": is missing", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "cannot find '%s'", path);
     if (SUCCEEDED(hr))
         hr = injection_dll_path(folder, out);
     memory_free(path);
@@ -115,7 +115,7 @@ static HRESULT start(struct reached *r)
     HRESULT hr = line ? text_to_utf16(r->path, &path, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !create(path, line, &r->started)) {
         const DWORD code = GetLastError();
-        hr = error_set(HRESULT_FROM_WIN32(code), "\"%s\": cannot be started (error %lu)", r->path, code);
+        hr = error_set(HRESULT_FROM_WIN32(code), "cannot start '%s': error %lu", r->path, code);
     }
     memory_free(path);
     memory_free(line);
@@ -153,7 +153,7 @@ static HRESULT prepare(struct reached *r, const char *name)
 {
     if (!host_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "this is for Wine alone: on Windows every program's events arrive by themselves");
+                         "openpla run is only for Wine: on Windows every program's events are recorded without it");
     HRESULT hr = find_program(name, &r->path);
     if (SUCCEEDED(hr))
         hr = check_program(r->path);
@@ -177,7 +177,7 @@ static int run(int argc, char **argv)
             break;
         }
         if (!text_equal_nocase(argv[options], "--children") && !text_equal_nocase(argv[options], "-children"))
-            return cli_usage("run", "%s: there is no such option", argv[options]);
+            return cli_usage("run", "unknown option '%s'", argv[options]);
         r.children = true;
     }
     if (options == argc)
@@ -196,21 +196,21 @@ static int run(int argc, char **argv)
 
 const struct verb verb_run = {
     "run",
-    "starts a program under Wine so that its events arrive in sessions",
+    "starts a program under Wine so that sessions receive its events",
     "openpla run [--children] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Starts a program that knows nothing of OpenPLA, and waits for its end. Under Wine the event functions of "
-    "advapi32\n"
-    "and ntdll do nothing; in this program they are OpenPLA's: its providers can be enabled, its own sessions start, "
+    "Starts a program that was not written for OpenPLA, and waits until it exits. Wine's event functions in advapi32 "
     "and\n"
-    "it can read traces. All else is as without this: arguments, streams, current folder, environment.\n"
+    "ntdll do nothing; in this program they are replaced by OpenPLA's, so that its providers can be enabled, it can\n"
+    "start sessions and it can read traces. Arguments, streams, current folder and environment are not changed.\n"
     "\n"
-    "  --children  what the program starts is reached too, and what that starts. Without it the program alone is.\n"
-    "  --          what follows is the program, whatever it begins with\n"
+    "  --children  also inject into the processes that the program starts, and into theirs\n"
+    "  --          ends the options: the next argument is the program\n"
     "\n"
-    "The program must have 64 bits and be none of .NET. Children of other kinds run as without this. On Windows this\n"
-    "verb is not needed and refuses.\n"
+    "The program must be a 64-bit program without .NET. Child processes of other kinds run unchanged. On Windows this\n"
+    "verb is not needed and fails.\n"
     "\n"
-    "The exit code is the program's. If it does not come to run: 1, or 2 for a wrong command line, with a text.\n",
+    "The exit code is the program's. If the program cannot be started: 1, or 2 for a wrong command line, with a "
+    "message.\n",
     run,
 };

@@ -48,8 +48,7 @@ const struct verb verb_schema = {
     .help =
         "openpla schema [set | report | report-schema | rules]\n"
         "\n"
-        "Prints the XML Schema of the documents of that kind, by which editors and validators check them. Without a\n"
-        "name it lists the schemas.\n"
+        "Prints the XML Schema of these documents, for editors and validators. Without a name it lists the schemas.\n"
         "\n"
         "Example:\n"
         "  openpla schema set > set.xsd\n",

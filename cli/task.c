@@ -99,7 +99,7 @@ static HRESULT read_xml(const char *path, struct task_definition *d)
         return hr;
     hr = task_definition_read(xml, size, d, &ignored);
     if (SUCCEEDED(hr) && ignored[0])
-        fprintf(stderr, "openpla " VERB ": \"%s\": %s: not looked at; sets and alerts start the task, as themselves\n",
+        fprintf(stderr, "openpla " VERB ": '%s': ignored: %s (sets and alerts start the task under their account)\n",
                 path, ignored);
     memory_free(ignored);
     memory_free(xml);
@@ -127,9 +127,9 @@ static int add(int argc, char **argv)
     struct choice c = {0};
     int result = parse(argc, argv, 2, &c);
     if (result == CLI_DONE && c.operands.count != (c.xml ? 1u : 2u))
-        result = cli_usage(VERB, c.xml ? "add: one name belongs to -xml" : "add: a name and a program are wanted");
+        result = cli_usage(VERB, c.xml ? "add: expected one name with -xml" : "add: expected a name and a program");
     if (result == CLI_DONE && c.xml && (c.folder || c.limit || c.rest != argc))
-        result = cli_usage(VERB, "add: with -xml the file says what the task is");
+        result = cli_usage(VERB, "add: -xml cannot be combined with -folder, -limit or arguments");
     if (result == CLI_DONE) {
         HRESULT hr = add_task(&c, argc - c.rest, argv + c.rest);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -203,7 +203,7 @@ static int remove_task(int argc, char **argv)
     struct choice c = {0};
     int result = parse(argc, argv, 1, &c);
     if (result == CLI_DONE && (c.operands.count != 1 || c.rest != argc))
-        result = cli_usage(VERB, "remove: one name is wanted");
+        result = cli_usage(VERB, "remove: expected one name");
     if (result == CLI_DONE) {
         HRESULT hr = task_store_remove(c.operands.items[0]);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -229,12 +229,12 @@ static HRESULT run_task(const struct choice *c, int argc, char **argv)
         while (hr == S_FALSE && !c->timeout);
         task_close(t);
         if (FAILED(hr))
-            hr = error_prefix(hr, "task \"%s\"", name);
+            hr = error_prefix(hr, "task '%s'", name);
         else if (hr == S_FALSE)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "task \"%s\": it is still at work after %u s", name,
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "task '%s': still running after %u s", name,
                            (unsigned)c->timeout);
         else if (code)
-            hr = error_set(E_FAIL, "task \"%s\": it ended with the code %u", name, (unsigned)code);
+            hr = error_set(E_FAIL, "task '%s': exited with code %u", name, (unsigned)code);
     }
     memory_free(arguments);
     memory_free(folder);
@@ -246,9 +246,10 @@ static int start(int argc, char **argv)
     struct choice c = {0};
     int result = parse(argc, argv, 1, &c);
     if (result == CLI_DONE && c.operands.count != 1)
-        result = cli_usage(VERB, "run: a name is wanted");
+        result = cli_usage(VERB, "run: expected one name");
     if (result == CLI_DONE && c.timeout > UINT32_MAX / 1000)
-        result = cli_usage(VERB, "-timeout: %u is more than %u seconds", (unsigned)c.timeout, UINT32_MAX / 1000);
+        result = cli_usage(VERB, "-timeout: invalid value %u: the maximum is %u seconds", (unsigned)c.timeout,
+                           UINT32_MAX / 1000);
     if (result == CLI_DONE) {
         HRESULT hr = run_task(&c, argc - c.rest, argv + c.rest);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -262,7 +263,7 @@ static int run(int argc, char **argv)
     static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"remove", remove_task}, {"run", start}};
     if (argc && !text_equal_nocase(argv[0], "run") && host_task_scheduler())
         return cli_error(VERB, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                         "this computer's tasks are Task Scheduler's: use schtasks.exe"));
+                                         "tasks of this computer belong to Task Scheduler (use schtasks.exe)"));
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
@@ -275,20 +276,22 @@ const struct verb verb_task = {
             "openpla task remove NAME\n"
             "openpla task run [-folder FOLDER] [-timeout SECONDS] NAME [ARGUMENT ...]\n"
             "\n"
-            "A task is what Task of a set or of an alert names: a program, started without a window and by no shell. "
-            "Under\n"
-            "Wine tasks are kept here; on Windows they are Task Scheduler's, and only run is of use. NAME may have "
-            "folders,\n"
-            "as \\My\\Task.\n"
+            "The property Task of a set or an alert names a task: a program that is started without a window and "
+            "without a\n"
+            "shell. Under Wine OpenPLA stores the tasks; on Windows they belong to Task Scheduler, and only run is "
+            "available.\n"
+            "NAME may contain folders, such as \\My\\Task.\n"
             "\n"
-            "  PROGRAM       a whole path, or a name that is looked for in PATH; %NAME% is the environment's\n"
-            "  ARGUMENT      $(Arg0) is what TaskArguments comes to, $(Arg1) the folder of the run; without any\n"
-            "                ARGUMENT the program gets $(Arg0)\n"
-            "  -folder       where the program starts: $(Arg1) if it is not given; of run: what $(Arg1) is\n"
-            "  -limit        after how many seconds it is ended; 259200, three days, if it is not given\n"
-            "  -xml FILE     a task as Task Scheduler exports it, with one action Exec\n"
-            "  -force        takes the place of a task of that name\n"
-            "  -json         as JSON\n"
-            "  -timeout      how many seconds run waits; without it until the task has ended\n",
+            "  PROGRAM       a full path, or a name that is searched in PATH; %NAME% is replaced by the environment "
+            "variable\n"
+            "  ARGUMENT      $(Arg0) is the expanded TaskArguments, $(Arg1) the folder of the run; without any "
+            "ARGUMENT the\n"
+            "                program gets $(Arg0)\n"
+            "  -folder       the current folder of the program, default $(Arg1); with run: the value of $(Arg1)\n"
+            "  -limit        terminate the program after this many seconds, default 259200 (three days)\n"
+            "  -xml FILE     a task that Task Scheduler exported, with one Exec action\n"
+            "  -force        replace an existing task of that name\n"
+            "  -json         print JSON\n"
+            "  -timeout      how many seconds run waits; without it, until the task has ended\n",
     .run = run,
 };

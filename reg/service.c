@@ -143,7 +143,7 @@ HRESULT service_restore(const struct service_kept *kept, const char *server)
         return service_remove(server);
     HRESULT hr = service_open(server, 0, SERVICE_CHANGE_CONFIG, &c);
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "there is no service OpenPLA");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "the service OpenPLA does not exist");
     /* Nobody but the manager knows the password of an account: what else was changed comes back without it. */
     if (SUCCEEDED(hr) && !restore_config(c.service, kept->config, kept->config->lpServiceStartName)) {
         hr = service_error("restoring");
@@ -279,7 +279,7 @@ HRESULT service_start(void)
     struct connection c;
     HRESULT hr = service_open("", 0, SERVICE_START | SERVICE_QUERY_STATUS, &c);
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "there is no service OpenPLA");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "the service OpenPLA does not exist");
     if (SUCCEEDED(hr) && !start_and_wait(c.service))
         hr = service_error("starting");
     service_close(&c);

@@ -137,7 +137,7 @@ static const char *nearest_object(struct counter_nearest *n, const char *object)
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
 {
     const char *nearest = nearest_object(n, object);
-    return nearest ? text_format("; the nearest is %s", nearest) : text_copy("");
+    return nearest ? text_format(" (did you mean '%s'?)", nearest) : text_copy("");
 }
 
 /* The path on this computer with its object and counter replaced by these names. */
@@ -163,8 +163,8 @@ static char *nearest_text(struct counter_nearest *n, const struct counter_path *
     if (SUCCEEDED(hr) && !counter)
         counter = nearest_of(&counters, path->counter);
     char *found = SUCCEEDED(hr) && counter ? path_with(path, object, counter) : NULL;
-    char *text = found                              ? text_format("; the nearest is %s", found)
-                 : object && object != path->object ? text_format("; the nearest object is %s", object)
+    char *text = found                              ? text_format(" (did you mean '%s'?)", found)
+                 : object && object != path->object ? text_format(" (did you mean the object '%s'?)", object)
                                                     : text_copy("");
     memory_free(found);
     texts_free(&counters);
@@ -217,7 +217,7 @@ char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
     const bool differs =
         object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
     char *found = differs ? path_with(&parts, object, counter) : NULL;
-    char *text = !differs ? text_copy("") : found ? text_format("; the nearest is %s", found) : NULL;
+    char *text = !differs ? text_copy("") : found ? text_format(" (did you mean '%s'?)", found) : NULL;
     memory_free(found);
     counter_path_free(&parts);
     return text;

@@ -110,7 +110,7 @@ static HRESULT may_register(void)
 #ifdef _WIN32
     if (!host_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "this computer's counters are the system's: use its own lodctr and unlodctr");
+                         "counters of this computer belong to Windows (use Windows' lodctr and unlodctr)");
 #endif
     return S_OK;
 }
@@ -177,7 +177,7 @@ static int load_ini(const char *path)
     char *service;
     HRESULT hr = register_ini(path, &service);
     if (FAILED(hr))
-        return failed("install the performance counters", hr);
+        return failed("install performance counters", hr);
     printf("Info: Successfully installed the performance counters of %s from %s\n", service ? service : "", path);
     memory_free(service);
     return CLI_DONE;
@@ -210,7 +210,7 @@ static HRESULT register_manifest(const char *path, const char *folder)
     char *whole = host_full_path(path);
     HRESULT hr = whole ? manifest_counters_load(path, NULL, &remarks, &m) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !m.providers.count)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider of counters", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "'%s' contains no counter provider", path);
     for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
         fprintf(stderr, "openpla lodctr: %s: %s\n", path, remarks.items[i]);
     for (size_t i = 0; SUCCEEDED(hr) && i < m.providers.count; i++)
@@ -279,7 +279,7 @@ static int trust(const char *service)
     if (FAILED(hr))
         return failed("trust the performance counters", hr);
     registered_extensions_free(&list);
-    printf("Info: %s needs no trust: its DLL is loaded in a process of its own\n", service);
+    printf("Info: %s needs no trust: its DLL is loaded in a separate process\n", service);
     return CLI_DONE;
 }
 
@@ -289,12 +289,11 @@ static const char *instead_of(char letter)
     switch (letter) {
     case 's':
     case 'r':
-        return "the form of such a file is published nowhere: the ini files and manifests register it all again, -q "
-               "-json "
-               "shows what is registered, and -r without a file sets the numbers right";
+        return "the file format is undocumented (register ini files and manifests again; -q -json lists what is "
+               "registered, -r without a file repairs the numbers)";
     case 'c':
     case 'h':
-        return "the names and the help of the system's own counters are in this program, and need no file";
+        return "names and help of the system's counters are built in and need no file";
     case 'l':
         return "all languages of an ini file are registered";
     }
@@ -321,22 +320,22 @@ static int lodctr(int argc, char **argv)
     const struct letter l = argc ? letter_of(argv[0]) : (struct letter){0, NULL};
     const char *value = l.value && *l.value ? l.value : NULL;
     if (!argc)
-        return cli_usage("lodctr", "an ini file or an option is wanted");
+        return cli_usage("lodctr", "expected an ini file or an option");
     if (argc > (l.letter == 'm' ? 2 : 1))
-        return cli_usage("lodctr", "there is a word too many: %s", argv[argc - 1]);
+        return cli_usage("lodctr", "unexpected argument '%s'", argv[argc - 1]);
     if (json && l.letter != 'q')
-        return cli_usage("lodctr", "-json is for /Q");
+        return cli_usage("lodctr", "-json requires /Q");
     if (l.letter && instead_of(l.letter) && (l.letter != 'r' || value))
         return cli_usage("lodctr", "%s: %s", argv[0], instead_of(l.letter));
     if (l.letter && !value && !strchr("qr", l.letter))
-        return cli_usage("lodctr", "%s: a value is wanted behind a colon, as /%c:NAME", argv[0], l.letter - 32);
+        return cli_usage("lodctr", "%s: missing value: expected /%c:NAME", argv[0], l.letter - 32);
     HRESULT hr = may_register();
     if (FAILED(hr))
         return cli_error("lodctr", hr);
     switch (l.letter) {
     case 0:
         if (strncmp(argv[0], "\\\\", 2) == 0 && !file_exists(argv[0]))
-            return cli_usage("lodctr", "%s: another computer's counters are installed there", argv[0]);
+            return cli_usage("lodctr", "cannot install counters on '%s': run lodctr on that computer", argv[0]);
         return load_ini(argv[0]);
     case 'm':
         return load_manifest(value, argc > 1 ? argv[1] : NULL);
@@ -350,7 +349,7 @@ static int lodctr(int argc, char **argv)
     case 'r':
         return rebuild();
     }
-    return cli_usage("lodctr", "%s: there is no such option here", argv[0]);
+    return cli_usage("lodctr", "unknown option '%s'", argv[0]);
 }
 
 /* ---- unlodctr ---- */
@@ -359,9 +358,9 @@ static int unload_service(const char *service)
 {
     HRESULT hr = extension_unregister(service);
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: its counters have no numbers", service);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "service '%s' has no registered counters", service);
     if (FAILED(hr))
-        return failed("uninstall the performance counters", hr);
+        return failed("uninstall performance counters", hr);
     printf("Info: Successfully uninstalled the performance counters of %s\n", service);
     return CLI_DONE;
 }
@@ -376,7 +375,7 @@ static HRESULT unregister(const char *path, const char *name)
         hr = manifest_counters_remove(&m.providers, false, &removed);
     counter_manifest_free(&m);
     return SUCCEEDED(hr) && !removed ? error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
-                                                 "no provider \"%.200s\" is registered", path ? path : name)
+                                                 "provider '%.200s' is not registered", path ? path : name)
                                      : hr;
 }
 
@@ -389,9 +388,9 @@ static int unlodctr(int argc, char **argv)
         return CLI_DONE;
     const struct letter l = argc ? letter_of(argv[0]) : (struct letter){0, NULL};
     if (argc != 1)
-        return cli_usage("unlodctr", "one service, or one option, is wanted");
+        return cli_usage("unlodctr", "expected one service or one option");
     if (l.letter && (!strchr("mgp", l.letter) || !l.value || !*l.value))
-        return cli_usage("unlodctr", "%s: no /M:manifest, /G:{GUID} or /P:provider", argv[0]);
+        return cli_usage("unlodctr", "invalid option '%s': expected /M:manifest, /G:{GUID} or /P:provider", argv[0]);
     HRESULT hr = may_register();
     if (FAILED(hr))
         return cli_error("unlodctr", hr);
@@ -406,38 +405,43 @@ static int unlodctr(int argc, char **argv)
 
 const struct verb verb_lodctr = {
     .name = "lodctr",
-    .summary = "registers counters of extension DLLs and providers, as Windows' lodctr",
+    .summary = "registers counters of extension DLLs and counter providers, like Windows' lodctr",
     .help = "openpla lodctr INI-FILE\n"
             "openpla lodctr -m:MANIFEST [FOLDER]\n"
             "openpla lodctr -q[:SERVICE] [-json]\n"
             "openpla lodctr -e:SERVICE | -d:SERVICE | -t:SERVICE\n"
             "openpla lodctr -r\n"
             "\n"
-            "What Windows' lodctr does, which under Wine does nothing; /M: and the like are the same. A copy of this\n"
-            "program named lodctr.exe is the verb. An ini file, UTF-16, UTF-8 or ANSI, with the header that it names\n"
-            "beside it, has the names and the help of a performance extension DLL's counters; the key\n"
-            "Services\\SERVICE\\Performance must be there.\n"
+            "Does what Windows' lodctr does; Wine's does nothing. Options may begin with / too (/M:). A copy of this "
+            "program\n"
+            "named lodctr.exe behaves as this verb. The ini file (UTF-16, UTF-8 or ANSI) and the header that it names, "
+            "in the\n"
+            "same folder, contain names and help of the counters of a performance extension DLL. The registry key\n"
+            "Services\\SERVICE\\Performance must exist.\n"
             "\n"
-            "  -m            registers the providers of counters of a manifest, all or none; FOLDER is where\n"
-            "                applicationIdentity is, in the place of the manifest's folder\n"
-            "  -q            shows the services with extension DLLs, and their numbers\n"
-            "  -e, -d        loads the service's DLL from now on, or does not\n"
-            "  -t            there is nothing to trust: a DLL is loaded in a process of its own\n"
-            "  -r            sets the table of numbers right from what the services have\n"
-            "  -json         as JSON\n"
+            "  -m            register the counter providers of a manifest, all or none; FOLDER replaces the manifest's "
+            "folder\n"
+            "                as the location of applicationIdentity\n"
+            "  -q            list the services with extension DLLs and their counter numbers\n"
+            "  -e, -d        enable or disable loading of the service's DLL\n"
+            "  -t            no effect: DLLs need no trust, because each is loaded in a separate process\n"
+            "  -r            rebuild the table of counter numbers from the services' registrations\n"
+            "  -json         print JSON\n"
             "\n"
-            "Files of Windows' /S, /R:FILE, /C and /H are neither written nor read: their form is published nowhere.\n",
+            "The files of Windows' /S, /R:FILE, /C and /H are neither written nor read, because their format is "
+            "undocumented.\n",
     .run = lodctr,
 };
 
 const struct verb verb_unlodctr = {
     .name = "unlodctr",
-    .summary = "takes back what lodctr registered",
+    .summary = "removes what lodctr registered",
     .help = "openpla unlodctr SERVICE\n"
             "openpla unlodctr -m:MANIFEST | -g:{GUID} | -p:PROVIDER\n"
             "\n"
-            "Takes the numbers, names and help of a service's extension DLL away, or the registration of providers of\n"
-            "counters: those of a manifest, or one by its GUID or its name.\n",
+            "Removes the counter numbers, names and help of a service's extension DLL, or the registration of counter "
+            "providers:\n"
+            "those of a manifest, or one by its GUID or name.\n",
     .run = unlodctr,
 };
 
@@ -452,17 +456,17 @@ static int run(int argc, char **argv)
         fputs(verb_diskperf.help, stdout);
         return CLI_DONE;
     }
-    puts("The counters of physical and of logical disks are always on; nothing has to be switched.");
+    puts("The counters of physical and logical disks are always on; no change is needed.");
     return CLI_DONE;
 }
 
 const struct verb verb_diskperf = {
     .name = "diskperf",
-    .summary = "says that the counters of disks are on, as Windows' diskperf",
-    .help =
-        "openpla diskperf\n"
-        "\n"
-        "Windows 2000 had counters of disks that were switched on first. These always are: whatever the line says, it\n"
-        "is told so, and the exit code is 0, so that a script goes on.\n",
+    .summary = "reports that disk counters are enabled, like Windows' diskperf",
+    .help = "openpla diskperf\n"
+            "\n"
+            "On Windows 2000 the counters of disks had to be enabled first. They are always enabled now: for any "
+            "command line\n"
+            "this prints that and exits with 0, so that scripts continue.\n",
     .run = run,
 };

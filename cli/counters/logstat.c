@@ -164,14 +164,14 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
     if (s->bytes > 0)
         printf("%-12s%llu bytes\n", "Size:", (unsigned long long)s->bytes);
-    printf("%-12s%s\n", "Computer:", info->machine ? info->machine : "not told");
+    printf("%-12s%s\n", "Computer:", info->machine ? info->machine : "unknown");
     if (info->comment && info->comment[0])
         printf("%-12s%s\n", "Comment:", info->comment);
     if (info->zone.known) {
         printf("%-12s%s, UTC = local time %+d minutes\n", "Zone:", info->zone.name ? info->zone.name : "unnamed",
                info->zone.bias_minutes);
     } else {
-        printf("%-12snot told, taken as UTC = local time %+d minutes\n", "Zone:", info->zone.bias_minutes);
+        printf("%-12sunknown, assumed to be UTC = local time %+d minutes\n", "Zone:", info->zone.bias_minutes);
     }
     printf("%-12s%llu\n", "Samples:", (unsigned long long)s->samples);
     if (s->samples > 0) {
@@ -185,7 +185,7 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
         const struct log_gap *gap = &s->gaps[i];
         print_log_time("Gap:", gap->from, &info->zone);
         printf("%-12s%.3f s%s\n", "", seconds(gap->to - gap->from),
-               gap->to < gap->from ? ": the times go back, as at a change of the clock" : " without a sample");
+               gap->to < gap->from ? ": the time goes backwards, as after a clock change" : " without a sample");
     }
     if (s->gaps_in_all > s->gap_count)
         printf("%-12s%llu more\n", "Gaps:", (unsigned long long)(s->gaps_in_all - s->gap_count));
@@ -295,7 +295,7 @@ static int run(int argc, char **argv)
     struct json j = {.out = stdout};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
     if (result == CLI_DONE && files.count == 0)
-        result = cli_usage(VERB, "which log?");
+        result = cli_usage(VERB, "missing log");
     if (result == CLI_DONE && as_json)
         json_begin(&j, NULL, '[');
     const bool begun = result == CLI_DONE;
@@ -314,16 +314,17 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_logstat = {
-    "logstat", "shows what is in a log",
+    "logstat", "shows what a log contains",
     "openpla logstat LOG [LOG ...] [-c] [--json]\n"
     "\n"
-    "Reads performance logs whole and says their format, computer, zone, range of time, interval of\n"
-    "samples, gaps, damage and counters. A log in a database is SQL:DSN!SET. Of an event trace (ETL)\n"
-    "it says the session, clock, range of time, events by provider, what was lost, and damage.\n"
+    "Reads whole performance logs and shows their format, computer, time zone, time range, sample interval, gaps,\n"
+    "corruption and counters. A log in a database is SQL:DSN!SET. For an event trace (ETL) it shows the session, "
+    "clock,\n"
+    "time range, events per provider, lost events and corruption.\n"
     "\n"
     "  -c        list the counters\n"
-    "  --json    in JSON, an array with one object per log, counters included\n"
+    "  --json    print an array with one object per log, counters included\n"
     "\n"
-    "The interval is the middle one of all; a gap is a time without a sample of more than twice that.\n"
-    "Exit code 3: a log is damaged.\n",
+    "The interval is the median of all intervals; a gap is an interval of more than twice that.\n"
+    "Exit code 3: a log is corrupt.\n",
     run};

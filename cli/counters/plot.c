@@ -184,7 +184,7 @@ static HRESULT read_limits(struct plot *p)
         l->number = behind ? behind + 1 : l->text;
         const double value = strchr("-+.0123456789", *l->number) ? strtod(l->number, &end) : NAN;
         if (!end || !(fabs(value) < CHART_GREATEST) || end == l->number || *end)
-            return error_set(E_INVALIDARG, "-limit: \"%s\" is neither a number nor PATH=NUMBER", l->text);
+            return error_set(E_INVALIDARG, "-limit: invalid limit '%s': expected a number or PATH=NUMBER", l->text);
         char *path = behind ? text_copy_n(l->text, (size_t)(behind - l->text)) : NULL;
         if (behind)
             hr = path ? filter_add(&l->of, path) : E_OUTOFMEMORY;
@@ -197,9 +197,11 @@ static HRESULT check_limits(const struct plot *p)
 {
     for (size_t i = 0; i < p->limit_texts.count; i++)
         if (!p->limits[i].used)
-            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-limit: no counter that is drawn is that of \"%s\"",
+            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-limit: '%s' matches no counter in the charts",
                              p->limits[i].text);
-    return p->too_many ? error_set(E_INVALIDARG, "-limit: a chart has %d lines at most", SCHEMA_MOST_LIMITS) : S_OK;
+    return p->too_many
+               ? error_set(E_INVALIDARG, "-limit: too many limits: the maximum is %d per chart", SCHEMA_MOST_LIMITS)
+               : S_OK;
 }
 
 /* ---- reports ---- */
@@ -271,15 +273,15 @@ static HRESULT not_drawn(const struct plot *p, const char *pattern)
     if (SUCCEEDED(hr) && any && p->begin.count + p->end.count > 0)
         hr = any_sample(&in, p, &sampled);
     if (SUCCEEDED(hr) && !sampled) {
-        hr = error_set(REPORT_NO_DATA, "cannot draw '%s': the logs have no sample of that time (-b, -e)", pattern);
-    } else if (SUCCEEDED(hr) && any) {
-        hr = error_set(REPORT_NO_DATA,
-                       "cannot draw '%s': the logs have no value of it that can be computed (a rate needs two samples "
-                       "in a row)",
+        hr = error_set(REPORT_NO_DATA, "cannot draw '%s': the logs contain no sample in the time range (-b, -e)",
                        pattern);
+    } else if (SUCCEEDED(hr) && any) {
+        hr = error_set(
+            REPORT_NO_DATA,
+            "cannot draw '%s': no value can be computed from the logs (a rate needs two consecutive samples)", pattern);
     } else if (SUCCEEDED(hr)) {
         char *nearest = counter_nearest_in_logs(&in, pattern);
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "cannot draw '%s': the logs have no such counter%s",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "cannot draw '%s': the logs do not contain this counter%s",
                        pattern, nearest ? nearest : "");
         memory_free(nearest);
     }
@@ -309,8 +311,8 @@ static HRESULT choose(struct plot *p)
     if (SUCCEEDED(hr) && !p->charts)
         hr = not_drawn(p, "\\*\\*");
     if (SUCCEEDED(hr) && p->left_out) {
-        char *text = text_format("%zu counters are not drawn: there is room for %d; -counter chooses them", p->left_out,
-                                 PAGE_MOST_CHARTS);
+        char *text = text_format("%zu counters are omitted: the maximum is %d charts (select counters with -counter)",
+                                 p->left_out, PAGE_MOST_CHARTS);
         hr = text ? texts_give(&p->remarks, text) : E_OUTOFMEMORY;
     }
     return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
@@ -321,15 +323,16 @@ static HRESULT make(struct plot *p)
     struct texts again = {0};
     for (size_t i = 0; i < p->logs.count; i++)
         if (file_is_same(p->logs.items[i], p->output))
-            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", p->output);
+            return error_set(E_INVALIDARG, "cannot write '%s': it is an input file", p->output);
     if (!p->yes && file_exists(p->output) && !cli_may_overwrite(p->output))
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", p->output);
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
+                         p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
     if (p->draft && file_exists(p->draft)) { /* somebody's */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "beside %s lies a file that the report would replace", p->output);
+                         "cannot write '%s': its temporary file already exists", p->output);
     }
     HRESULT hr = p->draft ? choose(p) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -350,7 +353,7 @@ static HRESULT make(struct plot *p)
 static int plot(struct plot *p)
 {
     const bool begun = interrupt_begin();
-    const HRESULT hr = begun ? make(p) : error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    const HRESULT hr = begun ? make(p) : error_set(E_FAIL, "cannot wait for Ctrl+C");
     const struct error_kept why = error_keep(hr);
     if (begun)
         interrupt_end();
@@ -381,15 +384,15 @@ static int run(int argc, char **argv)
                                      {"y", OPTION_FLAG, &p.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &p.logs);
     if (result == CLI_DONE && !p.logs.count)
-        result = cli_usage(VERB, "which log?");
+        result = cli_usage(VERB, "missing log");
     if (result == CLI_DONE && (!p.output || !has_form(p.output)))
-        result = cli_usage(VERB, "-o: where? A file .svg or .html");
+        result = cli_usage(VERB, "-o: missing or invalid output: expected a .svg or .html file");
     if (result == CLI_DONE)
         result = cli_time(VERB, "b", &p.begin, &p.from);
     if (result == CLI_DONE)
         result = cli_time(VERB, "e", &p.end, &p.to);
     if (result == CLI_DONE && p.to < p.from)
-        result = cli_usage(VERB, "-e: the end is before the begin (-b)");
+        result = cli_usage(VERB, "-e: the end is before the start (-b)");
     if (result == CLI_DONE)
         result = plot(&p);
     end_counter(&p);
@@ -414,19 +417,17 @@ const struct verb verb_plot = {
     "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...] [-b TIME] [-e TIME]\n"
     "             [-limit [PATH=]VALUE ...] [-title TEXT]\n"
     "\n"
-    "Draws counters of counter logs (.blg, .csv, .tsv) over time: a chart for each counter, with the 8\n"
-    "instances that have the greatest means, _Total among them. Where a line is interrupted the log has no\n"
-    "values.\n"
+    "Draws counters of counter logs (.blg, .csv, .tsv) over time: one chart per counter, with the 8 instances that "
+    "have\n"
+    "the highest means, and _Total. A line is interrupted where the log has no values.\n"
     "\n"
-    "  -o        where: a picture (SVG), or a page (HTML) that has the figures too\n"
-    "  -counter  which counters, with wildcards: \"\\Processor(*)\\% Processor Time\"; without it the first\n"
-    "            12 of the log\n"
-    "  -b, -e    from this time on, up to this time: \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the\n"
-    "            first log's zone\n"
-    "  -limit    a line at that value in each chart, or in those of the counter: 80,\n"
-    "            \"\\Processor(*)\\% Processor Time=80\"; up to 4 in a chart\n"
-    "  -title    what stands above the charts\n"
-    "  -y        overwrites what is there, without asking\n"
+    "  -o        the output: a picture (SVG), or a page (HTML) that has the statistics too\n"
+    "  -counter  counters, with wildcards: \"\\Processor(*)\\% Processor Time\"; default: the first 12 of the log\n"
+    "  -b, -e    start and end: \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first log's time zone\n"
+    "  -limit    draw a line at this value in each chart, or in those of the counter: 80,\n"
+    "            \"\\Processor(*)\\% Processor Time=80\"; at most 4 per chart\n"
+    "  -title    the title above the charts\n"
+    "  -y        overwrite an existing file without asking\n"
     "\n"
-    "Exit code 3: it is drawn, and says what is not right with the logs, or was left out.\n",
+    "Exit code 3: the charts were drawn, with warnings about the logs or omitted counters.\n",
     run};

@@ -48,7 +48,8 @@ static int failed(struct relog *r, HRESULT hr)
 static int choose_format(struct relog *r)
 {
     r->format = log_format_by_word(r->format_text ? r->format_text : "BIN");
-    return r->format ? CLI_DONE : cli_usage(VERB, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", r->format_text);
+    return r->format ? CLI_DONE
+                     : cli_usage(VERB, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", r->format_text);
 }
 
 /* "SQL:DSN!set", where people write "DSN!set" too. */
@@ -180,7 +181,8 @@ static HRESULT write_log(struct relog *r)
     if (SUCCEEDED(hr))
         hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
     if (hr == S_FALSE && r->begin.count + r->end.count != 0)
-        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs have no sample of that time (-b, -e)");
+        hr =
+            error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs contain no sample in the time range (-b, -e)");
     if (FAILED(hr))
         return hr;
     inputs_range(&r->inputs, &samples, &first, &last);
@@ -309,9 +311,7 @@ static int print_remarks(const struct relog *r)
     int result = r->has_warnings ? CLI_REMARKS : CLI_DONE;
     if (!r->query && r->format->values && r->written && !r->valued) {
         fprintf(cli_messages(),
-                "openpla " VERB ": '%s': no sample has a value that can be computed (a rate needs two samples "
-                "in a row)\n",
-                r->shown);
+                "openpla " VERB ": '%s': no value can be computed (a rate needs two consecutive samples)\n", r->shown);
         result = CLI_REMARKS;
     }
     for (size_t i = 0; i < r->inputs.count; i++) {
@@ -324,7 +324,7 @@ static int print_remarks(const struct relog *r)
     for (size_t i = 0; i < r->filter.count; i++) {
         if (!r->filter.patterns[i].used) {
             char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[i].text);
-            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches%s\n",
+            fprintf(cli_messages(), "openpla " VERB ": '%s' matches no counter of the input%s\n",
                     r->filter.patterns[i].text, nearest ? nearest : "");
             memory_free(nearest);
             result = CLI_REMARKS;
@@ -373,9 +373,9 @@ static int relog(struct relog *r)
     }
     if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
         char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[0].text);
-        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: no counter of the input matches \"%s\"%s%s (-c)",
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: '%s' matches no counter of the input%s%s (-c)",
                        r->filter.patterns[0].text, nearest ? nearest : "",
-                       r->filter.count > 1 ? ", nor the others" : "");
+                       r->filter.count > 1 ? ", nor do the others" : "");
         memory_free(nearest);
     }
     if (FAILED(hr))
@@ -409,11 +409,11 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE)
         result = choose_format(&r);
     if (result == CLI_DONE && r.files.count == 0)
-        result = cli_usage(VERB, "which log?");
+        result = cli_usage(VERB, "missing log");
     if (result == CLI_DONE) {
         r.query = r.listed || !r.output;
         const bool begun = interrupt_begin();
-        result = begun ? relog(&r) : cli_error(VERB, error_set(E_FAIL, "Ctrl+C cannot be waited for"));
+        result = begun ? relog(&r) : cli_error(VERB, error_set(E_FAIL, "cannot wait for Ctrl+C"));
         output_close(&r.file);
         if (begun)
             interrupt_end();
@@ -430,27 +430,28 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_relog = {
-    "relog", "copies logs: other format, fewer counters, part of the time",
+    "relog", "converts, filters and merges logs",
     "openpla relog LOG [LOG ...] [options]\n"
     "\n"
-    "Copies performance logs into another format. Several logs become one, in the order of time; a name may hold * "
+    "Converts performance logs to another format. Several logs are merged in the order of time; a name may contain * "
     "and\n"
-    "?. A log in a database is SQL:DSN!SET. Without -o: shows the range of time.\n"
+    "?. A log in a database is SQL:DSN!SET. Without -o it shows the time range.\n"
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
-    "  -f CSV|TSV|BIN|SQL  its format; BIN if not given\n"
-    "  -a                append to a file that exists and has the same counters (SQL always does)\n"
-    "  -c PATH ...       only these counters; a path may hold *, and leave out its computer\n"
-    "  -cf FILE          only the counters in this list, one a line\n"
-    "  -t N              every Nth sample; rates are then the means over the whole time between\n"
-    "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's zone\n"
-    "  -e TIME           up to this time\n"
-    "  -q                only show the counters and the range of time; with -o: write the list of counters\n"
-    "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
+    "  -f CSV|TSV|BIN|SQL  output format, default BIN\n"
+    "  -a                append to an existing file with the same counters (SQL always does)\n"
+    "  -c PATH ...       only these counters; a path may contain * and omit its computer\n"
+    "  -cf FILE          only the counters in this file, one per line\n"
+    "  -t N              every Nth sample; rates are then means over the whole interval\n"
+    "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's time zone\n"
+    "  -e TIME           end time\n"
+    "  -q                only show the counters and the time range; with -o: write the list of counters\n"
+    "  -config FILE      read more of the command line from this file, as options or as \"[option]\" and lines of "
+    "values\n"
     "  -i LOG ...        logs to read, for use in a settings file\n"
-    "  -y                overwrite without asking\n"
-    "  --json            say the result in JSON\n"
+    "  -y                overwrite an existing file without asking\n"
+    "  --json            print the result as JSON\n"
     "\n"
-    "The file has its name when it is whole: until then it is FILE.partial, and Ctrl+C deletes that.\n"
-    "Exit code 3: done, but a log was damaged or a -c matched nothing; a message says what.\n",
+    "The output is written to FILE.partial and renamed when it is complete; Ctrl+C deletes it.\n"
+    "Exit code 3: done, but a log was corrupt or a -c matched nothing; a message names it.\n",
     run};

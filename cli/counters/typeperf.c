@@ -15,28 +15,29 @@
 static const char verb_name[] = "typeperf";
 static const char done_text[] = "The command completed successfully.";
 static const char help_text[] =
-    "openpla typeperf COUNTER ... | -cf FILE   shows or logs counters\n"
-    "openpla typeperf -q [OBJECT]              lists what can be counted\n"
-    "openpla typeperf -qx [OBJECT]             the same with every instance\n"
+    "openpla typeperf COUNTER ... | -cf FILE   show or log counters\n"
+    "openpla typeperf -q [OBJECT]              list counters\n"
+    "openpla typeperf -qx [OBJECT]             list counters with every instance\n"
     "\n"
-    "  COUNTER       a counter path, \\Processor(_Total)\\% Processor Time; * and ? stand for all that fit now\n"
-    "  -c COUNTER ...  the same, as other tools have it\n"
-    "  -cf FILE      counters from a file, one a line\n"
-    "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1);\n"
-    "                0: as fast as can be, at most every 10 ms. A sample that is late is left out\n"
-    "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
-    "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
-    "                with -q and -qx the list, as -cf takes it\n"
-    "  -f CSV|TSV|BIN|SQL  the format, CSV if not given; BIN and SQL need -o\n"
-    "  -y            replaces an existing file without asking\n"
-    "  -s COMPUTER   for counters that name none\n"
-    "  -config FILE  options from a file\n"
-    "  --json        one JSON object per sample and line; of a list an array with path, object, counter, type, unit,\n"
-    "                help and source (what our own counters are made of) of each\n"
+    "  COUNTER       a counter path, such as \\Processor(_Total)\\% Processor Time; * and ? match all that exist now\n"
+    "  -c COUNTER ...  the same, as in other tools\n"
+    "  -cf FILE      counters from a file, one per line\n"
+    "  -si TIME      sample interval [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1);\n"
+    "                0: as fast as possible, at most every 10 ms. Late samples are skipped\n"
+    "  -sc NUMBER    number of samples (default: until Ctrl+C)\n"
+    "  -o FILE       write a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
+    "                with -q and -qx: write the list, for use with -cf\n"
+    "  -f CSV|TSV|BIN|SQL  log format, default CSV; BIN and SQL require -o\n"
+    "  -y            overwrite an existing file without asking\n"
+    "  -s COMPUTER   the computer of counters that name none\n"
+    "  -config FILE  read options from a file\n"
+    "  --json        print one JSON object per sample and line; with -q and -qx an array with path, object, counter,\n"
+    "                type, unit, help and source (which data OpenPLA's counter is computed from) of each counter\n"
     "\n"
-    "A log (-o) grows while it is written, sample by sample; Ctrl+C ends it whole.\n"
-    "Messages are on stdout, as those of Windows' typeperf; with --json, and on a terminal, on stderr. Counters that\n"
-    "cannot be added are named behind the rows, and the others are taken.\n"
+    "A log (-o) is written sample by sample; Ctrl+C completes it.\n"
+    "Messages go to stdout, as in Windows' typeperf; with --json, and on a terminal, to stderr. Counters that cannot "
+    "be\n"
+    "added are listed after the samples, and the others are collected.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct settings {
@@ -86,13 +87,13 @@ static int check_format(struct settings *s)
     const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
     s->log = log_format_by_word(text_equal_nocase(name, "BLG") ? "BIN" : name);
     if (!s->log)
-        return cli_usage(verb_name, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", name);
+        return cli_usage(verb_name, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", name);
     if (!s->output && !s->log->separator)
         return cli_usage(verb_name, "-f %s needs -o", name);
     if (s->output && is_sql == s->log->is_file)
-        return cli_usage(verb_name, "-o: \"%s\" is no place for -f %s", s->output, name);
+        return cli_usage(verb_name, "-o: invalid output '%s' for -f %s", s->output, name);
     if (s->json && s->output)
-        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
+        return cli_usage(verb_name, "--json cannot be combined with -o");
     return CLI_DONE;
 }
 
@@ -110,19 +111,19 @@ static int parse(int argc, char **argv, struct settings *s)
     if (result != CLI_DONE)
         return result;
     if ((s->list || s->list_instances) && s->json && s->output)
-        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
+        return cli_usage(verb_name, "--json cannot be combined with -o");
     if (s->list || s->list_instances)
-        return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx take one object") : CLI_DONE;
+        return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx accept one object") : CLI_DONE;
     s->interval_ms = 1000;
     if (s->interval && !parse_interval(s->interval, &s->interval_ms))
-        return cli_usage(verb_name, "-si: \"%s\" is no time such as 5, 0.25 or 1:30", s->interval);
+        return cli_usage(verb_name, "-si: invalid time '%s': expected, for example, 5, 0.25 or 1:30", s->interval);
     if (s->counter_file) {
         HRESULT hr = lines_read(s->counter_file, &s->counters);
         if (FAILED(hr))
             return cli_error(verb_name, hr);
     }
     if (!s->counters.count)
-        return cli_usage(verb_name, "no counter is named");
+        return cli_usage(verb_name, "missing counter");
     return check_format(s);
 }
 
@@ -445,7 +446,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_typeperf = {
     .name = verb_name,
-    .summary = "shows counters as they change, or writes them to a log",
+    .summary = "shows live counters or writes them to a log",
     .help = help_text,
     .run = run,
 };

@@ -209,7 +209,7 @@ static int run(int argc, char **argv)
                                      {"wait", OPTION_COUNT, &wait}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, NULL);
     if (result == CLI_DONE && wait > 600)
-        result = cli_usage(VERB, "-wait: %u is more than 600 seconds", (unsigned)wait);
+        result = cli_usage(VERB, "-wait: invalid value %u: the maximum is 600 seconds", (unsigned)wait);
     if (result != CLI_DONE)
         return result;
     d.room = room * MEGABYTE;

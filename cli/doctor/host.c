@@ -37,7 +37,7 @@ static HRESULT check_proc(struct doctor *d)
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    return doctor_find(d, DOCTOR_FOUND_PROC_HIDDEN, NULL, "/proc shows this user no processes of others (hidepid)");
+    return doctor_find(d, DOCTOR_FOUND_PROC_HIDDEN, NULL, "/proc hides the processes of other users (hidepid)");
 }
 
 /* A name of a file of zones; the other form of TZ, as EST5EDT or <+03>-3, says its offset itself. */
@@ -54,7 +54,7 @@ static HRESULT check_zone(struct doctor *d)
     else
         hr = (path = text_format("%s%s", folder, name)) ? kernel_file_text(path, &text, NULL) : E_OUTOFMEMORY;
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
-        hr = doctor_find(d, DOCTOR_FOUND_ZONE_UNKNOWN, NULL, "TZ is \"%s\", and there is no %s", zone, path);
+        hr = doctor_find(d, DOCTOR_FOUND_ZONE_UNKNOWN, NULL, "TZ is '%s', and %s does not exist", zone, path);
     memory_free(text);
     memory_free(path);
     memory_free(zone);
@@ -84,7 +84,8 @@ static HRESULT check_odbc(struct doctor *d)
     if (hr == E_OUTOFMEMORY)
         return hr;
     if (FAILED(hr))
-        return doctor_find(d, DOCTOR_FOUND_NO_ODBC, NULL, "there is no driver manager: %s", error_text(hr));
+        return doctor_find(d, DOCTOR_FOUND_NO_ODBC, NULL, "the ODBC driver manager cannot be loaded: %s",
+                           error_text(hr));
     if (has_driver(&api))
         return S_OK;
     return doctor_find(d, DOCTOR_FOUND_NO_ODBC_DRIVER, NULL, "no ODBC driver is installed");

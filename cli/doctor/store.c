@@ -50,7 +50,7 @@ static HRESULT see_fault(void *user, const struct store_finding *f)
     } else if (SUCCEEDED(hr) && f->fault == STORE_OPEN) {
         hr = doctor_find(l->d, DOCTOR_FOUND_STORE_OPEN, NULL, "%s: %s", f->path, store_fault_text(f->fault));
     } else if (SUCCEEDED(hr) && f->fault == STORE_ORPHAN && path_names_behind(secrets, f->path)) {
-        hr = doctor_find(l->d, DOCTOR_FOUND_PASSWORDS_ORPHANED, NULL, "%s: passwords of a set that is not there",
+        hr = doctor_find(l->d, DOCTOR_FOUND_PASSWORDS_ORPHANED, NULL, "%s: passwords of a set that does not exist",
                          f->path);
     } else if (SUCCEEDED(hr) && l->faults++ < MOST_FAULTS) {
         hr = doctor_find(l->d, id_of_damage(f), NULL, "%s: %s: %s%s%s", f->path, store_fault_word(f->fault),
@@ -84,7 +84,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
     if (hr == S_FALSE) {
         hr = store_load_run(space, name, &record);
         if (SUCCEEDED(hr) && record.running)
-            hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, full, "%s: the process that ran it has ended", full);
+            hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, full, "%s: its process has exited", full);
         run_record_free(&record);
     } else if (hr == S_OK) {
 #ifdef _WIN32
@@ -93,7 +93,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
         const int64_t written = module ? doctor_file_written(module) : 0;
         if (written && (int64_t)host.process_start < written)
             hr = doctor_find(l->d, DOCTOR_FOUND_HOST_OUTDATED, full,
-                             "%s runs in a process that began before %s was replaced", full, module);
+                             "%s runs in a process that was started before %s was replaced", full, module);
         memory_free(module);
         memory_free(own);
 #endif
@@ -245,7 +245,7 @@ static HRESULT check_clock(struct looking *l)
     const int64_t now = clock_utc();
     if (SUCCEEDED(hr) && l->newest > now + AHEAD)
         hr = doctor_find(l->d, DOCTOR_FOUND_CLOCK_BACK, NULL,
-                         "the clock was set back: %s was written %lld minutes from now", l->newest_path,
+                         "the clock was set back: %s was written %lld minutes in the future", l->newest_path,
                          (long long)((l->newest - now) / MINUTE));
     memory_free(events);
     return hr;
@@ -263,7 +263,7 @@ static HRESULT check_room(struct doctor *d, const char *folder)
     if (left >= d->room)
         return S_OK;
     return doctor_find(d, left < d->room / 10 ? DOCTOR_FOUND_DISK_FULL : DOCTOR_FOUND_DISK_LOW, NULL,
-                       "%s: the disk has %llu MB left", folder, (unsigned long long)(left >> 20));
+                       "%s: %llu MB free on the disk", folder, (unsigned long long)(left >> 20));
 }
 
 HRESULT doctor_check_store(struct doctor *d)
@@ -311,7 +311,7 @@ HRESULT doctor_check_sessions(struct doctor *d)
     for (size_t i = 0; i < count && hr == S_OK; i++) {
         const struct directory_session *s = &list[i];
         if (s->state == DIRECTORY_RUNNING && s->host.id != 0 && !process_alive(s->host.id, s->host.start_time))
-            hr = doctor_find(d, DOCTOR_FOUND_SESSION_DEAD, s->name, "%s: its process has ended", s->name);
+            hr = doctor_find(d, DOCTOR_FOUND_SESSION_DEAD, s->name, "%s: its process has exited", s->name);
     }
     directory_sessions_free(list, count);
     if (hr == E_OUTOFMEMORY)

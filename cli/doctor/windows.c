@@ -70,10 +70,10 @@ static HRESULT check_elsewhere(struct doctor *d, const char *own)
 {
     char *mine = path_join(own, "openpla.exe"), *theirs = path_join(d->folder, "openpla.exe");
     HRESULT hr = mine && theirs ? doctor_find(d, DOCTOR_FOUND_REGISTERED_ELSEWHERE, NULL,
-                                              "the server is that of %s, this program is in %s", d->folder, own)
+                                              "the server runs from %s, this program from %s", d->folder, own)
                                 : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && file_exists(mine) && file_exists(theirs) && !is_same_build(mine, theirs))
-        hr = doctor_find(d, DOCTOR_FOUND_VERSIONS_DIFFER, NULL, "%s and %s are not the same", mine, theirs);
+        hr = doctor_find(d, DOCTOR_FOUND_VERSIONS_DIFFER, NULL, "%s and %s differ", mine, theirs);
     memory_free(mine);
     memory_free(theirs);
     return hr;
@@ -95,10 +95,9 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
     }
     if (r->wide++ >= MOST_ROWS)
         return S_OK;
-    return doctor_find(r->d, DOCTOR_FOUND_REGISTRATION_DAMAGED, NULL,
-                       "HKLM\\%s, value \"%s\": %s%s%s, and should be %s%s%s", f->key, f->name, f->is ? "is \"" : "is ",
-                       f->is ? f->is : "absent", f->is ? "\"" : "", f->expected ? "\"" : "",
-                       f->expected ? f->expected : "absent", f->expected ? "\"" : "");
+    return doctor_find(r->d, DOCTOR_FOUND_REGISTRATION_DAMAGED, NULL, "HKLM\\%s, value \"%s\": %s%s%s, expected %s%s%s",
+                       f->key, f->name, f->is ? "is \"" : "is ", f->is ? f->is : "absent", f->is ? "\"" : "",
+                       f->expected ? "\"" : "", f->expected ? f->expected : "absent", f->expected ? "\"" : "");
 }
 
 /* Wine that runs programs with 32 bits has their system folder filled. */
@@ -120,14 +119,13 @@ static HRESULT check_rows(struct doctor *d)
     if (SUCCEEDED(hr))
         hr = registration_compare(mode, d->folder, by_service, see_row, &rows);
     if (SUCCEEDED(hr) && rows.wide > MOST_ROWS)
-        hr = doctor_find(d, DOCTOR_FOUND_REGISTRATION_DAMAGED, NULL, "%u more values are absent or others",
+        hr = doctor_find(d, DOCTOR_FOUND_REGISTRATION_DAMAGED, NULL, "%u more values are missing or different",
                          (unsigned)(rows.wide - MOST_ROWS));
     if (SUCCEEDED(hr) && runs_32() && !file_exists(narrow))
         hr = doctor_find(d, DOCTOR_FOUND_PROGRAMS_32, NULL, "%s is missing", narrow);
     else if (SUCCEEDED(hr) && rows.narrow)
         hr = doctor_find(d, DOCTOR_FOUND_PROGRAMS_32, NULL,
-                         "%u values of the registry that 32-bit programs see are absent or others",
-                         (unsigned)rows.narrow);
+                         "%u registry values of the 32-bit view are missing or different", (unsigned)rows.narrow);
     memory_free(narrow);
     return hr;
 }
@@ -152,7 +150,7 @@ HRESULT doctor_check_registration(struct doctor *d)
     char *server = NULL, *own = host_module_folder();
     HRESULT hr = own ? registration_find_server(registration_mode_here(), &server) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = doctor_find(d, DOCTOR_FOUND_NOT_REGISTERED, NULL, "the classes of PLA are not registered");
+        hr = doctor_find(d, DOCTOR_FOUND_NOT_REGISTERED, NULL, "PLA's classes are not registered");
     else if (SUCCEEDED(hr))
         hr = check_server_of(d, server, own);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
@@ -187,8 +185,8 @@ static HRESULT check_prefix(struct doctor *d)
             return E_OUTOFMEMORY;
         hr = file_ownership(path, &o);
         if (hr == S_OK && o.is_foreign)
-            hr = doctor_find(d, DOCTOR_FOUND_PREFIX_FOREIGN, NULL,
-                             "%s belongs to %s, who is not the user that runs Wine", path, o.owner);
+            hr = doctor_find(d, DOCTOR_FOUND_PREFIX_FOREIGN, NULL, "%s belongs to %s, not to the user who runs Wine",
+                             path, o.owner);
         else if (FAILED(hr) && hr != E_OUTOFMEMORY)
             hr = doctor_find(d, DOCTOR_FOUND_PREFIX_FOREIGN, NULL, "%s: %s", path, error_text(hr));
         memory_free(path);
@@ -213,8 +211,8 @@ static HRESULT check_command(struct doctor *d, const struct service_seen *s)
     char *expected = text_format("\"%s\\openplasrv.exe\" /service", d->folder);
     HRESULT hr = expected ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !text_equal_nocase(expected, s->command))
-        hr = doctor_find(d, DOCTOR_FOUND_SERVICE_OTHER, NULL, "the service OpenPLA runs %s, and should run %s",
-                         s->command, expected);
+        hr = doctor_find(d, DOCTOR_FOUND_SERVICE_OTHER, NULL, "the service OpenPLA runs %s, expected %s", s->command,
+                         expected);
     memory_free(expected);
     return hr;
 }
@@ -227,9 +225,10 @@ static HRESULT check_process(struct doctor *d, const struct service_seen *s)
     const int64_t written = module ? doctor_file_written(module) : 0;
     if (SUCCEEDED(hr) && !process_alive(s->process, began))
         hr = doctor_find(d, DOCTOR_FOUND_SERVICE_DEAD, NULL,
-                         "the service OpenPLA counts as running, and its process %lu is not there", s->process);
+                         "the service OpenPLA is listed as running, but its process %lu does not exist", s->process);
     else if (SUCCEEDED(hr) && written && (int64_t)began < written)
-        hr = doctor_find(d, DOCTOR_FOUND_SERVER_OUTDATED, NULL, "the server began before %s was replaced", module);
+        hr =
+            doctor_find(d, DOCTOR_FOUND_SERVER_OUTDATED, NULL, "the server was started before %s was replaced", module);
     memory_free(module);
     return hr;
 }
@@ -240,7 +239,7 @@ static HRESULT check_seen(struct doctor *d, const struct service_seen *s)
     if (SUCCEEDED(hr) && s->disabled && !s->running)
         hr = doctor_find(d, DOCTOR_FOUND_SERVICE_DISABLED, NULL, "the service OpenPLA is disabled");
     else if (SUCCEEDED(hr) && !s->running)
-        hr = doctor_find(d, DOCTOR_FOUND_SERVICE_STOPPED, NULL, "the service OpenPLA does not run");
+        hr = doctor_find(d, DOCTOR_FOUND_SERVICE_STOPPED, NULL, "the service OpenPLA is not running");
     else if (SUCCEEDED(hr) && s->process)
         hr = check_process(d, s);
     return hr;
@@ -258,7 +257,7 @@ HRESULT doctor_check_service(struct doctor *d)
     if (SUCCEEDED(hr))
         hr = service_look(&seen);
     if (hr == S_FALSE)
-        return doctor_find(d, DOCTOR_FOUND_SERVICE_MISSING, NULL, "there is no service OpenPLA");
+        return doctor_find(d, DOCTOR_FOUND_SERVICE_MISSING, NULL, "the service OpenPLA does not exist");
     if (SUCCEEDED(hr)) {
         hr = check_seen(d, &seen);
         memory_free(seen.command);
@@ -300,7 +299,7 @@ static HRESULT tell_answer(struct doctor *d, const struct question *q)
     const enum doctor_id id = server_is_gone(q->answer)     ? DOCTOR_FOUND_SERVER_DEAD_ENTRY
                               : q->answer == E_ACCESSDENIED ? DOCTOR_FOUND_NO_RIGHTS
                                                             : DOCTOR_FOUND_SERVER_FAILS;
-    return doctor_find(d, id, NULL, "the server's answer to a query is %s (0x%08X)", q->text, (unsigned)q->answer);
+    return doctor_find(d, id, NULL, "the server answered a query with: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
 /* A service that does not run is not started for this, and what is missing already needs no second finding. */
@@ -334,7 +333,7 @@ HRESULT doctor_check_server(struct doctor *d)
     const bool answered = thread_wait(thread, d->wait_ms);
     thread_close(thread);
     if (!answered)
-        return doctor_find(d, DOCTOR_FOUND_SERVER_HANGS, NULL, "the server has not answered a query in %u seconds",
+        return doctor_find(d, DOCTOR_FOUND_SERVER_HANGS, NULL, "the server did not answer a query within %u seconds",
                            (unsigned)(d->wait_ms / 1000));
     hr = tell_answer(d, q);
     memory_free(q);
@@ -404,7 +403,7 @@ HRESULT doctor_check_ports(struct doctor *d)
     hr = S_OK;
     if (!is_open(port))
         hr = doctor_find(d, DOCTOR_FOUND_PORT_CLOSED, NULL,
-                         "counters are to be offered at the TCP port %u, and nobody listens there", (unsigned)port);
+                         "counters are configured for TCP port %u, but no program listens there", (unsigned)port);
     WSACleanup();
     return hr;
 }

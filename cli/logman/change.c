@@ -80,7 +80,7 @@ static HRESULT make_manual(const struct logman_option *o, struct object *set, st
             if (SUCCEEDED(hr))
                 hr = logman_put_u32(set, "Duration", 0);
         } else {
-            hr = error_set(E_INVALIDARG, "-m: \"%s\" is neither start nor stop", word);
+            hr = error_set(E_INVALIDARG, "-m: unknown word '%s': expected start or stop", word);
         }
     }
     return hr;
@@ -137,9 +137,9 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
         duration = end > m->begin_time ? end - m->begin_time : 1 + end - m->begin_time;
     const double seconds = duration * SECONDS_PER_DAY + 0.5;
     if (m->end_day < m->begin_day || (!m->daily && m->end_day + end <= m->begin_day + m->begin_time))
-        return error_set(E_INVALIDARG, "-e: the end is not after the begin");
+        return error_set(E_INVALIDARG, "-e: the end is not after the start");
     if (seconds > UINT32_MAX)
-        return error_set(E_INVALIDARG, "-e: the end is more than %u seconds after the begin", (unsigned)UINT32_MAX);
+        return error_set(E_INVALIDARG, "-e: the end is more than %u seconds after the start", (unsigned)UINT32_MAX);
     HRESULT hr = put_moment(schedule, "EndDate", VARIANT_DATE, m->end_day);
     if (SUCCEEDED(hr) && !logman_option(line, LOGMAN_RUN_FOR))
         hr = logman_put_u32(set, "Duration", (uint32_t)seconds);
@@ -164,7 +164,7 @@ static HRESULT logman_put_schedule(const struct logman_line *line, struct object
     hr = read_moments(line, schedule, &m);
     if (SUCCEEDED(hr) && m.begins && !m.daily && m.begin_day + m.begin_time < now_local())
         hr = error_set(E_INVALIDARG,
-                       "-b: the begin is over, and without -r there is no other: the set would never start");
+                       "-b: the start time is in the past, so the set would never start (use -r to repeat it daily)");
     if (SUCCEEDED(hr))
         hr = put_moment(schedule, "StartDate", VARIANT_DATE, m.begin_day);
     if (SUCCEEDED(hr))
@@ -240,7 +240,8 @@ static bool begins_query(const char *word, const char *before)
 
 static HRESULT remark_joined(const struct change *c, const struct logman_option *o, const char *words)
 {
-    return remark(c, text_format("-%s: \"%s\" is taken for one, of words without quotes", name_of(o), words));
+    return remark(c,
+                  text_format("-%s: '%s' is treated as one item, because its words have no quotes", name_of(o), words));
 }
 
 static HRESULT join_words(const struct change *c, const struct logman_option *o,
@@ -301,7 +302,8 @@ static HRESULT put_paths(const struct change *c, enum logman_use use, const char
         hr = put_texts(c->collector, property, &paths);
     texts_free(&paths);
     return hr == E_INVALIDARG && use == LOGMAN_THRESHOLDS
-               ? error_set(hr, "%s; for cmd > and < stand in quotes, with the path before them", error_text(hr))
+               ? error_set(hr, "%s (in cmd, put the whole threshold in quotes, because > and < redirect otherwise)",
+                           error_text(hr))
                : hr;
 }
 
@@ -390,9 +392,9 @@ static HRESULT put_format(const struct change *c, bool *sql)
         if (text_equal_nocase(word, formats[format]))
             break;
     if (format > FORMAT_BIN)
-        return error_set(E_INVALIDARG, "-f: \"%s\" is none of bin, bincirc, csv, tsv, sql", word);
+        return error_set(E_INVALIDARG, "-f: unknown format '%s': expected bin, bincirc, csv, tsv or sql", word);
     if (!counters && format != FORMAT_BIN)
-        return error_set(E_INVALIDARG, "-f: %s is a format of counter logs alone", word);
+        return error_set(E_INVALIDARG, "-f: '%s' is only valid for counter collectors", word);
     *sql = format == FORMAT_SQL;
     if (counters)
         hr = logman_put_u32(c->collector, "LogFileFormat", format);
@@ -446,7 +448,7 @@ static HRESULT put_output(const struct change *c, bool sql)
     const struct logman_option *o = logman_option(c->line, LOGMAN_OUTPUT);
     if (!o)
         return sql && logman_option(c->line, LOGMAN_FORMAT) && c->create
-                   ? error_set(E_INVALIDARG, "-f: sql needs -o with the data source: DSN!log")
+                   ? error_set(E_INVALIDARG, "-f: sql requires -o with the data source (DSN!LOG)")
                    : S_OK;
     const char *given = o->words.items[0];
     if (!sql)
@@ -547,7 +549,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
         if ((mode & bits[i].bit) != 0)
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
-        hr = error_set(E_INVALIDARG, "-mode: newfile needs -max, the megabytes of a file");
+        hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
     /* Of a session nothing but its own mode says it. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
@@ -572,7 +574,8 @@ static HRESULT put_trace(const struct change *c)
         while (type < 3 && !text_equal_nocase(clocks[type], clock->words.items[0]))
             type++;
         hr = type < 3 ? logman_put_u32(c->collector, "ClockType", type + 1)
-                      : error_set(E_INVALIDARG, "-ct: \"%s\" is none of perf, system, cycle", clock->words.items[0]);
+                      : error_set(E_INVALIDARG, "-ct: unknown clock '%s': expected perf, system or cycle",
+                                  clock->words.items[0]);
     }
     for (size_t i = 0; buffers && i < buffers->words.count && SUCCEEDED(hr); i++) {
         hr = logman_u32("nb", buffers->words.items[i], &number);
@@ -608,7 +611,7 @@ static HRESULT check_uses(const struct change *c)
         for (size_t i = 0; kinds[k].class == c->collector->class && i < c->line->count; i++) {
             const struct logman_row *row = &logman_rows[c->line->options[i].use];
             if ((row->adverbs & kinds[k].adverb) == 0)
-                return error_set(E_INVALIDARG, "-%s: %s collectors have no such thing", row->name, kinds[k].name);
+                return error_set(E_INVALIDARG, "-%s: not valid for %s collectors", row->name, kinds[k].name);
         }
     return S_OK;
 }

@@ -17,29 +17,29 @@ struct topic {
 static const struct topic verb_topics[] = {
     [LOGMAN_QUERY] =
         {"query [NAME] [-ets]\nquery providers [NAME|GUID] [-pid NUMBER]",
-         "Shows all sets, one of them, or the providers of events. With -ets the sessions; * is each of all.",
+         "Shows all sets, one set, or the event providers. With -ets: trace sessions. * shows each of them.",
          "openpla logman query Base\nopenpla logman query -ets\n"
          "openpla logman query providers \"Windows Kernel Trace\"\n"},
-    [LOGMAN_CREATE] = {"create counter|trace|alert|cfg|api NAME [OPTIONS]",
-                       "Makes a set with one collector of its name. With -ets a trace session, which is started.",
-                       "openpla logman create counter Base -c \"\\Memory\\*\" -si 15 -o C:\\PerfLogs\\base\n"},
-    [LOGMAN_START] =
-        {"start NAME [-as]\nstart NAME -p PROVIDER -o FILE -ets [OPTIONS]",
-         "Starts a set, or with -ets makes a trace session and starts it. The options of traces are for -ets.",
-         "openpla logman start Base\n"
-         "openpla logman start Net -p \"Windows Kernel Trace\" (process,net) -o net.etl -ets\n"},
-    [LOGMAN_STOP] = {"stop NAME [-as]\nstop NAME -ets", "Stops a set, or with -ets a trace session.",
+    [LOGMAN_CREATE] =
+        {"create counter|trace|alert|cfg|api NAME [OPTIONS]",
+         "Creates a set with one collector of the same name. With -ets: creates and starts a trace session.",
+         "openpla logman create counter Base -c \"\\Memory\\*\" -si 15 -o C:\\PerfLogs\\base\n"},
+    [LOGMAN_START] = {"start NAME [-as]\nstart NAME -p PROVIDER -o FILE -ets [OPTIONS]",
+                      "Starts a set. With -ets: creates and starts a trace session; the trace options are for -ets.",
+                      "openpla logman start Base\n"
+                      "openpla logman start Net -p \"Windows Kernel Trace\" (process,net) -o net.etl -ets\n"},
+    [LOGMAN_STOP] = {"stop NAME [-as]\nstop NAME -ets", "Stops a set. With -ets: stops a trace session.",
                      "openpla logman stop Base\nopenpla logman stop Net -ets\n"},
-    [LOGMAN_DELETE] = {"delete NAME", "Deletes a set that does not run. With -ets it is stop.",
+    [LOGMAN_DELETE] = {"delete NAME", "Deletes a set that is not running. With -ets: the same as stop.",
                        "openpla logman delete Base\n"},
     [LOGMAN_UPDATE] =
         {"update [counter|trace|alert|cfg|api] NAME[\\COLLECTOR] [OPTIONS]\nupdate NAME -fd -ets",
-         "Changes what the options name, of a set or session that runs too. Lists take the place of lists.",
+         "Changes properties of a set or a session, even while it runs. A list replaces the existing list.",
          "openpla logman update Base -si 5\n"},
-    [LOGMAN_IMPORT] = {"import NAME -xml FILE", "Makes a set of a definition in XML, such as perfmon's templates.",
+    [LOGMAN_IMPORT] = {"import NAME -xml FILE",
+                       "Creates a set from an XML definition, such as a template of Performance Monitor.",
                        "openpla logman import Base -xml base.xml\n"},
-    [LOGMAN_EXPORT] = {"export NAME -xml FILE",
-                       "Writes the definition of a set into a file, or with -ets of a session.",
+    [LOGMAN_EXPORT] = {"export NAME -xml FILE", "Writes the definition of a set to a file. With -ets: of a session.",
                        "openpla logman export Base -xml base.xml\n"},
 };
 
@@ -47,19 +47,18 @@ static const struct {
     unsigned adverb;
     const char *text, *example;
 } adverb_topics[] = {
-    {LOGMAN_COUNTER, "samples counters into a log",
+    {LOGMAN_COUNTER, "writes samples of counters to a log",
      "NAME -c \"\\Processor(_Total)\\% Processor Time\" -si 15 -f csv -o C:\\PerfLogs\\base\n"},
-    {LOGMAN_TRACE, "writes events of providers into a log",
-     "NAME -p \"Windows Kernel Trace\" (process,disk) -o x.etl\n"},
-    {LOGMAN_ALERT, "does something when a counter passes a threshold",
-     "NAME -th \"\\Memory\\Available MBytes<100\" -el\n"},
-    {LOGMAN_CFG, "writes down how the computer is set up", "NAME -ni -reg \"HKEY_LOCAL_MACHINE\\Software\\X\\\\\"\n"},
-    {LOGMAN_API, "logs calls of a program; such sets are kept, and cannot run here", "NAME -exe C:\\x.exe -o x.etl\n"},
-    {LOGMAN_PROVIDERS, "shows the providers of events", NULL},
+    {LOGMAN_TRACE, "writes events of providers to a log", "NAME -p \"Windows Kernel Trace\" (process,disk) -o x.etl\n"},
+    {LOGMAN_ALERT, "acts when a counter crosses a threshold", "NAME -th \"\\Memory\\Available MBytes<100\" -el\n"},
+    {LOGMAN_CFG, "records the configuration of the computer",
+     "NAME -ni -reg \"HKEY_LOCAL_MACHINE\\Software\\X\\\\\"\n"},
+    {LOGMAN_API, "logs calls of a program; such sets are stored but cannot run here", "NAME -exe C:\\x.exe -o x.etl\n"},
+    {LOGMAN_PROVIDERS, "shows the event providers", NULL},
 };
 
 static const char times_text[] =
-    "A TIME is seconds, mm:ss or hh:mm:ss. --x takes -x back where both are shown. Options may begin with /.\n"
+    "A TIME is seconds, mm:ss or hh:mm:ss. --x undoes -x where both are shown. Options may begin with /.\n"
     "The exit code is 0 or the HRESULT.\n";
 
 /* Whether help of the verb and, where it has one, the adverb (else 0) shows the option. */
@@ -91,7 +90,7 @@ static HRESULT show_options(unsigned verbs, unsigned adverb)
     for (size_t i = 0; i < LOGMAN_OPTIONS && SUCCEEDED(hr); i++)
         if (is_shown(&logman_rows[i], verbs, adverb))
             hr = show_option(&logman_rows[i]);
-    printf("  %-26s%s\n  %-26s%s\n", "-config FILE", "more of the command line is in this file", "-?", "this help");
+    printf("  %-26s%s\n  %-26s%s\n", "-config FILE", "read more of the command line from this file", "-?", "this help");
     return hr;
 }
 
@@ -119,7 +118,7 @@ static HRESULT show_verb(const struct logman_line *line)
             example = adverb_topics[i].example;
         }
     if (text && line->verb != LOGMAN_QUERY) {
-        printf("openpla logman %s %s NAME [OPTIONS]\n\n%s\nSuch a collector %s.\n\n", verb, adverb, topic->text, text);
+        printf("openpla logman %s %s NAME [OPTIONS]\n\n%s\nThe collector %s.\n\n", verb, adverb, topic->text, text);
     } else {
         show_use(topic->use);
         printf("\n%s\n\n", topic->text);
@@ -136,8 +135,8 @@ static HRESULT show_verb(const struct logman_line *line)
 static HRESULT show_all(void)
 {
     printf("openpla logman [VERB] [NAME] [OPTIONS]\n\n"
-           "Creates, starts, stops, shows and changes sets, and with -ets trace sessions. Without a verb: query.\n"
-           "openpla logman VERB -? says more of each verb, openpla logman create counter -? of each sort of set.\n\n");
+           "Creates, starts, stops, shows and changes sets, and with -ets trace sessions. The default verb is query.\n"
+           "openpla logman VERB -? describes a verb, openpla logman create counter -? a collector type.\n\n");
     for (const struct logman_word *w = logman_verbs; w->name; w++)
         printf("  %-10s%s\n", w->name, verb_topics[w->value].text);
     printf("\n");
@@ -210,26 +209,28 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
         uint32_t code;
         const char *text;
     } advice[] = {
-        {1u << LOGMAN_CREATE, 0, 0x80300109, "update changes it, delete makes place for another one"},
-        {1u << LOGMAN_IMPORT, -1, 0x803000B7, "delete it first, or give another name by -n"},
+        {1u << LOGMAN_CREATE, 0, 0x80300109, "change it with update, or delete it first"},
+        {1u << LOGMAN_IMPORT, -1, 0x803000B7, "delete it first, or choose another name with -n"},
         {1u << LOGMAN_CREATE | 1u << LOGMAN_START, 1, 0x803000B7,
-         "stop with -ets ends it, update with -ets changes it"},
+         "stop it with stop -ets, or change it with update -ets"},
         {1u << LOGMAN_DELETE, -1, 0x803000AA, "stop it first"},
         {1u << LOGMAN_START, 0, 0x80070050,
-         "of the set, -ow lets it overwrite a log, -a append, -v give each log another name"},
+         "update the set with -ow to overwrite a log, with -a to append to it, or with -v to give each log another "
+         "name"},
         {1u << LOGMAN_START, 0, 0x800700B7,
-         "of the set, -ow lets it overwrite a log, -a append, -v give each log another name"},
+         "update the set with -ow to overwrite a log, with -a to append to it, or with -v to give each log another "
+         "name"},
         {0xFF, -1, 0x80070005,
-         "administrators may do this; Performance Log Users may too for sets that run as somebody: -u"},
+         "only administrators may do this, and Performance Log Users for sets with an account (-u)"},
     };
     const int session = logman_is_given(line, LOGMAN_SESSION);
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
     if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
         return NULL; /* no right is lacking */
     if (line->verb == LOGMAN_EXPORT && line->name && has_extension(line->name, logs))
-        return "this is a log's name: openpla relog converts logs, export writes the definitions of sets";
+        return "this is the name of a log: openpla relog converts logs, export writes definitions of sets";
     if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)
-        return "openpla store check says what is wrong with the files of sets; delete makes place for another set";
+        return "find the problem with openpla store check, or delete the set";
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == (uint32_t)hr && (advice[i].verbs & 1u << line->verb) != 0 &&
             (advice[i].session < 0 || advice[i].session == session))
@@ -270,8 +271,9 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *remar
         const char *seconds = zeros && word[zeros] == ':' ? word + zeros + 1 : "";
         seconds += strspn(seconds, "0");
         if (*seconds && !strchr(seconds, ':'))
-            hr = say(remarks, text_format("-%s: \"%s\" is minutes and seconds: %s s; \"%s:00\" is hours and minutes",
-                                          logman_rows[times[i]].name, word, seconds, word));
+            hr = say(remarks,
+                     text_format("-%s: '%s' means minutes and seconds (%s s); for hours and minutes use '%s:00'",
+                                 logman_rows[times[i]].name, word, seconds, word));
     }
     return hr;
 }
@@ -286,7 +288,7 @@ static HRESULT warn_of_days(const struct logman_line *line, struct texts *remark
         const char *word = o && o->words.count ? o->words.items[0] : "";
         const size_t digits = strspn(word, "0123456789");
         if (digits == 2 && word[2] == '/' && strncmp(word, "12", 2) > 0)
-            hr = say(remarks, text_format("-%s: \"%s\" is taken for day/month/year: there is no month %.2s",
+            hr = say(remarks, text_format("-%s: '%s' is treated as day/month/year, because %.2s is not a month",
                                           logman_rows[moments[i]].name, word, word));
     }
     return hr;
@@ -303,22 +305,23 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
     const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT);
     HRESULT hr = S_OK;
     if (logman_is_given(line, LOGMAN_NEW_FILES) && !is_set(set, "SegmentMaxDuration") && !limited)
-        hr = texts_add(remarks, "-cnf: without a time, and without -max, no other file is begun");
+        hr = texts_add(remarks, "-cnf: without a time and without -max, no new file is started");
     if (SUCCEEDED(hr) && logman_is_given(line, LOGMAN_NEW_FILES) && circular)
         hr = texts_add(remarks,
-                       "-cnf: a circular log goes on in its own file at its size; only a time begins another one");
+                       "-cnf: a circular log reuses its file at its maximum size; only a time starts a new file");
     if (SUCCEEDED(hr) && circular && !limited)
-        hr = texts_add(remarks, "-f bincirc: without -max the log has no size at which it begins anew");
+        hr = texts_add(remarks, "-f bincirc: without -max the log has no maximum size at which it wraps");
     if (SUCCEEDED(hr) && stored && logman_is_given(line, LOGMAN_MOST) && limited && !circular &&
         !is_set(set, "Segment"))
-        hr = texts_add(remarks, "-max: the set ends when its log has this size; with -cnf it goes on in another file, "
-                                "with -f bincirc in the same");
+        hr = texts_add(remarks, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
+                                "file, with -f bincirc in the same file");
     if (SUCCEEDED(hr) && stored && line->verb == LOGMAN_CREATE && output && !logman_option(line, LOGMAN_VERSION) &&
         has_extension(output->words.items[0], logs))
-        hr = texts_add(remarks, "-o: the name of the file gets the number of the run, _000001; --v leaves it as it is");
+        hr = texts_add(remarks,
+                       "-o: the run number is appended to the file name (_000001); use --v to keep the name unchanged");
     if (SUCCEEDED(hr) && (logman_is_given(line, LOGMAN_RUN_FOR) || logman_is_given(line, LOGMAN_INTERVAL)) &&
         number_of(set, "Duration") && interval > number_of(set, "Duration"))
-        hr = texts_add(remarks, "-rf: the set ends before its second sample (-si)");
+        hr = texts_add(remarks, "-rf: the set stops before its second sample (-si)");
     return hr;
 }
 
@@ -334,20 +337,22 @@ HRESULT logman_warn(const struct logman_line *line, struct object *set, struct o
     const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT), *user = logman_option(line, LOGMAN_USER);
     if (SUCCEEDED(hr) && output && !logman_option(line, LOGMAN_SERVER) && folder_exists(output->words.items[0]) &&
         !strchr("\\/", output->words.items[0][strlen(output->words.items[0]) - 1])) {
-        hr = say(remarks,
-                 text_format("-o: \"%s\" is a folder that is there, and the log's file gets that name beside it; "
-                             "with \\ at the end it is the folder of the log",
-                             output->words.items[0]));
+        hr = say(remarks, text_format("-o: '%s' is an existing folder, and the log is created beside it under that "
+                                      "name (add \\ at the end to create the log in the folder)",
+                                      output->words.items[0]));
     }
     if (SUCCEEDED(hr) && user && user->words.count > 1 && strcmp(user->words.items[1], "*") != 0)
-        hr = texts_add(remarks, "-u: others of this computer can read a password on a command line; * asks for it");
+        hr = texts_add(
+            remarks,
+            "-u: other users of this computer can read a password on a command line (use * to be asked for it)");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks && SUCCEEDED(hr); i++) {
         const struct logman_option *o = logman_option(line, tasks[i]);
         if (o && !o->negated && has_extension(o->words.items[0], programs)) {
-            hr = say(remarks,
-                     text_format("-%s: \"%s\" is taken for a task's name: no program is started by it, but by a task "
-                                 "that was added (openpla task add)",
-                                 logman_rows[tasks[i]].name, o->words.items[0]));
+            hr = say(
+                remarks,
+                text_format(
+                    "-%s: '%s' is treated as the name of a task, not of a program (create tasks with openpla task add)",
+                    logman_rows[tasks[i]].name, o->words.items[0]));
         }
     }
     return hr;

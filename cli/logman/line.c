@@ -32,15 +32,15 @@ HRESULT logman_u32(const char *option, const char *word, uint32_t *out)
 {
     uint64_t value;
     if (!logman_number(word, &value) || value > UINT32_MAX)
-        return error_set(E_INVALIDARG, "-%s: \"%s\" is no whole number from 0 to %u", option, word,
-                         (unsigned)UINT32_MAX);
+        return error_set(E_INVALIDARG, "-%s: invalid number '%s': expected a whole number from %u to %u", option, word,
+                         0u, (unsigned)UINT32_MAX);
     *out = (uint32_t)value;
     return S_OK;
 }
 
 static HRESULT no_time(const char *option, const char *word)
 {
-    return error_set(E_INVALIDARG, "-%s: \"%s\" is no time; it is seconds, mm:ss or hh:mm:ss", option, word);
+    return error_set(E_INVALIDARG, "-%s: invalid time '%s': expected seconds, mm:ss or hh:mm:ss", option, word);
 }
 
 HRESULT logman_time(const char *option, const char *word, uint32_t *out)
@@ -140,8 +140,8 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
         i += half != NULL;
     }
     if (SUCCEEDED(hr) && !right)
-        hr = error_set(E_INVALIDARG, "-%s: \"%s\" is no day and time; 12/31/2026 11:59:59PM is one", option,
-                       words->count ? words->items[0] : "");
+        hr = error_set(E_INVALIDARG, "-%s: invalid date and time '%s': expected, for example, 12/31/2026 11:59:59PM",
+                       option, words->count ? words->items[0] : "");
     texts_free(&pieces);
     return hr;
 }
@@ -205,7 +205,7 @@ HRESULT logman_mode(const char *words, uint32_t *out)
         while (kept && at[kept - 1] == ' ')
             kept--;
         if (kept >= sizeof word)
-            return error_set(E_INVALIDARG, "-mode: \"%s\" is none", words);
+            return error_set(E_INVALIDARG, "-mode: unknown mode '%s'", words);
         memcpy(word, at, kept);
         word[kept] = 0;
         at += length;
@@ -218,8 +218,9 @@ HRESULT logman_mode(const char *words, uint32_t *out)
                 found = true;
             }
         if (!found)
-            return error_set(E_INVALIDARG, "-mode: \"%s\" is none; sequential, circular, newfile, realtime are some",
-                             word);
+            return error_set(
+                E_INVALIDARG,
+                "-mode: unknown mode '%s': expected, for example, sequential, circular, newfile or realtime", word);
         *out |= (uint32_t)bits;
     }
     return S_OK;
@@ -333,10 +334,10 @@ static bool is_option(const char *word)
 
 /* What people and programs write who have not looked it up, and what does that. */
 static const char *const meant[][2] = {
-    {"task", "-rc, and of an alert -tn,"},
+    {"task", "-rc, or for an alert -tn"},
     {"duration", "-rf"},
     {"interval", "-si"},
-    {"csv", "-f csv, and of a log that is there openpla relog,"},
+    {"csv", "-f csv, or for an existing log openpla relog"},
     {"bin", "-f bin"},
     {"sql", "-f sql"},
     {"counter", "-c"},
@@ -345,8 +346,8 @@ static const char *const meant[][2] = {
     {"output", "-o"},
     {"format", "-f"},
     {"provider", "-p"},
-    {"flags", "the word behind -p PROVIDER"},
-    {"level", "the second word behind -p PROVIDER"},
+    {"flags", "the word after -p PROVIDER"},
+    {"level", "the second word after -p PROVIDER"},
     {"state", "the verb start or stop"},
     {"tr", "-rc with the name of a task"},
     {"circular", "-f bincirc"},
@@ -366,11 +367,11 @@ static HRESULT no_such_option(const char *word)
     struct nearest n = {.word = behind_dash(word, &dashes, &foreign)};
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
         if (text_equal_nocase(n.word, meant[i][0]))
-            return error_set(E_INVALIDARG, "%s: there is no such option; %s does that", word, meant[i][1]);
+            return error_set(E_INVALIDARG, "unknown option '%s' (use %s)", word, meant[i][1]);
     for (int i = 0; i < LOGMAN_OPTIONS; i++)
         nearest_consider(&n, logman_rows[i].name);
-    return n.name ? error_set(E_INVALIDARG, "%s: there is no such option; the nearest is -%s", word, n.name)
-                  : error_set(E_INVALIDARG, "%s: there is no such option", word);
+    return n.name ? error_set(E_INVALIDARG, "unknown option '%s' (did you mean -%s?)", word, n.name)
+                  : error_set(E_INVALIDARG, "unknown option '%s'", word);
 }
 
 /* ---- quotes of typography ---- */
@@ -408,7 +409,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
     words->items[i] = joined;
     memmove(&words->items[i + 1], &words->items[last + 1], (words->count - last - 1) * sizeof *words->items);
     words->count -= last - i;
-    return remark(line, text_format("curly quotes around \"%s\" are taken for quotes", joined));
+    return remark(line, text_format("curly quotes around '%s' are treated as quotes", joined));
 }
 
 /* Words that were copied from a page: the quotes that hold them no shell knows. */
@@ -474,7 +475,7 @@ static HRESULT take_words(struct reader *r, const struct logman_row *row, struct
     /* The first is its value, whatever it looks like, unless it is an option's name. */
     bool negated, foreign;
     if (r->at >= r->words.count || find_option(r->words.items[r->at], &negated, &foreign) >= 0)
-        return error_set(E_INVALIDARG, "-%s: its value is missing", row->name);
+        return error_set(E_INVALIDARG, "-%s: missing value", row->name);
     switch (row->words) {
     case WORDS_PROVIDER:
         return take_provider(r, words);
@@ -510,7 +511,7 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
         return take_words(r, row, &o->words);
     /* Flags and level behind the provider that goes say nothing. */
     if (row->words == WORDS_PROVIDER)
-        return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: the provider is missing");
+        return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
     /* Nor does a value that was left over: "--max 100". */
     if (row->is_value && next(r) && row->is_value(next(r)))
         r->at++;
@@ -541,10 +542,10 @@ static HRESULT too_many_words(const struct logman_line *line, const struct opera
         for (const struct logman_word *w = known; w->name; w++)
             nearest_consider(&n, w->name);
         if (n.name)
-            return error_set(E_INVALIDARG, "\"%s\" is no %s; the nearest is %s", both[i],
-                             line->verb_given ? "kind of collector" : "verb", n.name);
+            return error_set(E_INVALIDARG, "unknown %s '%s' (did you mean '%s'?)",
+                             line->verb_given ? "collector type" : "verb", both[i], n.name);
     }
-    return error_set(E_INVALIDARG, "\"%s\" belongs to no option; the name is \"%s\" already", word, line->name);
+    return error_set(E_INVALIDARG, "unexpected argument '%s': the name is already '%s'", word, line->name);
 }
 
 static HRESULT take_operands(struct logman_line *line, struct operands *o)
@@ -586,7 +587,7 @@ static HRESULT read_word(struct reader *r, struct operands *o)
     const int use = find_option(word, &negated, &foreign);
     if (use >= 0) {
         r->at++;
-        HRESULT hr = foreign ? remark(r->line, text_format("\"%s\" is taken for an option with a hyphen", word)) : S_OK;
+        HRESULT hr = foreign ? remark(r->line, text_format("'%s' is treated as an option with a hyphen", word)) : S_OK;
         return SUCCEEDED(hr) ? add_option(r, use, negated) : hr;
     }
     if (name && (strcmp(name, "?") == 0 || text_equal_nocase(name, "help"))) {

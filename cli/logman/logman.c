@@ -101,7 +101,7 @@ static HRESULT logman_target_open(const struct logman_line *line, struct logman_
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
     *t = (struct logman_target){.server = server ? server->words.items[0] : NULL};
     if (!line->name)
-        return error_set(E_INVALIDARG, "the name of a set is missing");
+        return error_set(E_INVALIDARG, "missing name of a set");
     HRESULT hr = name_target(line, t);
     if (SUCCEEDED(hr))
         hr = new_set(NULL, &t->set);
@@ -147,7 +147,7 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
         if (kinds[i].adverb == adverb)
             class = kinds[i].class;
     if (!class)
-        return error_set(E_INVALIDARG, "create: one of counter, trace, alert, cfg, api is wanted");
+        return error_set(E_INVALIDARG, "create: missing collector type: expected counter, trace, alert, cfg or api");
     HRESULT hr = collection_snapshot(collectors_of(t->set), &list, &count);
     if (FAILED(hr))
         return hr;
@@ -155,7 +155,7 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
         hr = has_name(list[i], t->short_name, &taken);
     objects_release(list, count);
     if (SUCCEEDED(hr) && taken)
-        hr = error_set(PLA_E_DC_ALREADY_EXISTS, "the set \"%s\" has a collector of that name", t->short_name);
+        hr = error_set(PLA_E_DC_ALREADY_EXISTS, "the set '%s' already has a collector of that name", t->short_name);
     if (SUCCEEDED(hr))
         hr = object_create(class, t->set, &t->collector);
     if (SUCCEEDED(hr))
@@ -183,11 +183,11 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
         fit++;
     }
     if (SUCCEEDED(hr) && !named && t->collector_name)
-        hr = error_set(E_INVALIDARG, "the set \"%s\" has no such collector: \"%s\"", t->short_name, t->collector_name);
+        hr = error_set(E_INVALIDARG, "the set '%s' has no collector '%s'", t->short_name, t->collector_name);
     else if (SUCCEEDED(hr) && !named && fit != 1)
         hr = error_set(E_INVALIDARG,
-                       fit ? "the set \"%s\" has several collectors; \"Set\\Collector\" names one of them"
-                           : "the set \"%s\" has no collector of that kind",
+                       fit ? "the set '%s' has several collectors (name one as \"Set\\Collector\")"
+                           : "the set '%s' has no collector of that type",
                        t->short_name);
     if (SUCCEEDED(hr))
         t->collector = object_reference(named ? named : only);
@@ -275,7 +275,7 @@ static HRESULT not_found(const struct logman_target *t)
         runs = SUCCEEDED(logman_target_open(&line, &session)) && session.found;
         logman_target_free(&session);
     }
-    return runs ? error_set(PLA_E_DCS_NOT_FOUND, "a session of the name \"%s\" runs: -ets means it", t->short_name)
+    return runs ? error_set(PLA_E_DCS_NOT_FOUND, "'%s' is a running session (use -ets for sessions)", t->short_name)
                 : error_set(PLA_E_DCS_NOT_FOUND, "\"%s\"", t->name);
 }
 
@@ -290,7 +290,7 @@ static HRESULT create(struct run *r, struct logman_target *t)
     if (t->session && adverb == 0)
         adverb = LOGMAN_TRACE;
     if (t->session && t->found)
-        return error_set(PLA_E_DCS_ALREADY_EXISTS, "a session of the name \"%s\" runs", t->short_name);
+        return error_set(PLA_E_DCS_ALREADY_EXISTS, "a session '%s' is already running", t->short_name);
     HRESULT hr = logman_target_add(t, adverb);
     if (SUCCEEDED(hr))
         hr = logman_change(r->line, t->set, t->collector, t->session, true, &r->remarks);
@@ -347,7 +347,7 @@ static HRESULT xml_option(const struct run *r, const char **path)
 {
     const struct logman_option *xml = logman_option(r->line, LOGMAN_XML);
     *path = xml ? xml->words.items[0] : NULL;
-    return xml ? S_OK : error_set(E_INVALIDARG, "-xml: the file is missing");
+    return xml ? S_OK : error_set(E_INVALIDARG, "-xml: missing file");
 }
 
 static HRESULT import(struct run *r, struct logman_target *t)
@@ -357,7 +357,7 @@ static HRESULT import(struct run *r, struct logman_target *t)
     size_t size = 0;
     HRESULT hr = xml_option(r, &path);
     if (SUCCEEDED(hr) && t->found)
-        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "there is a set \"%s\"", t->name);
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "the set '%s' already exists", t->name);
     if (SUCCEEDED(hr))
         hr = template_load(path, &xml, &size);
     if (SUCCEEDED(hr))
@@ -410,7 +410,7 @@ static HRESULT query_providers(const struct run *r, const char *server)
     if (own)
         return r->json ? logman_json_providers(r->json, r->line) : logman_show_providers(r->line);
     return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
-                     "-s: only the providers of this machine are known here, not those of %s", server);
+                     "-s: cannot list the providers of '%s': only those of this computer are known", server);
 }
 
 static HRESULT query(struct run *r)
@@ -606,6 +606,6 @@ static int run(int argc, char **argv)
 
 const struct verb verb_logman = {
     .name = VERB,
-    .summary = "creates, starts, stops, shows and changes sets and trace sessions, with logman's own command lines",
+    .summary = "creates, starts, stops, shows and changes sets and trace sessions, like Windows' logman",
     .run = run,
 };

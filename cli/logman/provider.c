@@ -29,7 +29,7 @@ HRESULT logman_known_provider(const char *name, struct object **out)
     hr = trace_provider_query(*out, name);
     if (hr == HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND))
         hr = is_guid ? put_guid(*out, &guid)
-                     : error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no provider here has the name \"%s\"", name);
+                     : error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "unknown provider '%s'", name);
     if (FAILED(hr)) {
         object_release(*out);
         *out = NULL;
@@ -74,7 +74,7 @@ struct kernel_masks {
 static HRESULT mask_add(struct kernel_masks *m, const char *option, uint64_t number)
 {
     if (number > UINT32_MAX)
-        return error_set(E_INVALIDARG, "%s: the kernel's flags have 32 bits, 0x%llX has more", option,
+        return error_set(E_INVALIDARG, "%s: invalid flags 0x%llX: the kernel's flags have 32 bits", option,
                          (unsigned long long)number);
     m->groups[number >> GROUP_SHIFT] |= (uint32_t)number & GROUP_BITS;
     return S_OK;
@@ -111,7 +111,7 @@ static HRESULT mask_add_name(struct kernel_masks *m, const char *option, const c
         if (same)
             return FAILED(hr = logman_item_number(items[i], &number)) ? hr : mask_add(m, option, number);
     }
-    return error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
+    return error_set(E_INVALIDARG, "%s: unknown keyword '%s'", option, name);
 }
 
 static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const char *names, struct object **items,
@@ -186,7 +186,7 @@ static HRESULT add_names(struct object *map, const char *option, char *names)
         if (length)
             hr = value_map_add_value(map, &(struct variant){.type = VARIANT_TEXT, .text = name});
         if (hr == E_INVALIDARG)
-            hr = error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
+            hr = error_set(E_INVALIDARG, "%s: unknown keyword '%s'", option, name);
         memory_free(name);
         at += length;
     }
@@ -213,7 +213,7 @@ static HRESULT put_level(struct object *provider, const char *option, const char
     struct object *map = child(provider, "Level");
     if (logman_number(word, &number))
         return number <= 255 ? put_number(map, number)
-                             : error_set(E_INVALIDARG, "%s: the level \"%s\" is more than 255", option, word);
+                             : error_set(E_INVALIDARG, "%s: invalid level '%s': the maximum is 255", option, word);
     char *long_name = text_format("win:%s", word);
     HRESULT hr = long_name ? value_map_put_value(map, &(struct variant){.type = VARIANT_TEXT, .text = (char *)word})
                            : E_OUTOFMEMORY;
@@ -223,9 +223,7 @@ static HRESULT put_level(struct object *provider, const char *option, const char
     }
     hr = value_map_put_value(map, &(struct variant){.type = VARIANT_TEXT, .text = long_name});
     memory_free(long_name);
-    return hr == E_OUTOFMEMORY || SUCCEEDED(hr)
-               ? hr
-               : error_set(E_INVALIDARG, "%s: the provider has no level \"%s\"", option, word);
+    return hr == E_OUTOFMEMORY || SUCCEEDED(hr) ? hr : error_set(E_INVALIDARG, "%s: unknown level '%s'", option, word);
 }
 
 /* ---- the collector's ---- */
@@ -264,7 +262,7 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     if (SUCCEEDED(hr))
         hr = find(providers, &guid, &index);
     if (SUCCEEDED(hr) && negated) {
-        hr = index == SIZE_MAX ? error_set(E_INVALIDARG, "%s: \"%s\" is no provider of the set", option, words[0])
+        hr = index == SIZE_MAX ? error_set(E_INVALIDARG, "%s: the set has no provider '%s'", option, words[0])
                                : collection_remove(providers, index);
     } else if (SUCCEEDED(hr)) {
         if (index != SIZE_MAX)

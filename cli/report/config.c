@@ -130,11 +130,11 @@ static HRESULT print_difference(void *about, const struct report_difference *x)
 static void print_counts(const struct report_compared *c)
 {
     if (c->tables_came || c->tables_went)
-        printf("\nTables: %llu came, %llu went\n", (unsigned long long)c->tables_came,
+        printf("\nTables: %llu added, %llu removed\n", (unsigned long long)c->tables_came,
                (unsigned long long)c->tables_went);
     else
         putchar('\n');
-    printf("Rows: %llu changed, %llu came, %llu went, %llu are the same\n", (unsigned long long)c->changed,
+    printf("Rows: %llu changed, %llu added, %llu removed, %llu unchanged\n", (unsigned long long)c->changed,
            (unsigned long long)c->came, (unsigned long long)c->went, (unsigned long long)c->same);
 }
 
@@ -285,7 +285,7 @@ static int config_diff(int argc, char **argv)
     if (result != CLI_DONE)
         result = DIFF_FAILED;
     else if (files.count != 2)
-        result = cli_usage(CONFIG_VERB, "diff: two files are compared, not %zu", files.count);
+        result = cli_usage(CONFIG_VERB, "diff: expected two files, got %zu", files.count);
     else
         result = compare(&(struct diff){.paths = {files.items[0], files.items[1]}, .j = as_json ? &j : NULL}, &how);
     texts_free(&files);
@@ -363,20 +363,22 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_config = {
-    CONFIG_VERB, "shows or compares what configuration collectors wrote",
+    CONFIG_VERB, "shows or compares configuration documents",
     "openpla config FILE.xml [FILE.xml ...] [-t TABLE ...] [--json]\n"
     "openpla config diff BEFORE.xml AFTER.xml [-t TABLE ...] [-ignore COLUMN ...] [-all] [--json]\n"
     "\n"
-    "The first shows what a configuration collector has written: sections, tables and their rows. The\n"
-    "second says what differs: rows that came (+), went (-) or changed (~), with the old and the new\n"
-    "text of each column that did. Rows are told by their keys, such as a path or a key and a name,\n"
-    "not by their places. Columns that are other ones each time, such as free space, do not count.\n"
+    "The first form shows what a configuration collector wrote: sections, tables and rows. The second shows the\n"
+    "differences: added (+), removed (-) and changed (~) rows, with the old and new value of each changed column. "
+    "Rows\n"
+    "are matched by their keys, such as a path or a key and a name, not by position. Columns that always change, such\n"
+    "as free space, are ignored.\n"
     "\n"
-    "  -t        tables, * and ? are wildcards\n"
-    "  -ignore   columns that do not count, or table/column; * and ? are wildcards\n"
-    "  -all      columns count that are other ones each time\n"
-    "  --json    in JSON: an array with one object per file; of diff, one object\n"
+    "  -t        only these tables; * and ? are wildcards\n"
+    "  -ignore   columns to ignore, or table/column; * and ? are wildcards\n"
+    "  -all      compare columns that always change too\n"
+    "  --json    print JSON: an array with one object per file; with diff one object\n"
     "\n"
-    "Files may have any size. Exit code 3: a file is damaged or was cut short; all its whole rows\n"
-    "are shown or compared. Exit codes of diff: 0 the same, 1 different, 2 not compared.\n",
+    "Files may have any size. Exit code 3: a file is corrupt or truncated; all its complete rows are shown or "
+    "compared.\n"
+    "Exit codes of diff: 0 equal, 1 different, 2 not compared.\n",
     run};

@@ -78,14 +78,14 @@ static HRESULT check_output(const struct report_request *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
         if (file_is_same(r->inputs.items[i], r->path) || (r->events && file_is_same(r->inputs.items[i], r->events)))
-            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time",
-                             r->inputs.items[i]);
+            return error_set(E_INVALIDARG, "cannot write '%s': it is an input file", r->inputs.items[i]);
     if (r->events && (text_equal_nocase(r->events, r->path) || file_is_same(r->events, r->path)))
-        return error_set(E_INVALIDARG, "%s: cannot be the report and all events at the same time", r->path);
+        return error_set(E_INVALIDARG, "cannot write '%s': the report and the events (-events) need two files",
+                         r->path);
     const char *const asked[] = {r->output ? r->path : NULL, r->events, r->output ? r->page : NULL};
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !r->yes; i++)
         if (asked[i] && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
-            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
+            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                              asked[i]);
     return S_OK;
 }
@@ -104,9 +104,9 @@ static HRESULT report_request_make_page(struct report_request *r)
     r->path = text_copy(r->operands.items[0]);
     HRESULT hr = r->path ? name_page(r) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && file_is_same(r->path, r->page))
-        hr = error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
+        hr = error_set(E_INVALIDARG, "cannot write '%s': it is an input file", r->path);
     if (SUCCEEDED(hr) && r->output && !r->yes && file_exists(r->page) && !cli_may_overwrite(r->page))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", r->page);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", r->page);
     return SUCCEEDED(hr) ? make_page(r) : hr;
 }
 
@@ -129,7 +129,7 @@ HRESULT report_request_make(struct report_request *r)
         hr = check_output(r);
     const bool begun = SUCCEEDED(hr) && interrupt_begin();
     if (SUCCEEDED(hr) && !begun)
-        hr = error_set(E_FAIL, "Ctrl+C cannot be waited for");
+        hr = error_set(E_FAIL, "cannot wait for Ctrl+C");
     make.output = r->path;
     if (SUCCEEDED(hr))
         hr = report_make(&make, &r->remarks);
@@ -200,11 +200,11 @@ static int run(int argc, char **argv)
                                      {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && !r.operands.count)
-        result = cli_usage(VERB, "which folder or files?");
+        result = cli_usage(VERB, "missing folder or files");
     if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
-        result = cli_usage(VERB, "-level: %u is not from 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
+        result = cli_usage(VERB, "-level: invalid level %u: expected 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
     if (result == CLI_DONE && r.sheet && !r.html)
-        result = cli_usage(VERB, "-sheet: is for a page (-html)");
+        result = cli_usage(VERB, "-sheet: requires -html");
     if (result == CLI_DONE) {
         const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
@@ -216,29 +216,29 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_report = {
-    VERB, "makes a report of logs, traces and configurations",
+    VERB, "creates a report from logs, traces and configurations",
     "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
     "openpla report FOLDER|FILE ...|REPORT.xml -html [-o PAGE.html] [-sheet SHEET.xsl]\n"
     "\n"
-    "Makes a report, an XML document, of the counter logs (.blg, .csv, .tsv), the traces (.etl) and the\n"
-    "configuration documents (.xml) of a folder, or of these files: tables of counters and events as\n"
-    "report schemas say, and what the configuration collectors found.\n"
+    "Creates a report, an XML document, from the counter logs (.blg, .csv, .tsv), traces (.etl) and configuration\n"
+    "documents (.xml) of a folder, or from these files: tables of counters and events as defined by report schemas, "
+    "and\n"
+    "the results of configuration collectors.\n"
     "\n"
-    "  -schema    report schemas (MS-PLA 2.2.3.3): files, or those of this program, such as\n"
-    "             Report.System.Performance.xml; without it Report.General.xml\n"
-    "  -o         the report; without it report.xml in the folder\n"
-    "  -events    all events too, as XML, into this file\n"
-    "  -level     tables up to this level, 1 to 5; without it 1\n"
-    "  -html      a page for people too, beside the report: report.html; of a report that is there\n"
-    "             already the page alone\n"
-    "  -sheet     the page by an XSLT file of your own\n"
+    "  -schema    report schemas (MS-PLA 2.2.3.3): files, or built-in ones such as\n"
+    "             Report.System.Performance.xml; default Report.General.xml\n"
+    "  -o         the report; default report.xml in the folder\n"
+    "  -events    write all events too, as XML, to this file\n"
+    "  -level     include tables up to this level, 1 to 5; default 1\n"
+    "  -html      create a report page (report.html) beside the report; of an existing report only the page\n"
+    "  -sheet     create the report page with your XSLT file\n"
     "  -set       the name of the set, for the report's header\n"
-    "  -language  of titles, where a schema has several\n"
-    "  -import    manifests that tell of events; -i programs that have them\n"
-    "  -y         overwrites what is there, without asking\n"
-    "  --progress shows how far it is\n"
-    "  --json     shows the report as JSON too\n"
+    "  -language  the language of titles, if a schema has several\n"
+    "  -import    manifests that describe events; -i programs that contain them\n"
+    "  -y         overwrite existing files without asking\n"
+    "  --progress show the progress\n"
+    "  --json     print the report as JSON too\n"
     "\n"
-    "Exit code 3: the report is made, and says what is not right with its inputs or schemas. Ctrl+C ends\n"
-    "it; then there is no new report.\n",
+    "Exit code 3: the report was created, with warnings about its inputs or schemas. Ctrl+C cancels it; no report is\n"
+    "written then.\n",
     run};

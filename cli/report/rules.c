@@ -68,8 +68,8 @@ static HRESULT check_input(const struct rules_request *r)
     else if (file_exists(path)) /* a binary log is in the container of traces */
         what = is_counter_log(path) ? "a counter log" : is_trace(path) ? "a trace" : NULL;
     return what ? error_set(E_INVALIDARG,
-                            "cannot check '%s' by rules: it is %s, and rules check a report (make one: openpla report "
-                            "%s -o report.xml)",
+                            "cannot check '%s' with rules: it is %s, not a report (create one: openpla report %s -o "
+                            "report.xml)",
                             path, what, path)
                 : S_OK;
 }
@@ -81,9 +81,9 @@ static HRESULT check_output(const struct rules_request *r)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const bool is_report = asked[i] && file_is_same(asked[i], r->operands.items[0]);
         if (is_report && asked[i] == r->log)
-            return error_set(E_INVALIDARG, "%s: is the report, it cannot be the log", asked[i]);
+            return error_set(E_INVALIDARG, "cannot write '%s': the report cannot be the log", asked[i]);
         if (asked[i] && !is_report && !r->yes && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
-            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
+            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                              asked[i]);
     }
     return S_OK;
@@ -100,7 +100,7 @@ static HRESULT apply(struct rules_request *r)
         .stop = interrupt_asked,
     };
     if (!interrupt_begin())
-        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+        return error_set(E_FAIL, "cannot wait for Ctrl+C");
     HRESULT hr = rules_apply(&job, &r->outcome);
     if (SUCCEEDED(hr) && r->log)
         hr = file_store(r->log, r->outcome.log, strlen(r->outcome.log));
@@ -122,7 +122,7 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf("nothing was found\n");
+        printf("nothing found\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -195,7 +195,7 @@ static int run(int argc, char **argv)
                                      {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && r.operands.count != 1)
-        result = cli_usage(VERB, r.operands.count ? "one report at a time" : "which report?");
+        result = cli_usage(VERB, r.operands.count ? "expected one report" : "which report?");
     if (result == CLI_DONE) {
         HRESULT hr = check_input(&r);
         if (SUCCEEDED(hr))
@@ -214,21 +214,20 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_rules = {
-    VERB, "judges a report by rules",
+    VERB, "checks a report with rules",
     "openpla rules REPORT.xml [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
     "\n"
-    "Runs rules (MS-PLA 2.2.3.4) over a report, such as \"openpla report\" makes one, and shows the warnings\n"
-    "that they have found.\n"
+    "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
     "\n"
-    "  -rules     rules: files, or those of this program, such as Rules.System.Memory.xml; without it\n"
-    "             Rules.General.xml, which are all of them\n"
-    "  -o         the report with its warnings, and what else the rules did to it; it may be the report\n"
-    "             itself. Without it nothing is written\n"
-    "  -log       a log of what each rule did\n"
-    "  -language  of strings, where rules have several\n"
-    "  -y         overwrites what is there, without asking\n"
-    "  --json     shows the warnings as JSON\n"
+    "  -rules     rules: files, or built-in ones such as Rules.System.Memory.xml; default Rules.General.xml, which\n"
+    "             contains all of them\n"
+    "  -o         write the report with its warnings and the other changes of the rules; may be the report itself.\n"
+    "             Without -o nothing is written\n"
+    "  -log       write a log of what each rule did\n"
+    "  -language  the language of strings, if rules have several\n"
+    "  -y         overwrite existing files without asking\n"
+    "  --json     print the warnings as JSON\n"
     "\n"
-    "Exit codes: 0 nothing was found; 3 the worst is a warning, or something is wrong with the rules, as\n"
-    "stderr tells; 4 the worst is serious; 1 the rules could not be run.\n",
+    "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
+    "1 the rules could not be applied; 2 wrong command line.\n",
     run};

@@ -188,11 +188,11 @@ static void print_text(const char *path, const struct etl_log *log, const struct
     const int64_t end = end_of(log, s);
     printf("%-12s%s\n%-12sEvent trace\n%-12s%llu bytes\n", "File:", path,
            "Format:", "Size:", (unsigned long long)s->bytes);
-    printf("%-12s%s\n", "Computer:", s->computer ? s->computer : "not told");
+    printf("%-12s%s\n", "Computer:", s->computer ? s->computer : "unknown");
     printf("%-12s%u.%u.%u, %u processors, %u bits\n", "System:", (unsigned)log->version_major,
            (unsigned)log->version_minor, (unsigned)log->build, (unsigned)log->processors,
            (unsigned)log->pointer_size * 8);
-    printf("%-12s%s\n", "Session:", log->logger_name[0] ? log->logger_name : "not told");
+    printf("%-12s%s\n", "Session:", log->logger_name[0] ? log->logger_name : "unknown");
     printf("%-12s%s, UTC = local time %+d minutes\n", "Zone:", zone.name, zone.bias_minutes);
     if (log->clock == ETL_CLOCK_TICKS)
         printf("%-12s%s, %lld a second\n", "Clock:", clock_name(log->clock), (long long)log->frequency);
@@ -203,7 +203,7 @@ static void print_text(const char *path, const struct etl_log *log, const struct
     printf("%-12s%llu of %u bytes\n", "Buffers:", (unsigned long long)s->buffers, (unsigned)log->buffer_size);
     print_log_time("Begin:", log->start_utc, &zone);
     if (log->end_utc == 0)
-        printf("%-12snot told: the session runs, or was cut off\n", "End:");
+        printf("%-12sunknown: the session is running or was interrupted\n", "End:");
     else
         print_log_time("End:", log->end_utc, &zone);
     if (s->events != 0) {

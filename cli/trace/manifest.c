@@ -290,10 +290,9 @@ static HRESULT may_register(void)
 {
 #ifdef _WIN32
     if (!host_is_wine())
-        return error_set(
-            HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-            "this computer's providers are the system's: use wevtutil im and um, and of counters lodctr /M "
-            "and unlodctr /M");
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "providers of this computer belong to Windows (use wevtutil im and um, or for counters lodctr "
+                         "/M and unlodctr /M)");
 #endif
     return S_OK;
 }
@@ -316,7 +315,9 @@ static HRESULT add_event_providers(const struct adding *a, const char *path, con
         char guid[39];
         text_from_guid(&m->guid, guid);
         if (!m->name) {
-            hr = error_set(E_INVALIDARG, "%s: it is no manifest, and has no names of its providers", path);
+            hr = error_set(E_INVALIDARG,
+                           "cannot register the providers of '%s': it has none of their names (register the manifest)",
+                           path);
         } else if (!a->name || text_equal_nocase(a->name, m->name) || text_equal_nocase(a->name, guid)) {
             ++*added;
             hr = manifest_register(m, whole, &a->files, a->force);
@@ -355,7 +356,7 @@ static HRESULT add_providers(const struct adding *a, const char *path)
         }
     }
     if (SUCCEEDED(hr) && !added)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider \"%.200s\"", path,
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "'%s' contains no provider '%.200s'", path,
                        a->name ? a->name : "");
     counter_manifest_free(&counters);
     provider_manifests_free(&list);
@@ -375,7 +376,7 @@ static int add(int argc, char **argv)
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof options[0], &operands);
     if (result == CLI_DONE && operands.count != 1)
-        result = cli_usage(VERB, "add: one manifest is wanted");
+        result = cli_usage(VERB, "add: expected one manifest");
     if (result == CLI_DONE) {
         HRESULT hr = add_providers(&a, operands.items[0]);
         result = FAILED(hr) ? failed(hr) : CLI_DONE;
@@ -451,7 +452,7 @@ static HRESULT find_registered(const char *name, GUID *guid)
 static HRESULT not_registered(const char *name)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
-                     "no provider \"%.200s\" is registered (openpla manifest list shows them)", name);
+                     "provider '%.200s' is not registered (list providers: openpla manifest list)", name);
 }
 
 /* What is shown: a registered provider, of events or of counters, or all of a file. */
@@ -518,7 +519,7 @@ static int show(int argc, char **argv)
     const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"language", OPTION_TEXT, &language}};
     int result = options_parse(VERB, argc, argv, options, 2, &operands);
     if (result == CLI_DONE && operands.count != 1)
-        result = cli_usage(VERB, "show: a provider's name or GUID, or a file, is wanted");
+        result = cli_usage(VERB, "show: expected a provider's name or GUID, or a file");
     if (result == CLI_DONE) {
         struct shown all = {.counters = {0}};
         char *own = language ? text_copy(language) : host_ui_languages();
@@ -575,7 +576,7 @@ static int remove_provider(int argc, char **argv)
     const struct option options[] = {{"force", OPTION_FLAG, &force}};
     int result = options_parse(VERB, argc, argv, options, 1, &operands);
     if (result == CLI_DONE && operands.count != 1)
-        result = cli_usage(VERB, "remove: a provider's name or GUID, or a manifest, is wanted");
+        result = cli_usage(VERB, "remove: expected a provider's name or GUID, or a manifest");
     if (result == CLI_DONE) {
         const char *what = operands.items[0];
         HRESULT hr = may_register();
@@ -595,24 +596,25 @@ static int run(int argc, char **argv)
 
 const struct verb verb_manifest = {
     .name = VERB,
-    .summary = "registers providers of events and counters by their manifests, and shows what they say",
+    .summary = "registers event and counter providers by their manifests, and shows their contents",
     .help =
         "openpla manifest add [-name PROVIDER] [-rf FILE] [-mf FILE] [-pf FILE] [-force] MANIFEST\n"
         "openpla manifest list [-json]\n"
         "openpla manifest show [-language NAME] [-json] PROVIDER|FILE\n"
         "openpla manifest remove [-force] PROVIDER|MANIFEST\n"
         "\n"
-        "What Windows' wevtutil does by im and um, and lodctr and unlodctr by /M, which under Wine nothing does: who\n"
-        "reads a trace then knows the providers' events, and their names and messages; and the countersets of a\n"
-        "manifest's providers of counters can be counted, under their names, also before their programs run.\n"
-        "PROVIDER is a name or a GUID; show takes a manifest, or a program or DLL that has one in it, as well.\n"
+        "Registers what Windows registers with wevtutil im and um, lodctr /M and unlodctr /M; under Wine those do "
+        "nothing.\n"
+        "Programs that read traces then know the providers' events with names and messages. The countersets of the\n"
+        "manifest's counter providers can be collected under their names, even before their programs run.\n"
+        "PROVIDER is a name or a GUID. FILE is a manifest, or a program or DLL that contains one.\n"
         "\n"
-        "  -name         of several providers of the manifest this one alone\n"
-        "  -rf           the file that has the compiled manifest (WEVT_TEMPLATE), in the place of resourceFileName\n"
-        "  -mf, -pf      the files with the messages, in the place of messageFileName and parameterFileName\n"
-        "                Where resourceFileName is not there, the manifest is compiled into our own data.\n"
-        "  -force        of a provider too that another program has registered\n"
-        "  -language     the language of messages, as de-DE; without it that of the user\n"
-        "  -json         as JSON\n",
+        "  -name         only this provider of the manifest\n"
+        "  -rf           the file with the compiled manifest (WEVT_TEMPLATE), instead of resourceFileName\n"
+        "  -mf, -pf      the files with the messages, instead of messageFileName and parameterFileName\n"
+        "                If resourceFileName does not exist, the manifest is compiled into OpenPLA's data folder.\n"
+        "  -force        also replace or remove a provider that another program registered\n"
+        "  -language     the language of messages, such as de-DE; default: the user's\n"
+        "  -json         print JSON\n",
     .run = run,
 };

@@ -43,7 +43,7 @@ static int add(int argc, char **argv)
     const struct option options[] = {{"force", OPTION_FLAG, &force}};
     int result = options_parse(VERB, argc, argv, options, 1, &operands);
     if (result == CLI_DONE && !operands.count)
-        result = cli_usage(VERB, "add: a MOF file is wanted");
+        result = cli_usage(VERB, "add: expected a MOF file");
     for (size_t i = 0; result == CLI_DONE && i < operands.count; i++) {
         HRESULT hr = mof_files_add(operands.items[i], force);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -57,7 +57,7 @@ static int remove_file(int argc, char **argv)
     struct texts operands = {0};
     int result = options_parse(VERB, argc, argv, NULL, 0, &operands);
     if (result == CLI_DONE && operands.count != 1)
-        result = cli_usage(VERB, "remove: one name is wanted (openpla mof list shows them)");
+        result = cli_usage(VERB, "remove: expected one name (list names: openpla mof list)");
     if (result == CLI_DONE) {
         HRESULT hr = mof_files_remove(operands.items[0]);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -106,7 +106,7 @@ static void list_file(struct shown *s, const char *name, bool shipped)
         json_integer(&s->j, "classes", (int64_t)own);
         json_end(&s->j, '}');
     } else {
-        printf(" %zu classes of events\n", own);
+        printf("  %zu event classes\n", own);
     }
 }
 
@@ -328,7 +328,7 @@ static HRESULT show_all(struct shown *s, const char *name)
     for (size_t i = 0; i < count; i++)
         found += is_asked_for(&events[i], name, is_guid ? &guid : NULL);
     if (SUCCEEDED(hr) && !found)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no class of events has the name or GUID \"%s\"", name);
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no event class has the name or GUID '%s'", name);
     if (SUCCEEDED(hr) && s->as_json)
         json_begin(&s->j, NULL, '[');
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
@@ -346,7 +346,7 @@ static int show(int argc, char **argv)
     const struct option options[] = {{"json", OPTION_FLAG, &s.as_json}};
     int result = options_parse(VERB, argc, argv, options, 1, &operands);
     if (result == CLI_DONE && operands.count != 1)
-        result = cli_usage(VERB, "show: a class or a GUID is wanted");
+        result = cli_usage(VERB, "show: expected a class or a GUID");
     if (result == CLI_DONE)
         result = finish(&s, show_all(&s, operands.items[0]));
     texts_free(&operands);
@@ -361,22 +361,23 @@ static int run(int argc, char **argv)
 
 const struct verb verb_mof = {
     .name = "mof",
-    .summary = "adds, lists, shows and removes MOF files, which say what classic events hold",
-    .help =
-        "openpla mof add [-force] FILE ...\n"
-        "openpla mof list [-json]\n"
-        "openpla mof show [-json] CLASS|GUID\n"
-        "openpla mof remove NAME\n"
-        "\n"
-        "A provider of classic events publishes their layout as MOF classes. What is added here all that decodes\n"
-        "traces knows from its next start on; the classes of the kernel's events are there without it.\n"
-        "\n"
-        "  FILE     is compiled with those that are there, and kept under its name; what is wrong is told with its\n"
-        "           line, and nothing is added then\n"
-        "  -force   takes the place of a file of that name\n"
-        "  CLASS    the name of a provider's class, of a class of events, or of one of their types\n"
-        "  GUID     of a provider, or of a class of events\n"
-        "  NAME     as list has it\n"
-        "  -json    as JSON\n",
+    .summary = "adds, lists, shows and removes MOF files, which describe classic events",
+    .help = "openpla mof add [-force] FILE ...\n"
+            "openpla mof list [-json]\n"
+            "openpla mof show [-json] CLASS|GUID\n"
+            "openpla mof remove NAME\n"
+            "\n"
+            "Providers of classic events publish the layout of their events as MOF classes. Every program that decodes "
+            "traces\n"
+            "uses the added files from its next start. The classes of the kernel's events are built in.\n"
+            "\n"
+            "  FILE     is compiled together with the existing files and stored under its name; an error is reported "
+            "with its\n"
+            "           line, and nothing is added then\n"
+            "  -force   replace an existing file of that name\n"
+            "  CLASS    the name of a provider's class, of an event class, or of one of its types\n"
+            "  GUID     of a provider, or of an event class\n"
+            "  NAME     a name that list shows\n"
+            "  -json    print JSON\n",
     .run = run,
 };

@@ -33,7 +33,7 @@ struct one_processor {
 
 static HRESULT no_memory(void)
 {
-    return error_set(E_OUTOFMEMORY, "out of memory for the figures of threads");
+    return error_set(E_OUTOFMEMORY, "out of memory for the statistics of threads");
 }
 
 /* NULL for the idle thread too. */

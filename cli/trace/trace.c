@@ -130,7 +130,7 @@ static HRESULT flush(void *context)
 static HRESULT follow(struct show *s)
 {
     if (!interrupt_begin())
-        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+        return error_set(E_FAIL, "cannot wait for Ctrl+C");
     HRESULT hr = flush(s);
     while (SUCCEEDED(hr) && !(s->max != 0 && s->shown >= s->max) && !interrupt_wait(LOOK_MS)) {
         hr = trace_inputs_grow(&s->inputs);
@@ -185,8 +185,9 @@ static int read_level(struct show *s)
     if (s->choice.worst == 0 && text_to_u64(s->level, &number) && number != 0 && number <= 255)
         s->choice.worst = (uint32_t)number;
     if (s->choice.worst == 0)
-        return cli_usage(VERB, "-level: \"%s\" is none of critical, error, warning, information, verbose, 1 to 255",
-                         s->level);
+        return cli_usage(
+            VERB, "-level: unknown level '%s': expected critical, error, warning, information, verbose or 1 to 255",
+            s->level);
     return CLI_DONE;
 }
 
@@ -198,11 +199,11 @@ static int check(struct show *s, const struct texts *words)
             return cli_error(VERB, hr);
     }
     if (s->files.count == 0 && s->sessions.count == 0)
-        return cli_usage(VERB, "show: which trace?");
+        return cli_usage(VERB, "show: missing trace or session (-rt)");
     if (s->files.count != 0 && s->sessions.count != 0)
-        return cli_usage(VERB, "-rt: sessions cannot be shown together with files");
+        return cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
-        return cli_usage(VERB, "-%s: a time is for files; a session is shown from now on", s->begin.count ? "b" : "e");
+        return cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)", s->begin.count ? "b" : "e");
     const int result = read_level(s);
     return result == CLI_DONE ? read_range(s) : result;
 }
@@ -274,40 +275,37 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_trace = {
-    "trace", "shows the events of traces and of sessions, a line each, and who runs, waits, reads and writes",
+    "trace", "shows the events of traces and sessions, and the activity of processes",
     "openpla trace show TRACE [TRACE ...] [options]\n"
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
     "openpla trace top [TRACE ...] [options]\n"
     "\n"
-    "Shows the events of .etl files, several as one in the order of time, or of sessions as they happen, until these "
-    "end\n"
-    "or Ctrl+C: time, process and its ids, provider and event, level, fields.\n"
+    "Shows the events of .etl files, merged in the order of time, or of running sessions until they stop or Ctrl+C:\n"
+    "time, process and its ids, provider and event, level, fields.\n"
     "\n"
-    "  -rt SESSION ...      sessions that give events in real time\n"
-    "  -follow              of files: goes on with what is written to them, until Ctrl+C\n"
-    "  -provider NAME ...   only of these providers or classes; * and ? stand for any text, and a GUID is a name too\n"
-    "  -process ID|NAME ... only of these processes\n"
-    "  -keyword MASK|NAME ...  only with one of these keywords\n"
-    "  -level LEVEL         critical, error, warning, information, verbose or a number, and all that is worse\n"
-    "  -text TEXT           only lines that have the text in them\n"
-    "  -b TIME, -e TIME     from this time on, up to this time, in the zone of this computer\n"
+    "  -rt SESSION ...      real-time sessions\n"
+    "  -follow              with files: keep running and show what is appended to them, until Ctrl+C\n"
+    "  -provider NAME ...   only these providers or classes, by name (* and ? are wildcards) or GUID\n"
+    "  -process ID|NAME ... only these processes\n"
+    "  -keyword MASK|NAME ...  only events with one of these keywords\n"
+    "  -level LEVEL         critical, error, warning, information, verbose or a number, and all more severe levels\n"
+    "  -text TEXT           only lines that contain the text\n"
+    "  -b TIME, -e TIME     start and end time in this computer's time zone\n"
     "  -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
-    "                       what is known of events beside what is registered, as tracerpt has them\n"
-    "  -max N               ends after N events\n"
-    "  --json               a JSON object a line\n"
+    "                       event definitions in addition to the registered ones, as in tracerpt\n"
+    "  -max N               exit after N events\n"
+    "  --json               print one JSON object per line\n"
     "\n"
-    "What cannot be decoded is shown in hexadecimal with the reason. Exit code 3: a trace was damaged.\n"
+    "Events that cannot be decoded are shown in hexadecimal with the reason. Exit code 3: a trace was corrupt.\n"
     "\n"
-    "top shows a table of the kernel's events again and again until Ctrl+C, or one of all that the traces hold: for "
-    "each\n"
-    "process its share of a processor (CPU%), that of the time it was ready and had none (READY%), how often it got "
-    "one,\n"
-    "and what it read and wrote on disks, received and sent.\n"
+    "top shows a table computed from kernel events, updated until Ctrl+C, or one table for the whole traces. For each\n"
+    "process it shows its share of a processor (CPU%), how long it was ready but had no processor (READY%), how often\n"
+    "it got one, and what it read and wrote on disks, received and sent.\n"
     "\n"
-    "  -interval N          a table each N seconds (2); of traces a table of each N seconds\n"
-    "  -rows N              at most N rows (20)\n"
-    "  -sort KEY            by cpu, ready, switches, read, write, receive, send or id\n"
-    "  -threads             a row for each thread\n"
-    "  -max N               ends after N tables\n"
-    "  --json               a JSON object for each table\n",
+    "  -interval N          a table every N seconds (default 2); with traces, one table per N seconds\n"
+    "  -rows N              at most N rows (default 20)\n"
+    "  -sort KEY            sort by cpu, ready, switches, read, write, receive, send or id\n"
+    "  -threads             a row per thread\n"
+    "  -max N               exit after N tables\n"
+    "  --json               print one JSON object per table\n",
     run};

@@ -103,9 +103,8 @@ static HRESULT open_session(struct one_session *s, bool raw)
     memory_free(log.LoggerName);
     if (status != ERROR_SUCCESS) {
         return error_set(HRESULT_FROM_WIN32((LONG)status), "-rt %s: %s", s->name,
-                         status == ERROR_WMI_INSTANCE_NOT_FOUND
-                             ? "there is no such session that gives events in real time"
-                             : "the session cannot be read");
+                         status == ERROR_WMI_INSTANCE_NOT_FOUND ? "no real-time session has this name"
+                                                                : "the session cannot be read");
     }
     s->open = true;
     s->pointer_size = log.LogfileHeader.PointerSize;
@@ -151,7 +150,7 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
         hr = open_session(&sessions[i], raw);
     }
     if (SUCCEEDED(hr) && !interrupt_begin())
-        hr = error_set(E_FAIL, "Ctrl+C cannot be waited for");
+        hr = error_set(E_FAIL, "cannot wait for Ctrl+C");
     const bool begun = SUCCEEDED(hr);
     for (; started < names->count && SUCCEEDED(hr); started += SUCCEEDED(hr))
         hr = thread_start(process, &sessions[started], &sessions[started].thread);
@@ -168,8 +167,8 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)
-            hr = error_set(HRESULT_FROM_WIN32((LONG)sessions[i].status), "-rt %s: it cannot be read on",
-                           names->items[i]);
+            hr = error_set(HRESULT_FROM_WIN32((LONG)sessions[i].status),
+                           "-rt %s: the session cannot be read any further", names->items[i]);
     }
     memory_free(sessions);
     return hr;

@@ -345,8 +345,8 @@ static HRESULT look(void *context)
     const int64_t now = clock_utc();
     if (t->figures.processors.count == 0 && !t->told && now - t->started > SILENCE * SECOND) {
         t->told = true;
-        fprintf(stderr, "openpla " VERB " top: no switches of threads have come; `openpla events` says whether this "
-                        "host lets us see them\n");
+        fprintf(stderr, "openpla " VERB " top: no context switches were received (`openpla events` shows whether the "
+                        "host OS provides them)\n");
     }
     if (t->next == 0 || now < t->next + DELAY * SECOND)
         return S_OK;
@@ -359,7 +359,7 @@ static HRESULT top_of_session(struct top *t)
     struct texts names = {0};
     char *name = NULL;
     if (!interrupt_begin())
-        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+        return error_set(E_FAIL, "cannot wait for Ctrl+C");
     t->live = true;
     t->started = clock_utc();
     HRESULT hr = top_session_start(&name);
@@ -379,8 +379,8 @@ static HRESULT refuse_empty(struct top *t, const struct texts *files)
 {
     trace_inputs_print_warnings(&t->inputs, VERB);
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
-                     "no table: '%s'%s: no events of the kernel that a table is made of (a kernel "
-                     "session with the flags " NEEDED_FLAGS " records them)",
+                     "no table: '%s'%s: no kernel events for a table (record them with a kernel "
+                     "session with the flags " NEEDED_FLAGS ")",
                      files->items[0], files->count > 1 ? " and the other traces" : "");
 }
 
@@ -394,8 +394,9 @@ static HRESULT top_of_files(struct top *t, const struct texts *files)
     if (t->figures.begin == 0)
         return refuse_empty(t, files);
     if (t->figures.processors.count == 0)
-        fprintf(stderr, "openpla " VERB " top: no switches of threads: CPU%%, READY%% and SWITCH/s are 0 (a kernel "
-                        "session with the flags " NEEDED_FLAGS " records them)\n");
+        fprintf(stderr,
+                "openpla " VERB " top: no context switches: CPU%%, READY%% and SWITCH/s are 0 (record them with "
+                "a kernel session with the flags " NEEDED_FLAGS ")\n");
     if (t->shown != 0 && t->latest <= t->figures.begin)
         return S_OK;
     t->figures.lost += t->shown == 0 ? t->inputs.events_lost : 0;
@@ -412,7 +413,8 @@ static int read_sort(struct top *t)
             t->key = (enum sort_key)i;
             return CLI_DONE;
         }
-    return cli_usage(VERB, "-sort: \"%s\" is none of cpu, ready, switches, read, write, receive, send, id", t->sort);
+    return cli_usage(VERB, "-sort: unknown key '%s': expected cpu, ready, switches, read, write, receive, send or id",
+                     t->sort);
 }
 
 int trace_top(int argc, char **argv)

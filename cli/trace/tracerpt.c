@@ -96,16 +96,16 @@ static int check_report(struct tracerpt *t)
     uint64_t level = 0;
     t->request.html = t->report_form && text_equal_nocase(t->report_form, "HTML");
     if (t->report_form && !t->request.html && !text_equal_nocase(t->report_form, "XML"))
-        return cli_usage(VERB, "-f: \"%s\" is none of XML, HTML", t->report_form);
+        return cli_usage(VERB, "-f: unknown format '%s': expected XML or HTML", t->report_form);
     if (t->level && (!text_to_u64(t->level, &level) || level < 1 || level > SCHEMA_HIGHEST_LEVEL))
-        return cli_usage(VERB, "-rl: \"%s\" is no level from 1 to %d", t->level, SCHEMA_HIGHEST_LEVEL);
+        return cli_usage(VERB, "-rl: invalid level '%s': expected 1 to %d", t->level, SCHEMA_HIGHEST_LEVEL);
     t->request.level = (uint32_t)level;
     if (!t->report && (t->report_form || t->level || t->counting))
-        return cli_usage(VERB, "-%s: is for reports (-report)", t->report_form ? "f" : t->level ? "rl" : "df");
+        return cli_usage(VERB, "-%s: requires -report", t->report_form ? "f" : t->level ? "rl" : "df");
     if (t->report && t->sessions.count != 0)
-        return cli_usage(VERB, "-report: is of files, not of sessions that run");
+        return cli_usage(VERB, "-report: requires files, not sessions");
     if (t->report && t->begin.count + t->end.count != 0)
-        return cli_usage(VERB, "-report: is of all of the time; -b and -e are for dumps");
+        return cli_usage(VERB, "-report: cannot be combined with -b and -e");
     if (t->report && !t->report[0])
         t->report = t->request.html ? "workload.html" : "workload.xml";
     return CLI_DONE;
@@ -119,15 +119,15 @@ static int choose_form(struct tracerpt *t)
     else if (t->form && text_equal_nocase(t->form, "CSV"))
         t->options.form = EVENT_DUMP_CSV;
     else if (t->form && !text_equal_nocase(t->form, "XML"))
-        return cli_usage(VERB, "-of: \"%s\" is none of CSV, EVTX, XML", t->form);
+        return cli_usage(VERB, "-of: unknown format '%s': expected CSV, EVTX or XML", t->form);
     if (t->encoding && t->options.form != EVENT_DUMP_CSV)
-        return cli_usage(VERB, "-en: is for -of CSV; XML is UTF-8, EVTX has an encoding of its own");
+        return cli_usage(VERB, "-en: only valid with -of CSV (XML is UTF-8, EVTX has a fixed encoding)");
     if (t->encoding && text_equal_nocase(t->encoding, "ANSI"))
         t->options.encoding = EVENT_DUMP_ANSI;
     else if (t->encoding && text_equal_nocase(t->encoding, "Unicode"))
         t->options.encoding = EVENT_DUMP_UTF16;
     else if (t->encoding)
-        return cli_usage(VERB, "-en: \"%s\" is none of ANSI, Unicode", t->encoding);
+        return cli_usage(VERB, "-en: unknown encoding '%s': expected ANSI or Unicode", t->encoding);
     return CLI_DONE;
 }
 
@@ -138,7 +138,7 @@ static const char *const dump_names[] = {
 static int choose_outputs(struct tracerpt *t)
 {
     if (t->raw && t->summary)
-        return cli_usage(VERB, "-rts: is for dumps (-o); a summary has no raw times");
+        return cli_usage(VERB, "-rts: requires -o (a summary has no raw times)");
     if (!t->output && !t->summary && !t->exported && !t->structure && !t->report) {
         t->output = "";
         t->summary = t->raw ? NULL : "";
@@ -163,15 +163,15 @@ static int check(struct tracerpt *t)
     /* Lines that have it mostly name where formats are too. */
     if (t->symbols)
         fprintf(cli_messages(),
-                "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
-                "tracepdb makes of them\n");
+                "openpla " VERB ": -pdb: program symbols are not read (extract the formats with tracepdb, and "
+                "name them with -tmf or -tp)\n");
     if (result == CLI_DONE && t->files.count == 0 && t->sessions.count == 0)
-        result = cli_usage(VERB, "which trace?");
+        result = cli_usage(VERB, "missing trace or session (-rt)");
     if (result == CLI_DONE && t->files.count != 0 && t->sessions.count != 0)
-        result = cli_usage(VERB, "-rt: sessions cannot be read together with files");
+        result = cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (result == CLI_DONE && t->sessions.count != 0 && t->begin.count + t->end.count != 0)
-        result =
-            cli_usage(VERB, "-%s: a time is for files; a session is read from now on", t->begin.count != 0 ? "b" : "e");
+        result = cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)",
+                           t->begin.count != 0 ? "b" : "e");
     if (result == CLI_DONE)
         result = choose_form(t);
     return result == CLI_DONE ? choose_outputs(t) : result;
@@ -189,7 +189,7 @@ static int read_range(struct tracerpt *t)
     t->inputs.from = t->begin.count != 0 ? zone_to_utc(zone, from, INT64_MIN) : INT64_MIN;
     t->inputs.to = t->end.count != 0 ? zone_to_utc(zone, to, INT64_MIN) : INT64_MAX;
     if (result == CLI_DONE && t->inputs.to < t->inputs.from)
-        result = cli_usage(VERB, "-e: the end is before the begin (-b)");
+        result = cli_usage(VERB, "-e: the end is before the start (-b)");
     return result;
 }
 
@@ -308,8 +308,8 @@ static void print_result(const struct tracerpt *t)
         return; /* the report has counted */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
-        printf("Not decoded:        %llu, which the dump has in hexadecimal%s\n", (unsigned long long)t->undecoded,
-               t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE says why)");
+        printf("Not decoded:        %llu, dumped in hexadecimal%s\n", (unsigned long long)t->undecoded,
+               t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE shows the reasons)");
 }
 
 /* There is no manifest without a provider: nothing is written then. */
@@ -325,7 +325,7 @@ static HRESULT write_manifest(struct tracerpt *t)
         fprintf(cli_messages(), "openpla " VERB ": -export: %s\n", remarks.items[i]);
     if (SUCCEEDED(hr) && d.provider_count == 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
-                       "-export: %s is not written: of no event of the trace there is a manifest", t->exported);
+                       "-export: cannot write '%s': no event of the trace has a manifest", t->exported);
     if (SUCCEEDED(hr))
         hr = manifest_document_text(&d, &b);
     if (SUCCEEDED(hr))
@@ -360,7 +360,7 @@ static HRESULT open_outputs(struct tracerpt *t)
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof all / sizeof *all; i++) {
         for (size_t k = 0; all[i].path && k < i; k++)
             if (all[k].path && !is_nowhere(all[k].path) && text_equal_nocase(all[i].path, all[k].path))
-                return error_set(E_INVALIDARG, "-%s: %s is what -%s writes already", all[i].option, all[i].path,
+                return error_set(E_INVALIDARG, "-%s: '%s' is already the output of -%s", all[i].option, all[i].path,
                                  all[k].option);
         if (all[i].path && !is_nowhere(all[i].path))
             hr = trace_output_open(all[i].file, all[i].path, t->yes, &t->inputs);
@@ -448,7 +448,7 @@ static HRESULT leave_logs_out(struct tracerpt *t)
             memory_free(path);
     }
     t->files.count = kept;
-    return kept ? S_OK : error_set(E_INVALIDARG, "none of the files is a trace (.etl)");
+    return kept ? S_OK : error_set(E_INVALIDARG, "no input file is a trace (.etl)");
 }
 
 static int make_all(struct tracerpt *t)
@@ -511,7 +511,7 @@ static int run(int argc, char **argv)
         result = check(&t);
     const bool begun = result == CLI_DONE && interrupt_begin();
     if (result == CLI_DONE)
-        result = begun ? make_all(&t) : cli_error(VERB, error_set(E_FAIL, "Ctrl+C cannot be waited for"));
+        result = begun ? make_all(&t) : cli_error(VERB, error_set(E_FAIL, "cannot wait for Ctrl+C"));
     report_request_free(&t.request);
     trace_output_close(&t.dump_file);
     trace_output_close(&t.summary_file);
@@ -531,43 +531,43 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_tracerpt = {
-    "tracerpt", "dumps event traces as CSV, XML or EVTX, and sums them up",
+    "tracerpt", "dumps event traces as CSV, XML or EVTX, and summarizes them",
     "openpla tracerpt TRACE [TRACE ...] [options]\n"
     "openpla tracerpt -rt SESSION [SESSION ...] [options]\n"
     "\n"
-    "Decodes the events of .etl files, several as one in the order of time, or of sessions that run, until they end "
-    "or\n"
-    "Ctrl+C. A name may hold * and ?. Without -o, -summary, -export and -int: the first two, into the current folder.\n"
+    "Decodes the events of .etl files, merged in the order of time, or of running sessions, until they stop or Ctrl+C. "
+    "A\n"
+    "name may contain * and ?. Without -o, -summary, -export and -int it writes the first two to the current folder.\n"
     "\n"
     "  -l TRACE ...      traces to read\n"
-    "  -rt SESSION ...   sessions to read, which give events in real time\n"
-    "  -o [FILE]         the dump; dumpfile.xml, dumpfile.csv or dumpfile.evtx if no file is given; NUL: none\n"
-    "  -of CSV|EVTX|XML  its form; XML if not given. EVTX is what the event viewer opens\n"
-    "  -en ANSI|Unicode  the encoding of CSV; UTF-8 if not given\n"
-    "  -summary [FILE]   how many events there are of each sort; summary.txt if no file is given\n"
-    "  -export [FILE]    a manifest of the events that were met, as -import and \"openpla manifest add\" take it; "
-    "schema.man\n"
-    "                    if no file is given\n"
-    "  -int FILE         of each sort of events what it is made of: names, fields with their types, maps\n"
-    "  -report [FILE]    a report of the traces and of counter logs (.blg, .csv, .tsv) among the files, as \"openpla\n"
-    "                    report\" makes it; workload.xml if no file is given\n"
-    "  -f XML|HTML       its form; HTML is a page, beside which the report itself lies as XML\n"
-    "  -rl LEVEL         its tables, up to this level of 1 to 5; 1 if not given\n"
+    "  -rt SESSION ...   real-time sessions to read\n"
+    "  -o [FILE]         the dump; default dumpfile.xml, dumpfile.csv or dumpfile.evtx; NUL: none\n"
+    "  -of CSV|EVTX|XML  format of the dump, default XML. EVTX is for the event viewer\n"
+    "  -en ANSI|Unicode  encoding of CSV, default UTF-8\n"
+    "  -summary [FILE]   the number of events of each type; default summary.txt\n"
+    "  -export [FILE]    a manifest of the events in the trace, for -import and \"openpla manifest add\";\n"
+    "                    default schema.man\n"
+    "  -int FILE         the layout of each event type: names, fields with their types, maps\n"
+    "  -report [FILE]    a report of the traces and of the counter logs (.blg, .csv, .tsv) among the files, as "
+    "created\n"
+    "                    by \"openpla report\"; default workload.xml\n"
+    "  -f XML|HTML       format of the report; HTML is a page, and the report itself is written beside it as XML\n"
+    "  -rl LEVEL         include the report's tables up to this level, 1 to 5; default 1\n"
     "  -df FILE          the report schema\n"
-    "  -lr               of events whose data do not fit what is known of them, the values that could be read\n"
-    "  -rts              times as the numbers of the trace's clock; not with -summary\n"
-    "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "
+    "  -lr               for events whose data do not match their definition, show the values that can be read\n"
+    "  -rts              show times as raw values of the trace's clock; not with -summary\n"
+    "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's time "
     "zone\n"
-    "  -e TIME           up to this time\n"
-    "  -import FILE ...  manifests of providers, beside those that are registered\n"
-    "  -i PATH ...       programs and DLLs with manifests in them, or folders of such, also with ';' between\n"
-    "  -tmf FILE         what the messages of WPP in the trace say; TRACE_FORMAT_PREFIX stands before each\n"
-    "  -tp FOLDERS       where GUID.tmf is looked for, with ';' between folders; TRACE_FORMAT_SEARCH_PATH if not "
-    "given\n"
-    "  -gmt              times in the sentences of WPP are UTC, not of this computer's zone\n"
-    "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
-    "  -y                overwrite without asking\n"
+    "  -e TIME           end time\n"
+    "  -import FILE ...  manifests of providers, in addition to the registered ones\n"
+    "  -i PATH ...       programs and DLLs that contain manifests, or folders of them, also separated by ';'\n"
+    "  -tmf FILE         the messages of WPP events in the trace; TRACE_FORMAT_PREFIX is printed before each\n"
+    "  -tp FOLDERS       folders with GUID.tmf files, separated by ';'; default TRACE_FORMAT_SEARCH_PATH\n"
+    "  -gmt              times in WPP messages are UTC instead of this computer's time zone\n"
+    "  -config FILE      read more of the command line from this file, as options or as \"[option]\" and lines of "
+    "values\n"
+    "  -y                overwrite existing files without asking\n"
     "\n"
-    "Events that cannot be decoded come in hexadecimal, in CSV with the reason, and are counted.\n"
-    "Exit code 3: done, but a trace was damaged; a message says where.\n",
+    "Events that cannot be decoded are dumped in hexadecimal, in CSV with the reason, and are counted.\n"
+    "Exit code 3: done, but a trace was corrupt; a message says where.\n",
     run};

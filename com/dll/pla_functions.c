@@ -21,8 +21,8 @@ static HRESULT check_path(const struct caller *caller, const char *argument, con
         ((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
     if (!caller->in_process && !drive)
         return error_set(E_ACCESSDENIED,
-                         "%s: \"%s\": a path with a drive is needed here: this process goes to no share, and knows no "
-                         "current folder, for another",
+                         "%s: invalid path '%s': expected a path with a drive (shares and the caller's current folder "
+                         "are not available to this process)",
                          argument, path);
     return S_OK;
 }
@@ -39,7 +39,7 @@ HRESULT extract_for(const struct caller *caller, const char *cabinet, const char
     if (impersonate)
         hr = CoImpersonateClient();
     if (FAILED(hr))
-        return error_set(hr, "Extract: the caller's rights cannot be had");
+        return error_set(hr, "Extract: cannot impersonate the caller");
     hr = cabinet_extract(cabinet, NULL, folder, NULL);
     if (impersonate)
         CoRevertToSelf();
@@ -182,10 +182,11 @@ static HRESULT expand(const struct texts *all, char **out)
 {
     size_t pairs = all->count / 2, count = 0;
     if (all->count % 2 == 0)
-        return error_set(E_INVALIDARG, ARGUMENT ": %llu texts are no arguments with pairs of a name and a value",
+        return error_set(E_INVALIDARG,
+                         ARGUMENT ": invalid array of %llu strings: expected the arguments and pairs of name and value",
                          (unsigned long long)all->count);
     if (pairs > PAIRS_MAX)
-        return error_set(E_INVALIDARG, ARGUMENT ": more than %d variables", PAIRS_MAX);
+        return error_set(E_INVALIDARG, ARGUMENT ": too many variables: the maximum is %d", PAIRS_MAX);
     struct task_variable *variables = memory_zero(pairs + 1, sizeof *variables);
     struct texts *lists = memory_zero(pairs + 1, sizeof *lists);
     HRESULT hr = variables && lists ? read_pairs(all, variables, lists, &count) : E_OUTOFMEMORY;

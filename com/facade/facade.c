@@ -47,7 +47,7 @@ static HRESULT facade_check_server(const char *server)
     if (FAILED(hr) || own || !host_is_wine())
         return hr;
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_NETPATH),
-                     "server: '%s' is not this machine, and under Wine COM reaches no other", server);
+                     "server: cannot reach '%s': Wine's COM supports only this computer", server);
 }
 
 /* Takes them over. NULL: none. */
@@ -444,7 +444,7 @@ static HRESULT add_names(const struct listing *l)
         struct texts names = {0};
         hr = server_list_names(l->list, index, &names);
         if (hr == S_OK && (!names.count || names.count > count - index))
-            hr = error_set(E_UNEXPECTED, "the server has %u sets and named %u", (unsigned)count,
+            hr = error_set(E_UNEXPECTED, "the server has %u sets but returned %u names", (unsigned)count,
                            (unsigned)(index + names.count));
         for (size_t i = 0; hr == S_OK && i < names.count; i++)
             hr = add_listed(l, names.items[i], index++);

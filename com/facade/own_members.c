@@ -178,7 +178,7 @@ static HRESULT ask(struct server_list *list, DISPID member, uint32_t index, LONG
     *out = (struct texts){0};
     HRESULT hr = server_invoke_own(list->there, member, arguments, 2, &answer);
     if (hr == S_OK)
-        hr = V_VT(&answer) == (VT_ARRAY | VT_BSTR) ? texts_from_array(V_ARRAY(&answer), "the server's texts", out)
+        hr = V_VT(&answer) == (VT_ARRAY | VT_BSTR) ? texts_from_array(V_ARRAY(&answer), "the server's strings", out)
                                                    : DISP_E_TYPEMISMATCH;
     VariantClear(&answer);
     return hr;
@@ -362,8 +362,9 @@ static HRESULT add_issue(struct object *issues, uint32_t what, const char *key, 
 static HRESULT add_issues(const VARIANT *answer, struct object *issues)
 {
     struct texts texts;
-    HRESULT hr = V_VT(answer) == (VT_ARRAY | VT_BSTR) ? texts_from_array(V_ARRAY(answer), "the server's texts", &texts)
-                                                      : DISP_E_TYPEMISMATCH;
+    HRESULT hr = V_VT(answer) == (VT_ARRAY | VT_BSTR)
+                     ? texts_from_array(V_ARRAY(answer), "the server's strings", &texts)
+                     : DISP_E_TYPEMISMATCH;
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; SUCCEEDED(hr) && i + ISSUE_TEXTS <= texts.count; i += ISSUE_TEXTS) {

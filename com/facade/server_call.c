@@ -40,12 +40,12 @@ static HRESULT as_caller(IUnknown *proxy)
 static HRESULT not_reached(HRESULT hr, const char *machine)
 {
     if (machine && machine[0])
-        return error_set(hr, "server: OpenPLA on '%s' cannot be reached: %s", machine, error_standard_text(hr));
+        return error_set(hr, "server: connection to '%s' failed: %s", machine, error_standard_text(hr));
     if (hr == REGDB_E_CLASSNOTREG || !host_is_wine())
-        return error_set(hr, "the server of OpenPLA cannot be reached: %s", error_standard_text(hr));
+        return error_set(hr, "cannot reach the server of OpenPLA: %s", error_standard_text(hr));
     return error_set(hr,
-                     "the server of OpenPLA cannot be reached: %s; if it was killed, Wine still waits for it until "
-                     "rpcss is restarted (net stop rpcss, net start rpcss)",
+                     "cannot reach the server of OpenPLA: %s (if it was killed, restart Wine's rpcss: net stop rpcss, "
+                     "net start rpcss)",
                      error_standard_text(hr));
 }
 
@@ -153,7 +153,7 @@ static HRESULT told(EXCEPINFO *exception)
 /* Returns what a call returned, with a text for it where there is none yet. */
 static HRESULT gone(HRESULT hr)
 {
-    return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr)) : hr;
+    return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has exited: %s", error_standard_text(hr)) : hr;
 }
 
 static HRESULT invoke_id(IDispatch *object, DISPID id, WORD flags, const VARIANT *arguments, UINT count,
@@ -216,7 +216,7 @@ HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out)
     if (SUCCEEDED(hr))
         hr = variant_change(v, v, VT_BSTR);
     if (SUCCEEDED(hr))
-        hr = text_from_bstr(V_BSTR(v), "the server's text", out);
+        hr = text_from_bstr(V_BSTR(v), "the server's string", out);
     VariantClear(v);
     return hr;
 }
@@ -248,9 +248,10 @@ static HRESULT each_item(const VARIANT *v, const struct class *class, server_ite
 {
     IDispatch *item = NULL;
     IUnknown *object;
-    HRESULT hr = variant_is_object(v, &object) && object
-                     ? IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item)
-                     : error_set(DISP_E_TYPEMISMATCH, "the server's %s has an item that is no object", class->name);
+    HRESULT hr =
+        variant_is_object(v, &object) && object
+            ? IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item)
+            : error_set(DISP_E_TYPEMISMATCH, "the server's %s contains an item that is not an object", class->name);
     if (SUCCEEDED(hr))
         hr = as_caller((IUnknown *)item);
     if (SUCCEEDED(hr))
@@ -293,7 +294,7 @@ HRESULT server_each(IDispatch *collection, const struct class *class, server_ite
         ULONG got = 0;
         hr = IEnumVARIANT_Next(e, AT_ONCE, items, &got);
         if (SUCCEEDED(hr) && (!got || got > AT_ONCE))
-            hr = error_set(E_UNEXPECTED, "the server's %s has %u items and gave %u", class->name, (unsigned)count,
+            hr = error_set(E_UNEXPECTED, "the server's %s has %u items but returned %u", class->name, (unsigned)count,
                            (unsigned)index);
         index += got;
         for (ULONG i = 0; i < AT_ONCE; i++) {

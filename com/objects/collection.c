@@ -33,7 +33,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     size_t count;
     *out = NULL;
     if (!name[0]) /* or a script with nothing in its variable removes one that has no name */
-        return error_set(DISP_E_BADINDEX, "%s: an empty text is no index", collection->class->name);
+        return error_set(DISP_E_BADINDEX, "%s: the index is an empty string", collection->class->name);
     HRESULT hr = collection_snapshot(collection, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
         const struct property *p = name_row(items[i]->class);
@@ -47,7 +47,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     objects_release(items, count);
     if (FAILED(hr))
         return hr;
-    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: there is no item '%s'", collection->class->name, name);
+    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: item '%s' does not exist", collection->class->name, name);
 }
 
 /* Whoever goes on with what is found takes it for an item: an object of another kind, or of another collection, must
@@ -65,7 +65,8 @@ static HRESULT find_object(struct object *collection, IUnknown *object, struct o
             *out = object_reference(model);
     objects_release(items, count);
     if (SUCCEEDED(hr) && !*out)
-        hr = error_set(E_INVALIDARG, "%s: the %s is not in it", collection->class->name, model->class->name);
+        hr = error_set(E_INVALIDARG, "%s: the %s is not in this collection", collection->class->name,
+                       model->class->name);
     object_release(model);
     return hr;
 }
@@ -100,12 +101,13 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         return hr;
     }
     if (index.type == VARIANT_BOOL_) /* False would be the first item, which nobody means */
-        return error_set(DISP_E_TYPEMISMATCH, "%s: a truth value is no index", collection->class->name);
+        return error_set(DISP_E_TYPEMISMATCH, "%s: the index must be a number or a name, not a Boolean",
+                         collection->class->name);
     hr = variant_to_i64(&index, &number);
     if (FAILED(hr))
         return error_prefix(hr, "%s: the index", collection->class->name);
     if (number < 0 || number > UINT32_MAX)
-        return error_set(DISP_E_BADINDEX, "%s: there is no item %lld", collection->class->name, (long long)number);
+        return error_set(DISP_E_BADINDEX, "%s: item '%lld' does not exist", collection->class->name, (long long)number);
     return collection_item(collection, (size_t)number, out);
 }
 
@@ -180,7 +182,7 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     size_t count, added = 0;
     HRESULT hr = wrapper_model_or_copy(other, "AddRange", &from);
     if (SUCCEEDED(hr) && from->class != collection->class) {
-        hr = error_set(E_INVALIDARG, "AddRange: the object is no %s", collection->class->name);
+        hr = error_set(E_INVALIDARG, "AddRange: the object is not a %s", collection->class->name);
         object_release(from);
     }
     if (FAILED(hr))
@@ -188,8 +190,9 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     /* What is in the other belongs to it; Windows gives an error too (MS-PLA note 34). */
     if (collection->class->adopts) {
         object_release(from);
-        return com_result(interface_pointer,
-                          error_set(E_INVALIDARG, "AddRange: a data collector belongs to one set; Remove and Add it"));
+        return com_result(
+            interface_pointer,
+            error_set(E_INVALIDARG, "AddRange: a data collector belongs to one set (use Remove and Add)"));
     }
     hr = collection_snapshot(from, &items, &count);
     for (; SUCCEEDED(hr) && added < count; added++)

@@ -78,7 +78,8 @@ static HRESULT STDMETHODCALLTYPE collectors_create(IDataCollectorCollection *Thi
     *out = NULL;
     const struct class *class = collector_class((uint32_t)type);
     if (!class)
-        return com_result(This, error_set(E_INVALIDARG, "Type: %d is no value of DataCollectorType", (int)type));
+        return com_result(This,
+                          error_set(E_INVALIDARG, "Type: invalid value %d: expected a DataCollectorType", (int)type));
     HRESULT hr = object_create(class, model_of(This), &collector);
     return com_result(This, wrapper_give(hr, collector, (void **)out));
 }

@@ -71,7 +71,7 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
         return S_OK;
     HRESULT hr = array_open(in, VT_BSTR, &count, (void **)&items);
     if (hr == DISP_E_TYPEMISMATCH)
-        return error_set(E_INVALIDARG, "%s: it is not an array of strings", argument);
+        return error_set(E_INVALIDARG, "%s: not an array of strings", argument);
     if (FAILED(hr))
         return hr;
     for (LONG i = 0; SUCCEEDED(hr) && i < count; i++) {
@@ -125,7 +125,7 @@ static HRESULT bytes_from_array(SAFEARRAY *in, const char *argument, struct byte
     if (hr == DISP_E_TYPEMISMATCH)
         hr = array_open(in, VT_I1, &count, &data);
     if (hr == DISP_E_TYPEMISMATCH)
-        return error_set(E_INVALIDARG, "%s: it is not an array of bytes", argument);
+        return error_set(E_INVALIDARG, "%s: not an array of bytes", argument);
     if (FAILED(hr))
         return hr;
     struct bytes given = {.count = (size_t)count, .items = data};
@@ -148,7 +148,8 @@ static HRESULT array_from_bytes(const struct bytes *in, SAFEARRAY **out)
 
 static HRESULT not_kept(const char *argument, VARTYPE type)
 {
-    return error_set(DISP_E_BADVARTYPE, "%s: VARIANT type 0x%X is not kept; scalars, strings and dates are", argument,
+    return error_set(DISP_E_BADVARTYPE,
+                     "%s: a VARIANT of type 0x%X cannot be stored (expected a scalar, a string or a date)", argument,
                      type);
 }
 
@@ -169,7 +170,7 @@ HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant
     VariantInit(&direct);
     HRESULT hr = VariantCopyInd(&direct, (VARIANT *)in);
     if (FAILED(hr))
-        return error_set(hr, "%s: a VARIANT of type 0x%X cannot be read", argument, V_VT(in));
+        return error_set(hr, "%s: cannot read a VARIANT of type 0x%X", argument, V_VT(in));
     out->type = (enum variant_type)V_VT(&direct);
     switch (V_VT(&direct)) {
     case VT_EMPTY:

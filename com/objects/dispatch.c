@@ -52,7 +52,7 @@ static HRESULT put_guid(struct wrapper *s, const struct property *p, const VARIA
     if (SUCCEEDED(hr)) {
         hr = text_from_bstr(V_BSTR(&v), p->name, &text);
         if (SUCCEEDED(hr) && !text_to_guid(text, &guid))
-            hr = error_set(E_INVALIDARG, "%s: '%.100s' is no GUID", p->name, text);
+            hr = error_set(E_INVALIDARG, "%s: invalid GUID '%.100s'", p->name, text);
         hr = com_result(s, hr);
     }
     if (SUCCEEDED(hr))
@@ -112,7 +112,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
     if (!*out) {
         HRESULT hr = load_type_library(&library);
         if (FAILED(hr))
-            return error_set(hr, "the type library in openpla.dll cannot be loaded");
+            return error_set(hr, "cannot load the type library in openpla.dll");
         hr = ITypeLib_GetTypeInfoOfGuid(library, c->interface_id, &info);
         ITypeLib_Release(library);
         if (FAILED(hr))
@@ -132,8 +132,7 @@ HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out)
         return com_no_pointer(s, "ppTInfo");
     *out = NULL;
     if (index)
-        return com_result(s,
-                          error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
+        return com_result(s, error_set(DISP_E_BADINDEX, "GetTypeInfo: invalid index %u: expected 0", index + 1));
     return com_result(s, class_type_info(s->class->model, out));
 }
 
@@ -228,8 +227,7 @@ static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY *
         return DISP_E_TYPEMISMATCH;
     }
     if (!(V_R8(&v) >= 0 && V_R8(&v) <= SCRIPT_ITEMS_MAX)) /* also NaN */
-        return error_set(E_INVALIDARG, "an array cannot have %g items; at most %d are taken", V_R8(&v),
-                         SCRIPT_ITEMS_MAX);
+        return error_set(E_INVALIDARG, "invalid array size %g: the maximum is %d items", V_R8(&v), SCRIPT_ITEMS_MAX);
     LONG length = (LONG)V_R8(&v);
     *out = SafeArrayCreateVector(type, 0, (ULONG)length);
     hr = *out ? S_OK : E_OUTOFMEMORY;

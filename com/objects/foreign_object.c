@@ -92,7 +92,7 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
         return hr;
     if (V_VT(&v) != VT_DISPATCH || !V_DISPATCH(&v)) {
         VariantClear(&v);
-        error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
+        error_set(E_INVALIDARG, "%s: a member of the other process's object returned no object", class->name);
         return E_INVALIDARG;
     }
     *out = V_DISPATCH(&v);
@@ -176,8 +176,8 @@ static HRESULT copy(IDispatch *from, struct object *to)
         hr = foreign_get(from, to->class, L"Count", NULL, 0, &v);
         hr = server_take_number(hr, &v, &count);
         if (SUCCEEDED(hr) && count > ITEMS_MAX)
-            hr = error_set(E_INVALIDARG, "%s: %u items are said to be in it; at most %d are taken", to->class->name,
-                           (unsigned)count, ITEMS_MAX);
+            hr = error_set(E_INVALIDARG, "%s: too many items: %u (the maximum is %d)", to->class->name, (unsigned)count,
+                           ITEMS_MAX);
     }
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = copy_item(from, to, (LONG)i);
@@ -213,7 +213,7 @@ HRESULT wrapper_model_or_copy(IUnknown *pointer, const char *argument, struct ob
             continue;
         hr = copy_whole(as, values[i], model);
         IUnknown_Release(as);
-        return SUCCEEDED(hr) ? hr : error_prefix(hr, "%s: the other process' %s", argument, values[i]->name);
+        return SUCCEEDED(hr) ? hr : error_prefix(hr, "%s: the other process's %s", argument, values[i]->name);
     }
     return hr;
 }

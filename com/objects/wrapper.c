@@ -142,7 +142,7 @@ HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *
         return error_set(E_INVALIDARG, "%s: the object is not one of this server's", argument);
     if (class && s->model->class != class) {
         wrapper_release(s);
-        return error_set(E_INVALIDARG, "%s: the object is no %s", argument, class->name);
+        return error_set(E_INVALIDARG, "%s: the object is not a %s", argument, class->name);
     }
     *model = object_reference(s->model);
     wrapper_release(s);

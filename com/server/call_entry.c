@@ -178,7 +178,7 @@ HRESULT call_check_level(query_client_blanket *query, bool wine)
     if (FAILED(hr))
         return wine && hr == RPC_E_CALL_COMPLETE
                    ? S_OK
-                   : error_set(E_ACCESSDENIED, "the authentication level of the call cannot be told: %s",
+                   : error_set(E_ACCESSDENIED, "cannot query the authentication level of the call: %s",
                                error_standard_text(hr));
     return level >= RPC_C_AUTHN_LEVEL_PKT_PRIVACY
                ? S_OK

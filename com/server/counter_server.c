@@ -68,7 +68,7 @@ static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *s
         any = false; /* what was asked for */
     if (!any)
         return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
-                         "counters cannot be offered where " PCQ_PORT_VALUE " says: %s", port);
+                         "cannot offer counters on the port of " PCQ_PORT_VALUE ": %s", port);
     status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
     return status == RPC_S_OK ? S_OK : HRESULT_FROM_WIN32((DWORD)status);
 }
@@ -80,7 +80,7 @@ int counter_server_main(const WCHAR *parent)
     HANDLE process = parent ? OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10)) : NULL;
     HRESULT hr = parent && !process ? HRESULT_FROM_WIN32(GetLastError()) : pcq_settings_read(&settings);
     if (hr == S_FALSE)
-        hr = error_set(E_INVALIDARG, "no setting " PCQ_PORT_VALUE " says where counters are to be offered");
+        hr = error_set(E_INVALIDARG, "missing setting: " PCQ_PORT_VALUE);
     if (SUCCEEDED(hr))
         hr = counter_calls_begin(&settings, &server);
     if (SUCCEEDED(hr))

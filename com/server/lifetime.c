@@ -194,6 +194,6 @@ bool server_report_sets(bool stop_them)
     if (SUCCEEDED(hr))
         hr = see_running(enough_at_once);
     if (FAILED(hr))
-        fprintf(stderr, "openplasrv: which sets run cannot be told: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        fprintf(stderr, "openplasrv: cannot query the running sets: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
     return hr != S_OK;
 }

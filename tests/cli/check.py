@@ -44,8 +44,8 @@ def what_cannot_be_served_is_named():
     check(f"{QUEUE}: The kernel tells how long a queue is by netlink alone" in text, "a counter of Windows: why not", text)
     check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
     check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
-    check(f"{PROVIDER} Nobody: nothing on this host has registered it" in text, "a provider", text)
-    check("[1]/LogCircular: a circular file requires SegmentMaxSize" in text, "a setting", text)
+    check(f"{PROVIDER} Nobody: the provider is not registered on this computer" in text, "a provider", text)
+    check("[1]/LogCircular: a circular file needs SegmentMaxSize" in text, "a setting", text)
     check(USER not in text and USER in openpla(3, "-all", "t.xml")[0], "-all names the others too", text)
     one, two = json.loads(openpla(3, "t.xml", "wide.xml", "--json")[0])
     check(dict(one, file="") == dict(two, file="") and one["file"] == "t.xml", "whatever the encoding", one)
@@ -58,7 +58,7 @@ def what_cannot_be_served_is_named():
 def a_mistyped_counter_has_a_near_one():
     write("near.xml", TEMPLATE.replace(LESS, "\\Memory\\Availabel MBytes"))
     text = openpla(3, "near.xml")[0]
-    check("the object has no such counter; the nearest is \\Memory\\Available MBytes" in text, "which counter is meant", text)
+    check("the object has no such counter (did you mean '\\Memory\\Available MBytes'?)" in text, "which counter is meant", text)
 
 
 def what_can_be_served_is_well():
@@ -80,7 +80,7 @@ def a_missing_root_is_told():
                           ("/no/such/folder", True)):
         write("root.xml", bare.replace("ROOT", f"<RootPath>{root}</RootPath>"))
         text = openpla(3 if missing else 0, "root.xml")[0]
-        check(("RootPath: there is no folder" in text and root in text) == missing, f"RootPath {root}", text)
+        check(("RootPath: the folder '" in text and root in text) == missing, f"RootPath {root}", text)
 
 
 def what_is_no_definition_is_told():

@@ -90,9 +90,9 @@ def main():
     text, _ = data(0, root)
     check("3 folders of its runs, 3.0 MB" in text, "the set's folders", text)
     check(" 40 d " in text and " 3 d " in text, "the ages", text)
-    check("run3\n" in text and "photos\n" in text and "Not of its runs, and never touched: 2" in text, "the others", text)
+    check("run3\n" in text and "photos\n" in text and "Not created by its runs and never changed: 2" in text, "the others", text)
     check("newest" in text, "the newest", text)
-    check("1 not of a run, which stays" in text, "what somebody has put into a run's folder", text)
+    check("1 foreign file, kept" in text, "what somebody has put into a run's folder", text)
     check("create cabinet" in text and "action 1 (age 1 d, size 0 MB)" in text and "MaxFolderCount" in text, "the plan", text)
 
     text, _ = data(0, root, "--dry-run")
@@ -112,7 +112,7 @@ def main():
     shutil.rmtree(os.path.join(kept.root, "run5"))
     os.symlink("photos", os.path.join(kept.root, "run5"))
     said = "".join(data(3, root, "--dry-run"))
-    check("run5: cannot be looked at, and stays: " in said and "is a link" in said, "what cannot be looked at", said)
+    check("cannot read 'run5', which is kept: " in said and "is a link" in said, "what cannot be looked at", said)
     (shown,) = json.loads(data(3, root, "--json")[0])
     check(shown["others"] == ["photos", "run3"] and [f["folder"] for f in shown["failures"]] == ["run5"],
           "JSON's failures", shown)
@@ -124,9 +124,9 @@ def main():
     for other in root + "/", host_path(os.path.join(base, "store", "..", "logs")):
         check("kept: 3 folders" in data(0, other)[0], "the folder by another name", other)
     said = "".join(data(1, host_path(base)))
-    check("no set has this folder" in said and "no such folder" not in said, "no set", said)
+    check("no set has the RootPath" in said and "does not exist" not in said, "no set", said)
     said = "".join(data(1, host_path(base + "/logz")))
-    check("there is no such folder" in said, "no folder", said)
+    check("and the folder does not exist" in said, "no folder", said)
     look_at_a_system_set(base)
     data(2)
     data(2, root, root)

@@ -67,17 +67,17 @@ def logman_names_what_a_verb_takes(verbs):
 
 def what_is_mistyped_is_named():
     for words, code, says in (
-            (("manifset",), 2, '"manifset"; the nearest is manifest'),
-            (("zzzzz",), 2, 'there is no verb "zzzzz"\n'),
-            (("create", "counter"), 2, '"openpla logman create"'),
-            (("relog", "x.csv", "-jsno"), 2, "-jsno: there is no such option; the nearest is -json"),
-            (("events", "-zzz"), 2, "-zzz: there is no such option\n"),
-            (("mof", "shwo"), 2, '"shwo" is none of add, list, show, remove; the nearest is show')):
+            (("manifset",), 2, "unknown verb 'manifset' (did you mean 'manifest'?)"),
+            (("zzzzz",), 2, "unknown verb 'zzzzz'\n"),
+            (("create", "counter"), 2, "(did you mean 'openpla logman create'?)"),
+            (("relog", "x.csv", "-jsno"), 2, "unknown option '-jsno' (did you mean -json?)"),
+            (("events", "-zzz"), 2, "unknown option '-zzz'\n"),
+            (("mof", "shwo"), 2, "unknown verb 'shwo': expected one of add, list, show, remove (did you mean 'show'?)")):
         assert says in "".join(openpla(*words, code=code)), (words, says)
-    for words, says in ((("crate", "counter", "x"), '"crate" is no verb; the nearest is create'),
-                        (("create", "conter", "x"), '"conter" is no kind of collector; the nearest is counter'),
-                        (("query", "-est"), "-est: there is no such option; the nearest is -ets"),
-                        (("create", "counter", "x", "-duration", "5"), "-duration: there is no such option; -rf")):
+    for words, says in ((("crate", "counter", "x"), "unknown verb 'crate' (did you mean 'create'?)"),
+                        (("create", "conter", "x"), "unknown collector type 'conter' (did you mean 'counter'?)"),
+                        (("query", "-est"), "unknown option '-est' (did you mean -ets?)"),
+                        (("create", "counter", "x", "-duration", "5"), "unknown option '-duration' (use -rf)")):
         assert says in openpla("logman", *words, code=0x80070057)[1], words
 
 

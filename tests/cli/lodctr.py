@@ -60,9 +60,9 @@ def manifests():
         told = openpla(0, "unlodctr", f"/g:{GUID}")
         check("Successfully uninstalled" in told, "unlodctr /G", told)
     told = openpla(1, "unlodctr", "/p:Example-Shop")
-    check("no provider \"Example-Shop\" is registered" in told, "unlodctr of what is not there", told)
+    check("provider 'Example-Shop' is not registered" in told, "unlodctr of what is not there", told)
     told = openpla(1, "manifest", "remove", host_path(MANIFEST))
-    check("no provider" in told, "manifest remove of what is not there", told)
+    check("is not registered" in told, "manifest remove of what is not there", told)
 
 
 def extensions():

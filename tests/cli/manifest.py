@@ -51,7 +51,7 @@ def programs(xml):
     shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
     for left in not EMULATOR, True:  # natively the registry ends with the process
         told = openpla(int(left), "manifest", "remove", host_path("two.man"))
-        check(not left or "no provider" in told, "remove", told)
+        check(not left or "is not registered" in told, "remove", told)
     with open(os.path.join("programs", "broken.dll"), "wb") as f:
         f.write(b"MZ" + xml[:100])
 
@@ -68,7 +68,7 @@ def main():
         f.write(xml.replace(b'length="Size"', b'length="Sizes"'))
     told = openpla(1, "manifest", "show", host_path("bad.man"))
     check("bad.man: line 67" in told and 'data length="Sizes"' in told and "0x800705B9" in told, "a mistake", told)
-    check("no provider" in openpla(1, "manifest", "show", "Nobody-Knows"), "no such provider")
+    check("is not registered" in openpla(1, "manifest", "show", "Nobody-Knows"), "no such provider")
     openpla(2, "manifest", "add")
     openpla(2, "manifest", "forget", "x")
 

@@ -41,7 +41,7 @@ def main():
         check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":
                                    [{"name": "MyProvider", "guid": "{7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}"}]},
               "what was added", files())
-        check("a.mof: MyProvider {7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}, 1 classes of events\n" in openpla(0, "list"),
+        check("a.mof: MyProvider {7C214FB1-9CAC-4b8d-BAED-7BF48BF63BB3}, 1 event classes\n" in openpla(0, "list"),
               "the same for people")
         shown = json.loads(openpla(0, "show", "-json", "myevent"))
         check(shown == [{
@@ -62,7 +62,7 @@ def main():
         check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in said, "line and word", said)
         openpla(0, "show", "MyEvent")
         check("One of mine" in openpla(0, "show", "MyCategory"), "what was there stays when it cannot be replaced")
-        check("no class of events" in openpla(1, "show", "MyProviders"), "a class that is not there")
+        check("no event class" in openpla(1, "show", "MyProviders"), "a class that is not there")
         # Texts are in the user's language, if the file has it.
         german = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi\\\\ms_407")\n[Description("Eins von mir"), '
                   'EventTypeName{"Anfang", "Ende"}]\nclass MyEvent : MyCategory { };\n')

@@ -130,8 +130,8 @@ def a_run_has_report_and_page():
     # A page at another place, its report beside it.
     output, _ = openpla_apart(0, "report", "run", "-html", "-o", "other.html")
     check(os.path.exists("other.xml") and read("other.html").tables, "the other page", output)
-    check("is there already" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
-    check("is for a page" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
+    check("already exists" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
+    check("-sheet: requires -html" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
 
 
 def times_are_those_of_the_log():
@@ -166,7 +166,7 @@ def logs_are_plotted():
     lines = [p.get("d") for p in picture.iter("{http://www.w3.org/2000/svg}path") if p.get("class") == "s1"]
     check(lines[0].count("M") == 2, "the gap", lines)
     check(sorted(f for f in os.listdir(".") if "report" in f) == [], "nothing is left beside it", os.listdir("."))
-    check("is there already" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
+    check("already exists" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
     # A part of the time, and a title, which is a text: ten of the samples, in the log's zone.
     openpla(0, "plot", "run/a.csv", "-o", "part.svg", "-counter", "\\memory\\avail*", "-b", "2021-02-28", "15:33:35", "-e",
             "02/28/2021 15:33:44", "-title", HOSTILE[0])
@@ -193,7 +193,7 @@ def logs_are_plotted():
     for wrong, said in (("much", "neither a number"), ("=", "neither a number"), ("1e300", "neither a number"), ("\\None\\*=5", "no counter"),
                         ("\\system\\*=x", "neither a number")):
         check(said in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
-    check("4 lines at most" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five lines")
+    check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five lines")
     check("no sample of that time" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
     check("is before the begin" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
     check("is no time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")

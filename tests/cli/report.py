@@ -143,7 +143,7 @@ def files_and_the_general_schema():
     with open("kept.xml", encoding="utf-8") as f:
         check(f.read() == "mine", "a file that was there")
     _, said = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
-    check("at the same time" in said and not os.path.exists("both.xml"), "one file for both", said)
+    check("need two files" in said and not os.path.exists("both.xml"), "one file for both", said)
     _, said = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
     check("none.xml: is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
     # A schema may ask for events that this system has not: it is told in the report, and nothing is wrong.
@@ -167,7 +167,7 @@ def what_is_wrong_is_told():
     report(2)
     report(2, "run", "-level", "6")
     _, said = report(1, "run/a.csv", "-o", "run/a.csv")
-    check("is read from" in said, "overwrites its input", said)
+    check("it is an input file" in said, "overwrites its input", said)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ def exit_codes_tell_the_worst():
                                            (95, 60, 4, ["error: 95 % of the memory", "warning: The processors are busy"])):
         report_of(memory, processor)
         output, said = openpla_apart(code, "rules", "report.xml")
-        for word in words or ["nothing was found"]:
+        for word in words or ["nothing found"]:
             check(word in output, word, output)
         check("openpla rules:" not in said, said)
     output, _ = openpla_apart(4, "rules", "report.xml", "--json")

@@ -131,7 +131,7 @@ def intervals_add_up_to_the_whole():
 
 
 def what_is_wrong_is_told():
-    check("none of cpu" in top(2, "load.etl", "-sort", "size")[1], "a key that is none")
+    check("unknown key 'size'" in top(2, "load.etl", "-sort", "size")[1], "a key that is none")
     check("nowhere.etl" in top(1, "nowhere.etl")[1], "a file that is not there")
 
 
@@ -152,8 +152,8 @@ def a_trace_without_switches_says_so():
     trace("idle.etl", [process(3, 100, "busy.exe"), process(4, 100, "busy.exe", 1.0),
                        disk(0x010B, 2.1, 4096, 201)])
     output = top(0, "idle.etl")[1]
-    check("no switches of threads" in output and "0x10913" in output, "what is missing is not said", output)
-    check("no switches" not in top(0, "load.etl")[1], "a trace with switches", output)
+    check("no context switches" in output and "0x10913" in output, "what is missing is not said", output)
+    check("no context switches" not in top(0, "load.etl")[1], "a trace with switches", output)
 
 
 def is_ours_or_left(name):

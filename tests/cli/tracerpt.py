@@ -120,10 +120,10 @@ def what_is_not_known_comes_as_hex_with_the_reason(events):
     check(undecoded == 4, "undecoded", summary)
     check("|           1  Maker/Made                      Start " in summary and "{" + THEIRS + "}" in summary, "the table", summary)
     output = tracerpt(0, "hard.etl", "-of", "csv", "-o", "hard.csv", "-en", "Unicode")
-    check(f"Not decoded:        {undecoded}, which the dump has in hexadecimal with the reason" in output,
+    check(f"Not decoded:        {undecoded}, dumped in hexadecimal with the reason" in output,
           "the count on the screen", output)
     output = tracerpt(0, "hard.etl", "-o", "hard.xml", "-int", "hard-int.txt", "-y")
-    check("hexadecimal (-int FILE says why)" in output and "no manifest of it was given" in
+    check("hexadecimal (-int FILE shows the reasons)" in output and "no manifest of it was given" in
           open("hard-int.txt", encoding="utf-8").read(), "where the reasons are", output)
     cut = [row for row in rows("hard.csv", "utf-16") if row[0] == "Maker/Made"]
     unknown_form = [row for row in rows("hard.csv", "utf-16") if "not known" in row[-1]]
@@ -188,17 +188,17 @@ def the_command_line():
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)
         check("See: openpla help tracerpt" in output, f"no reason for {wrong}", output)
-    check("symbols of programs are not read" in tracerpt(0, "one.etl", "-pdb", "x", "-y"), "-pdb is told of")
+    check("program symbols are not read" in tracerpt(0, "one.etl", "-pdb", "x", "-y"), "-pdb is told of")
     check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
-    check("is read from" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
-    check("is read from" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")
+    check("it is an input file" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
+    check("it is an input file" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")
     with open("one.etl", "rb") as f:
         before = f.read()
     for option in ("-o", "-summary"):
         with open("two.csv.partial", "wb") as f:
             f.write(before)
         output = tracerpt(1, "./two.csv.partial", option, "two.csv", "-y")
-        check("cannot write 'two.csv': './two.csv.partial' is read from" in output, f"{option}: why it is refused", output)
+        check("cannot write 'two.csv': this would overwrite the input file './two.csv.partial'" in output, f"{option}: why it is refused", output)
         with open("two.csv.partial", "rb") as f:
             check(f.read() == before and not os.path.exists("two.csv"), f"{option}: the trace that is read")
     tracerpt(0, "one.etl", "-of", "csv", "-o", "two.csv", "-y")
@@ -298,7 +298,7 @@ def what_the_trace_needs_is_exported():
         check(line + "\n" in structure, f"-int has no line: {line}", structure)
     output = tracerpt(1, "one.etl", "-export", "none.man", "-y")
     check("none.man is not written" in output and not os.path.exists("none.man"), "a trace without manifests", output)
-    check("-export: x is what -o writes already" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two")
+    check("-export: 'x' is already the output of -o" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two")
 
 
 def the_reason_says_what_the_manifest_lacks():

@@ -123,7 +123,7 @@ def what_no_record_holds_is_told():
     named = self_described(OURS, "M" * 30000, "Long", b"Text\0\x02" + b"N" * 20000 + b"\0\x08", b"a\0\1\0\0\0", START + 2)
     trace("long.etl", [long, fits, long, named], size=1 << 18)
     output = tracerpt(0, "long.etl", "-of", "EVTX", "-o", "long.evtx")
-    check("Not decoded:        3, which the dump has in hexadecimal" in output, "the count", output)
+    check("Not decoded:        3, dumped in hexadecimal" in output, "the count", output)
     records = [e for e, _ in evtx_read.read("long.evtx")]
     check(len(records) == 5 and records[2].find("EventData/Data").text == "z" * 30000, "the one that fits")
     for i, of in ((1, 60000), (3, 60000), (4, 6)):
@@ -139,7 +139,7 @@ def the_command_line():
     tracerpt(0, "hard.etl", "-of", "evtx")
     check(os.path.exists("dumpfile.evtx") and os.path.exists("summary.txt"), "the default's name", os.listdir())
     output = tracerpt(2, "hard.etl", "-of", "EVTX", "-en", "ANSI")
-    check("-en: is for -of CSV" in output, "-en", output)
+    check("-en: only valid with -of CSV" in output, "-en", output)
 
 
 def others_read_it():

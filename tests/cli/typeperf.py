@@ -107,10 +107,10 @@ def names_that_are_mistyped_have_a_near_one():
     for wrong, right in ((r"\Memroy\Commit Limit", LIMIT), (r"\Memory\Comit Limit", LIMIT),
                          (r"\Procesor(_Total)\% Idle Tme", IDLE), (r"\Processor(_Total)\Idle Time", IDLE)):
         out = typeperf(1, wrong, "-sc", "1")[0]
-        check(f"; the nearest is {right} (0x" in out, f"{wrong}: {right} is not offered", out)
-    check("; the nearest object is Memory (0x" in typeperf(1, r"\Memry\Zzzzzzz", "-sc", "1")[0], "an object alone")
+        check(f" (did you mean '{right}'?) (0x" in out, f"{wrong}: {right} is not offered", out)
+    check(" (did you mean the object 'Memory'?) (0x" in typeperf(1, r"\Memry\Zzzzzzz", "-sc", "1")[0], "an object alone")
     check("nearest" not in typeperf(1, r"\Zzzzzzz\X", "-sc", "1")[0], "nothing is near")
-    check("; the nearest is Processor (0x" in typeperf(1, "-q", "Procesor")[0], "an object that is listed")
+    check(" (did you mean 'Processor'?) (0x" in typeperf(1, "-q", "Procesor")[0], "an object that is listed")
 
 
 def a_sample_that_is_late_is_left_out():

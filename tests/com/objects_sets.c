@@ -331,7 +331,7 @@ static void a_set_of_another_list_is_not_deleted(void **state)
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
-    assert_said("is not in the collection");
+    assert_said("is not in this collection");
     VariantClear(&v);
     assert_ok(query(other, NAME, L""));
     release(other);

@@ -102,7 +102,7 @@ def main():
     finally:
         run(0, "openpla", "manifest", "remove", manifest)
     check("Example-Typed" not in run(0, "openpla", "manifest", "list"), "removed")
-    check("no provider" in run(1, "openpla", "manifest", "remove", "Example-Typed"), "removed twice")
+    check("is not registered" in run(1, "openpla", "manifest", "remove", "Example-Typed"), "removed twice")
     check("not registered" in dump("CSV"), "removed")
 
 

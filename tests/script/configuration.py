@@ -45,7 +45,7 @@ def compare(before, after, source):
     check(f"{path}\\sub\\a.txt" in text and "(2 rows)" in text, f"the files are shown: {text}")
     text = config(1, "diff", before, after, "-t", "files", "-ignore", "modified")
     for line in (f'  + path="{path}\\sub\\c.txt", copy="c.txt"', f'  ~ path="{path}\\sub\\a.txt"\n      size: "9" -> "12"',
-                 "Rows: 1 changed, 1 came, 0 went, 1 are the same"):
+                 "Rows: 1 changed, 1 added, 0 removed, 1 unchanged"):
         check(line in text, f"{line} is missing: {text}")
     config(0, "diff", before, after, "-t", "registry*", "networkInformation")
 
