@@ -64,7 +64,7 @@ static void wishes_free(struct wishes *w)
     memory_free(w->items);
 }
 
-static HRESULT add(struct wishes *w, const char *collector, const char *name, const char *reason)
+static HRESULT wishes_add(struct wishes *w, const char *collector, const char *name, const char *reason)
 {
     struct wish wish = {
         .collector = text_copy(collector), .name = text_copy(name), .reason = reason ? text_copy(reason) : NULL};
@@ -82,7 +82,7 @@ static HRESULT add(struct wishes *w, const char *collector, const char *name, co
 
 /* Our own reason where we know one, else what PDH said, without the path that stands before it, and which counter is
    near. */
-static HRESULT refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
+static HRESULT counter_refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
     const char *behind = strstr(said, ": ");
@@ -107,7 +107,7 @@ static HRESULT refuse(struct checked *c, const char *collector, const char *path
         reason = made;
     }
     if (SUCCEEDED(hr))
-        hr = add(&c->counters, collector, path, reason);
+        hr = wishes_add(&c->counters, collector, path, reason);
     memory_free(made);
     return hr;
 }
@@ -117,7 +117,7 @@ struct refusal {
     HRESULT reason;
 };
 
-static void note(void *user, HRESULT reason, const char *path, const char *text)
+static void refusal_note(void *user, HRESULT reason, const char *path, const char *text)
 {
     struct refusal *r = user;
     (void)path;
@@ -134,15 +134,15 @@ static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const
     struct texts one = {.count = 1, .capacity = 1, .items = &path};
     struct counter_query *query = NULL;
     const struct counter_query_request request = {
-        .pdh = pdh, .paths = &one, .keep_instances = true, .refused = note, .user = &r};
+        .pdh = pdh, .paths = &one, .keep_instances = true, .refused = refusal_note, .user = &r};
     HRESULT hr = counter_query_open(&request, &query);
     size_t columns = 0;
     if (SUCCEEDED(hr))
         counter_query_columns(query, &columns);
     counter_query_close(query);
     if (SUCCEEDED(hr))
-        hr = columns ? add(&c->counters, collector, path, NULL)
-                     : refuse(c, collector, path, r.said ? r.said : "the counter does not exist", r.reason);
+        hr = columns ? wishes_add(&c->counters, collector, path, NULL)
+                     : counter_refuse(c, collector, path, r.said ? r.said : "the counter does not exist", r.reason);
     memory_free(r.said);
     return hr;
 }
@@ -186,7 +186,8 @@ static HRESULT check_provider(struct checked *c, const struct event_providers *k
                      ? text_format("%s %s", guid, shown.text)
                      : text_copy(guid);
     value_free(&shown);
-    hr = name ? add(&c->providers, collector, name, there ? NULL : "the provider is not registered on this computer")
+    hr = name ? wishes_add(&c->providers, collector, name,
+                           there ? NULL : "the provider is not registered on this computer")
               : E_OUTOFMEMORY;
     memory_free(name);
     return hr;
@@ -223,7 +224,7 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     else if (collector->class == &trace_data_collector_class)
         hr = check_providers(c, collector, name.text);
     else if (collector->class == &api_tracing_collector_class)
-        hr = add(&c->settings, name.text, collector->class->name, "collectors of this type cannot run");
+        hr = wishes_add(&c->settings, name.text, collector->class->name, "collectors of this type cannot run");
     value_free(&name);
     return hr;
 }
@@ -233,7 +234,7 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
 static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
     struct checked *c = user;
-    HRESULT hr = add(&c->settings, "", key, text);
+    HRESULT hr = wishes_add(&c->settings, "", key, text);
     if (SUCCEEDED(hr) && SUCCEEDED(what)) {
         c->settings.items[c->settings.count - 1].ignored = true;
         c->ignored++;
@@ -250,7 +251,7 @@ static HRESULT check_root(struct checked *c, const struct data_collector_set *se
         reason = text_format(
             "the folder '%s' does not exist (create it; a start only creates folders below %%systemdrive%%\\PerfLogs)",
             root);
-        hr = reason ? add(&c->settings, "", "RootPath", reason) : E_OUTOFMEMORY;
+        hr = reason ? wishes_add(&c->settings, "", "RootPath", reason) : E_OUTOFMEMORY;
     }
     memory_free(reason);
     memory_free(root);
@@ -268,7 +269,7 @@ static HRESULT check_set(struct checked *c, struct object *set, const char *xml,
         HRESULT refused = set_validate(set, issues);
         hr = issues_each(issues, add_issue, c);
         if (SUCCEEDED(hr) && FAILED(refused))
-            hr = refused == E_OUTOFMEMORY ? refused : add(&c->settings, "", "Commit", error_text(refused));
+            hr = refused == E_OUTOFMEMORY ? refused : wishes_add(&c->settings, "", "Commit", error_text(refused));
     }
     object_release(issues);
     if (SUCCEEDED(hr))
@@ -293,7 +294,7 @@ static void print_wishes(const struct wishes *w, const char *what, const char *c
             printf("    %s\n", w->items[i].name);
 }
 
-static void print(const char *path, const struct checked *c, bool all)
+static void wishes_print(const char *path, const struct checked *c, bool all)
 {
     printf("%s\n", path);
     if (c->counters.count)
@@ -325,7 +326,7 @@ static void put_wishes(struct json *j, const char *name, const struct wishes *w,
     json_end(j, ']');
 }
 
-static void put(struct json *j, const char *path, const struct checked *c, HRESULT hr)
+static void wishes_put_json(struct json *j, const char *path, const struct checked *c, HRESULT hr)
 {
     json_begin(j, NULL, '{');
     json_text(j, "file", path);
@@ -350,9 +351,9 @@ static int check_file(const char *path, struct json *j, bool all)
         hr = check_set(&c, set, xml, size);
     const struct error_kept why = error_keep(hr);
     if (j)
-        put(j, path, &c, error_restore(&why));
+        wishes_put_json(j, path, &c, error_restore(&why));
     else if (SUCCEEDED(hr))
-        print(path, &c, all);
+        wishes_print(path, &c, all);
     else
         cli_error(VERB, error_restore(&why));
     int result = FAILED(hr) ? CLI_FAILED : is_served(&c) ? CLI_DONE : CLI_REMARKS;
@@ -365,7 +366,7 @@ static int check_file(const char *path, struct json *j, bool all)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int check_run(int argc, char **argv)
 {
     struct texts files = {0};
     bool as_json = false, all = false;
@@ -373,7 +374,7 @@ static int run(int argc, char **argv)
     struct json j = {.out = stdout};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
     if (result == CLI_DONE && files.count == 0)
-        result = cli_usage(VERB, "which file?");
+        result = cli_usage(VERB, "missing file");
     const bool begun = result == CLI_DONE;
     if (begun && as_json)
         json_begin(&j, NULL, '[');
@@ -391,5 +392,5 @@ const struct verb verb_check = {
     .name = VERB,
     .summary = "checks whether this computer supports a set's definition",
     .help = help_text,
-    .run = run,
+    .run = check_run,
 };

@@ -191,7 +191,7 @@ static void put_verb(const struct verb *verb)
     texts_free(&subs);
 }
 
-static int bash(int argc, char **argv)
+static int completion_write_bash(int argc, char **argv)
 {
     const int result = options_parse(VERB, argc, argv, NULL, 0, NULL);
     if (result != CLI_DONE)
@@ -213,7 +213,7 @@ static int bash(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"bash", bash}};
+    static const struct sub_verb verbs[] = {{"bash", completion_write_bash}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 

@@ -77,7 +77,7 @@ static HRESULT find_others(struct looked *l)
     return hr;
 }
 
-static HRESULT look(struct looked *l)
+static HRESULT set_inspect(struct looked *l)
 {
     l->parts = set_retention_parts(l->set);
     l->now = clock_utc();
@@ -250,7 +250,7 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
                         char *root)
 {
     struct looked l = {.space = space, .name = name, .set = set, .root = root};
-    HRESULT hr = look(&l);
+    HRESULT hr = set_inspect(&l);
     if (SUCCEEDED(hr)) {
         if (s->as_json)
             show_json(s, &l);
@@ -326,7 +326,7 @@ static HRESULT show_sets(struct showing *s)
     return hr;
 }
 
-static int run(int argc, char **argv)
+static int data_run(int argc, char **argv)
 {
     struct texts folders = {0};
     struct showing s = {.json = {.out = stdout}};
@@ -363,5 +363,5 @@ const struct verb verb_data = {
             "  --json      print an array with an object for each set that has this RootPath\n"
             "\n"
             "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 some folders could not be read.\n",
-    .run = run,
+    .run = data_run,
 };

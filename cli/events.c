@@ -94,7 +94,8 @@ static void print_text(const struct journal_entry *e)
 }
 
 /* Shows what there is, but for the first `skipped` that are chosen. *seen: how many were chosen. */
-static HRESULT show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown, uint64_t *seen)
+static HRESULT event_show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown,
+                          uint64_t *seen)
 {
     struct journal_entry e;
     HRESULT hr = S_OK;
@@ -111,7 +112,7 @@ static HRESULT show(struct journal_reader *r, const struct choice *c, uint64_t s
     return hr;
 }
 
-static HRESULT count(const char *folder, const struct choice *c, uint64_t *all)
+static HRESULT events_count(const char *folder, const struct choice *c, uint64_t *all)
 {
     struct journal_reader *r;
     struct journal_entry e;
@@ -125,7 +126,7 @@ static HRESULT count(const char *folder, const struct choice *c, uint64_t *all)
     return hr;
 }
 
-static HRESULT follow(struct journal_reader *r, const char *folder, const struct choice *c, uint64_t *shown)
+static HRESULT events_follow(struct journal_reader *r, const char *folder, const struct choice *c, uint64_t *shown)
 {
     struct folder_watch *watch = NULL;
     uint64_t seen;
@@ -133,7 +134,7 @@ static HRESULT follow(struct journal_reader *r, const char *folder, const struct
     if (SUCCEEDED(hr))
         hr = folder_watch_open(folder, &watch);
     while (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max)) {
-        hr = show(r, c, 0, shown, &seen);
+        hr = event_show(r, c, 0, shown, &seen);
         if (fflush(stdout) != 0)
             break; /* main says it */
         if (SUCCEEDED(hr) && (c->max == 0 || *shown < c->max))
@@ -150,19 +151,19 @@ static HRESULT show_events(const struct choice *c)
     char *folder = journal_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && c->last > 0)
-        hr = count(folder, c, &all);
+        hr = events_count(folder, c, &all);
     if (SUCCEEDED(hr))
         hr = journal_reader_open(folder, &r);
     if (SUCCEEDED(hr))
-        hr = show(r, c, c->last > 0 && all > c->last ? all - c->last : 0, &shown, &seen);
+        hr = event_show(r, c, c->last > 0 && all > c->last ? all - c->last : 0, &shown, &seen);
     if (SUCCEEDED(hr) && c->follow)
-        hr = follow(r, folder, c, &shown);
+        hr = events_follow(r, folder, c, &shown);
     journal_reader_close(r);
     memory_free(folder);
     return hr;
 }
 
-static int run(int argc, char **argv)
+static int events_run(int argc, char **argv)
 {
     struct choice c = {.worst = JOURNAL_INFORMATION};
     const struct option options[] = {
@@ -201,5 +202,5 @@ const struct verb verb_events = {
             "  -max N        exit after N events\n"
             "  -follow       keep running and show new events\n"
             "  -json         print one JSON object per line\n",
-    .run = run,
+    .run = events_run,
 };

@@ -144,7 +144,7 @@ int help_of(int argc, char **argv)
 
 /* ---- openpla version: on one line that scripts read ---- */
 
-static int run(int argc, char **argv)
+static int version_run(int argc, char **argv)
 {
     const int result = options_parse("version", argc, argv, NULL, 0, NULL);
     if (result == CLI_DONE)
@@ -158,5 +158,5 @@ const struct verb verb_version = {
     .help = "openpla version\n"
             "\n"
             "Shows the version of this program.\n",
-    .run = run,
+    .run = version_run,
 };

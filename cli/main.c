@@ -45,7 +45,7 @@ static bool asks_for_version(const char *argument)
            text_equal_nocase(argument, "-version") || text_equal_nocase(argument, "/version");
 }
 
-static int run(int argc, char **argv)
+static int verb_run_line(int argc, char **argv)
 {
     const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
     int at = 1;
@@ -110,7 +110,7 @@ int wmain(int argc, WCHAR **argv)
     _setmode(_fileno(stderr), _O_BINARY);
     console_page = GetConsoleOutputCP();
     SetConsoleOutputCP(CP_UTF8);
-    int result = run(argc, arguments.items);
+    int result = verb_run_line(argc, arguments.items);
     fflush(stderr);
     cli_console_restore();
     texts_free(&arguments);
@@ -119,6 +119,6 @@ int wmain(int argc, WCHAR **argv)
 #else
 int main(int argc, char **argv)
 {
-    return run(argc, argv);
+    return verb_run_line(argc, argv);
 }
 #endif

@@ -55,7 +55,7 @@ HRESULT output_check_input(const char *path, const char *input)
 }
 
 /* From now on the file is ours: who else writes one of that name has it open meanwhile. */
-static HRESULT make(const char *path, const char *partial, bool copied)
+static HRESULT partial_create(const char *path, const char *partial, bool copied)
 {
     enum { BLOCK = 1 << 18 };
     struct file *from = NULL, *to = NULL;
@@ -91,7 +91,7 @@ HRESULT output_begin(struct output *o, const char *path, enum output_over over)
     if (is_written_in_place(path))
         return S_OK;
     char *partial = partial_path(path);
-    HRESULT hr = partial ? make(path, partial, there && over == OUTPUT_CONTINUE) : E_OUTOFMEMORY;
+    HRESULT hr = partial ? partial_create(path, partial, there && over == OUTPUT_CONTINUE) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "cannot write '%s': the folder does not exist",

@@ -95,7 +95,7 @@ static HRESULT find_dll(char **out)
 }
 
 /* With our own streams, window and what the C runtime hands on, as if who started us had started it. */
-static BOOL create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
+static BOOL process_create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup;
     BOOL ok = FALSE;
@@ -109,11 +109,11 @@ static BOOL create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
     return ok;
 }
 
-static HRESULT start(struct reached *r)
+static HRESULT process_start(struct reached *r)
 {
     WCHAR *path = NULL, *line = memory_copy(r->line, (wcslen(r->line) + 1) * sizeof(WCHAR));
     HRESULT hr = line ? text_to_utf16(r->path, &path, NULL) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && !create(path, line, &r->started)) {
+    if (SUCCEEDED(hr) && !process_create(path, line, &r->started)) {
         const DWORD code = GetLastError();
         hr = error_set(HRESULT_FROM_WIN32(code), "cannot start '%s': error %lu", r->path, code);
     }
@@ -149,7 +149,7 @@ static int wait_for(struct reached *r)
     return (int)code;
 }
 
-static HRESULT prepare(struct reached *r, const char *name)
+static HRESULT run_prepare(struct reached *r, const char *name)
 {
     if (!host_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
@@ -164,7 +164,7 @@ static HRESULT prepare(struct reached *r, const char *name)
     return hr;
 }
 
-static int run(int argc, char **argv)
+static int run_run(int argc, char **argv)
 {
     static const struct option own[] = {{"children", OPTION_FLAG, NULL}};
     struct reached r = {0};
@@ -181,13 +181,13 @@ static int run(int argc, char **argv)
         r.children = true;
     }
     if (options == argc)
-        return cli_usage("run", "which program?");
+        return cli_usage("run", "missing program");
     r.line = skip_argument(GetCommandLineW(), true);
     for (int i = 0; i <= options; i++) /* the verb, and those */
         r.line = skip_argument(r.line, false);
-    HRESULT hr = prepare(&r, argv[options]);
+    HRESULT hr = run_prepare(&r, argv[options]);
     if (SUCCEEDED(hr))
-        hr = start(&r);
+        hr = process_start(&r);
     const int result = SUCCEEDED(hr) ? wait_for(&r) : cli_error("run", hr);
     memory_free(r.path);
     memory_free(r.dll);
@@ -212,5 +212,5 @@ const struct verb verb_run = {
     "\n"
     "The exit code is the program's. If the program cannot be started: 1, or 2 for a wrong command line, with a "
     "message.\n",
-    run,
+    run_run,
 };

@@ -28,7 +28,7 @@ static int print_schema(const char *name)
     return FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int schema_run(int argc, char **argv)
 {
     struct texts names = {0};
     int result = options_parse(VERB, argc, argv, NULL, 0, &names);
@@ -52,5 +52,5 @@ const struct verb verb_schema = {
         "\n"
         "Example:\n"
         "  openpla schema set > set.xsd\n",
-    .run = run,
+    .run = schema_run,
 };

@@ -45,7 +45,7 @@ static int find_rest(int argc, char **argv, int operands)
     return at;
 }
 
-static int parse(int argc, char **argv, int operands, struct choice *c)
+static int choice_parse(int argc, char **argv, int operands, struct choice *c)
 {
     const struct option options[] = {
         {"xml", OPTION_TEXT, &c->xml},     {"folder", OPTION_TEXT, &c->folder},    {"limit", OPTION_COUNT, &c->limit},
@@ -77,7 +77,7 @@ static HRESULT words_to_line(int argc, char **argv, char **out)
     return SUCCEEDED(hr) && *out ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT define(const struct choice *c, int argc, char **argv, struct task_definition *d)
+static HRESULT task_define(const struct choice *c, int argc, char **argv, struct task_definition *d)
 {
     d->command = text_copy(c->operands.items[1]);
     d->directory = text_copy(c->folder ? c->folder : "$(Arg1)");
@@ -109,7 +109,7 @@ static HRESULT read_xml(const char *path, struct task_definition *d)
 static HRESULT add_task(const struct choice *c, int argc, char **argv)
 {
     struct task_definition d = {0};
-    HRESULT hr = c->xml ? read_xml(c->xml, &d) : define(c, argc, argv, &d);
+    HRESULT hr = c->xml ? read_xml(c->xml, &d) : task_define(c, argc, argv, &d);
     const char *bare;
     if (SUCCEEDED(hr))
         hr = task_name_check(c->operands.items[0], &bare);
@@ -122,10 +122,10 @@ static HRESULT add_task(const struct choice *c, int argc, char **argv)
     return hr;
 }
 
-static int add(int argc, char **argv)
+static int task_add(int argc, char **argv)
 {
     struct choice c = {0};
-    int result = parse(argc, argv, 2, &c);
+    int result = choice_parse(argc, argv, 2, &c);
     if (result == CLI_DONE && c.operands.count != (c.xml ? 1u : 2u))
         result = cli_usage(VERB, c.xml ? "add: expected one name with -xml" : "add: expected a name and a program");
     if (result == CLI_DONE && c.xml && (c.folder || c.limit || c.rest != argc))
@@ -164,7 +164,7 @@ static void print_text(const char *name, HRESULT hr, const struct task_definitio
         printf("%s: %s %s%s\n", name, d->command, d->arguments, d->disabled ? " (disabled)" : "");
 }
 
-static HRESULT show(bool as_json, bool *damaged)
+static HRESULT task_show(bool as_json, bool *damaged)
 {
     struct json j = {.out = stdout};
     struct texts names = {0};
@@ -187,21 +187,21 @@ static HRESULT show(bool as_json, bool *damaged)
     return hr;
 }
 
-static int list(int argc, char **argv)
+static int task_list(int argc, char **argv)
 {
     bool json = false, damaged = false;
     const struct option options[] = {{"json", OPTION_FLAG, &json}};
     int result = options_parse(VERB, argc, argv, options, 1, NULL);
     if (result != CLI_DONE)
         return result;
-    HRESULT hr = show(json, &damaged);
+    HRESULT hr = task_show(json, &damaged);
     return FAILED(hr) ? cli_error(VERB, hr) : damaged ? CLI_REMARKS : CLI_DONE;
 }
 
 static int remove_task(int argc, char **argv)
 {
     struct choice c = {0};
-    int result = parse(argc, argv, 1, &c);
+    int result = choice_parse(argc, argv, 1, &c);
     if (result == CLI_DONE && (c.operands.count != 1 || c.rest != argc))
         result = cli_usage(VERB, "remove: expected one name");
     if (result == CLI_DONE) {
@@ -241,10 +241,10 @@ static HRESULT run_task(const struct choice *c, int argc, char **argv)
     return hr;
 }
 
-static int start(int argc, char **argv)
+static int task_run_now(int argc, char **argv)
 {
     struct choice c = {0};
-    int result = parse(argc, argv, 1, &c);
+    int result = choice_parse(argc, argv, 1, &c);
     if (result == CLI_DONE && c.operands.count != 1)
         result = cli_usage(VERB, "run: expected one name");
     if (result == CLI_DONE && c.timeout > UINT32_MAX / 1000)
@@ -258,9 +258,10 @@ static int start(int argc, char **argv)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int task_run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"remove", remove_task}, {"run", start}};
+    static const struct sub_verb verbs[] = {
+        {"add", task_add}, {"list", task_list}, {"remove", remove_task}, {"run", task_run_now}};
     if (argc && !text_equal_nocase(argv[0], "run") && host_task_scheduler())
         return cli_error(VERB, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                                          "tasks of this computer belong to Task Scheduler (use schtasks.exe)"));
@@ -293,5 +294,5 @@ const struct verb verb_task = {
             "  -force        replace an existing task of that name\n"
             "  -json         print JSON\n"
             "  -timeout      how many seconds run waits; without it, until the task has ended\n",
-    .run = run,
+    .run = task_run,
 };

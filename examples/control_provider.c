@@ -51,7 +51,7 @@ static BOOL put_level(ITraceDataProvider *provider, LONG number)
     return put_map(hr, level, number, "Level");
 }
 
-static BOOL describe(ITraceDataProvider *provider)
+static BOOL provider_describe(ITraceDataProvider *provider)
 {
     IValueMap *all = NULL, *any = NULL;
     HRESULT hr = ITraceDataProvider_put_Guid(provider, network_provider);
@@ -73,7 +73,7 @@ static BOOL add_provider(ITraceDataCollector *collector, ITraceDataProvider **pr
     BOOL ok =
         !failed(ITraceDataCollector_get_TraceDataProviders(collector, &providers), "TraceDataProviders") &&
         !failed(ITraceDataProviderCollection_CreateTraceDataProvider(providers, provider), "CreateTraceDataProvider") &&
-        describe(*provider) && !failed(ITraceDataProviderCollection_Add(providers, *provider), "Add provider");
+        provider_describe(*provider) && !failed(ITraceDataProviderCollection_Add(providers, *provider), "Add provider");
     if (providers)
         ITraceDataProviderCollection_Release(providers);
     return ok;
@@ -128,7 +128,7 @@ static void traffic(void)
 }
 
 /* From Start to Stop, with another level in between. */
-static BOOL run(IDataCollectorSet *set, const WCHAR *name, ITraceDataProvider *provider)
+static BOOL set_run(IDataCollectorSet *set, const WCHAR *name, ITraceDataProvider *provider)
 {
     traffic(); /* nobody has asked for it yet */
     if (FAILED(start_set(set)))
@@ -172,7 +172,7 @@ static BOOL show_trace(IDataCollectorSet *set, const WCHAR *name)
     return ok;
 }
 
-static BOOL control(const WCHAR *name)
+static BOOL set_control_provider(const WCHAR *name)
 {
     ITraceDataProvider *provider = NULL;
     IDataCollectorSet *set;
@@ -181,7 +181,7 @@ static BOOL control(const WCHAR *name)
     BOOL ok = add_collector(set, &provider) && !failed(commit_set(set, name, plaCreateOrModify), "Commit");
     if (ok) {
         printf("Committed: %ls\n", name);
-        ok = run(set, name, provider) && show_trace(set, name);
+        ok = set_run(set, name, provider) && show_trace(set, name);
         ok = !failed(IDataCollectorSet_Delete(set), "Delete") && ok; /* it was an example only */
     }
     if (provider)
@@ -200,7 +200,7 @@ int wmain(int argc, WCHAR **argv)
     }
     if (failed(CoInitializeEx(NULL, COINIT_MULTITHREADED), "CoInitializeEx") || !provider_begin())
         return 1;
-    BOOL ok = control(argc > 1 ? argv[1] : L"ProviderSample");
+    BOOL ok = set_control_provider(argc > 1 ? argv[1] : L"ProviderSample");
     provider_end();
     CoUninitialize();
     if (ok)

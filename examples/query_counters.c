@@ -38,7 +38,7 @@ static HRESULT put_counter(IPerformanceCounterDataCollector *collector, const WC
 
 /* What the collector is to do. The specification's example leaves the log's name and format at their defaults; here it
    is one that can be shown, and a new run replaces it. */
-static BOOL describe(IPerformanceCounterDataCollector *collector, const struct wish *w)
+static BOOL collector_describe(IPerformanceCounterDataCollector *collector, const struct wish *w)
 {
     const IPerformanceCounterDataCollectorVtbl *v = collector->lpVtbl;
     return !failed(v->put_SampleInterval(collector, w->interval), "SampleInterval") &&
@@ -59,7 +59,7 @@ static BOOL add_collector(IDataCollectorSet *set, const struct wish *w)
                       "CreateDataCollector") &&
               !failed(IDataCollector_QueryInterface(plain, &IID_IPerformanceCounterDataCollector, (void **)&collector),
                       "IPerformanceCounterDataCollector") &&
-              describe(collector, w) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add");
+              collector_describe(collector, w) && !failed(IDataCollectorCollection_Add(collectors, plain), "Add");
     if (collector)
         IPerformanceCounterDataCollector_Release(collector);
     if (plain)
@@ -117,7 +117,7 @@ static BOOL show_log(IDataCollectorSet *set, const struct wish *w)
     return ok;
 }
 
-static BOOL collect(const struct wish *w)
+static BOOL collector_collect(const struct wish *w)
 {
     IDataCollectorSet *set;
     if (failed(create_set(w->machine, &set), "CoCreateInstanceEx"))
@@ -151,7 +151,7 @@ int wmain(int argc, WCHAR **argv)
     }
     if (failed(CoInitializeEx(NULL, COINIT_MULTITHREADED), "CoInitializeEx"))
         return 1;
-    ok = collect(&w);
+    ok = collector_collect(&w);
     CoUninitialize();
     if (ok)
         puts("Done.");

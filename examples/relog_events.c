@@ -41,7 +41,7 @@ static HRESULT STDMETHODCALLTYPE end(ITraceEventCallback *face, ITraceRelogger *
     return S_OK;
 }
 
-static HRESULT STDMETHODCALLTYPE take(ITraceEventCallback *face, ITraceEvent *event, ITraceRelogger *relogger)
+static HRESULT STDMETHODCALLTYPE event_take(ITraceEventCallback *face, ITraceEvent *event, ITraceRelogger *relogger)
 {
     struct chosen *c = (struct chosen *)face;
     EVENT_RECORD *record;
@@ -56,7 +56,7 @@ static HRESULT STDMETHODCALLTYPE take(ITraceEventCallback *face, ITraceEvent *ev
 }
 
 /* CoCreateInstance where the class is registered, else openetw.dll's own class object. */
-static HRESULT create(ITraceRelogger **out)
+static HRESULT relogger_create(ITraceRelogger **out)
 {
     HRESULT hr = CoCreateInstance(&CLSID_CTraceRelogger, NULL, CLSCTX_INPROC_SERVER, &IID_ITraceRelogger, (void **)out);
     if (SUCCEEDED(hr))
@@ -77,7 +77,7 @@ int wmain(int argc, WCHAR **argv);
 
 int wmain(int argc, WCHAR **argv)
 {
-    static ITraceEventCallbackVtbl table = {query, reference, reference, begin, end, take};
+    static ITraceEventCallbackVtbl table = {query, reference, reference, begin, end, event_take};
     struct chosen chosen = {.face = {&table}};
     ITraceRelogger *relogger;
     if (argc < 4) {
@@ -87,7 +87,7 @@ int wmain(int argc, WCHAR **argv)
     chosen.process = wcstoul(argv[argc - 1], NULL, 0);
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (SUCCEEDED(hr))
-        hr = create(&relogger);
+        hr = relogger_create(&relogger);
     if (FAILED(hr)) {
         fprintf(stderr, "relog_events: there is no relogger (0x%08lX)\n", (unsigned long)hr);
         return 1;

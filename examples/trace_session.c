@@ -19,7 +19,7 @@ struct properties {
     WCHAR name[NAME_ROOM], file[NAME_ROOM];
 };
 
-static void prepare(struct properties *p)
+static void properties_prepare(struct properties *p)
 {
     memset(p, 0, sizeof *p);
     p->head.Wnode.BufferSize = sizeof *p;
@@ -34,11 +34,11 @@ static int failed(const char *what, ULONG error)
     return 1;
 }
 
-static int start(const WCHAR *name, const WCHAR *file, int count, WCHAR **providers)
+static int session_start(const WCHAR *name, const WCHAR *file, int count, WCHAR **providers)
 {
     static struct properties p;
     TRACEHANDLE session;
-    prepare(&p);
+    properties_prepare(&p);
     p.head.Wnode.ClientContext = CLOCK_QPC;
     p.head.BufferSize = BUFFER_KB;
     p.head.FlushTimer = 1;
@@ -76,10 +76,10 @@ static void show(const struct properties *p)
            p->head.LogBuffersLost + p->head.RealTimeBuffersLost, p->file[0] ? p->file : L"-");
 }
 
-static int control(const WCHAR *name, ULONG code, const char *what)
+static int session_control(const WCHAR *name, ULONG code, const char *what)
 {
     static struct properties p;
-    prepare(&p);
+    properties_prepare(&p);
     const ULONG error = ControlTraceW(0, name, &p.head, code);
     if (error)
         return failed(what, error);
@@ -87,13 +87,13 @@ static int control(const WCHAR *name, ULONG code, const char *what)
     return 0;
 }
 
-static int list(void)
+static int sessions_list(void)
 {
     static struct properties all[MOST_SESSIONS];
     EVENT_TRACE_PROPERTIES *pointers[MOST_SESSIONS];
     ULONG count = 0;
     for (int i = 0; i < MOST_SESSIONS; i++) {
-        prepare(&all[i]);
+        properties_prepare(&all[i]);
         pointers[i] = &all[i].head;
     }
     const ULONG error = QueryAllTracesW(pointers, MOST_SESSIONS, &count);
@@ -110,15 +110,15 @@ int wmain(int argc, WCHAR **argv)
 {
     const WCHAR *verb = argc > 1 ? argv[1] : L"";
     if (wcscmp(verb, L"start") == 0 && argc > 4)
-        return start(argv[2], argv[3], argc - 4, argv + 4);
+        return session_start(argv[2], argv[3], argc - 4, argv + 4);
     if (wcscmp(verb, L"stop") == 0 && argc == 3)
-        return control(argv[2], EVENT_TRACE_CONTROL_STOP, "stop");
+        return session_control(argv[2], EVENT_TRACE_CONTROL_STOP, "stop");
     if (wcscmp(verb, L"query") == 0 && argc == 3)
-        return control(argv[2], EVENT_TRACE_CONTROL_QUERY, "query");
+        return session_control(argv[2], EVENT_TRACE_CONTROL_QUERY, "query");
     if (wcscmp(verb, L"flush") == 0 && argc == 3)
-        return control(argv[2], EVENT_TRACE_CONTROL_FLUSH, "flush");
+        return session_control(argv[2], EVENT_TRACE_CONTROL_FLUSH, "flush");
     if (wcscmp(verb, L"list") == 0 && argc == 2)
-        return list();
+        return sessions_list();
     fputs("trace_session start NAME FILE PROVIDER... | stop NAME | query NAME | flush NAME | list\n", stderr);
     return 2;
 }

@@ -26,7 +26,8 @@ bool counter_list_is_ours(void)
 
 /* What PDH says of the counter: its type and what it is; S_FALSE: nothing, as it cannot be added. *help from
    memory_alloc. */
-static HRESULT ask(const struct pdh_api *pdh, PDH_HQUERY query, const char *path, DWORD *type, char **help)
+static HRESULT counter_read_info(const struct pdh_api *pdh, PDH_HQUERY query, const char *path, DWORD *type,
+                                 char **help)
 {
     WCHAR *wide;
     PDH_HCOUNTER counter = NULL;
@@ -52,14 +53,14 @@ static HRESULT ask(const struct pdh_api *pdh, PDH_HQUERY query, const char *path
     return hr;
 }
 
-static HRESULT put(const struct pdh_api *pdh, PDH_HQUERY query, struct json *j, const char *path)
+static HRESULT counter_put_json(const struct pdh_api *pdh, PDH_HQUERY query, struct json *j, const char *path)
 {
     struct counter_path parts;
     DWORD type = 0;
     char *help, unit[24], number[16];
     if (counter_path_parse(path, &parts) != ERROR_SUCCESS)
         return E_OUTOFMEMORY;
-    HRESULT hr = ask(pdh, query, path, &type, &help);
+    HRESULT hr = counter_read_info(pdh, query, path, &type, &help);
     if (SUCCEEDED(hr)) {
         const struct counter_schema *row = counter_list_is_ours() ? counter_row(parts.object, parts.counter) : NULL;
         const char *name = counter_type_name(type);
@@ -89,7 +90,7 @@ static HRESULT put_all(const struct pdh_api *pdh, const struct texts *paths)
         return hr;
     json_begin(&json, NULL, '[');
     for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++)
-        hr = put(pdh, query, &json, paths->items[i]);
+        hr = counter_put_json(pdh, query, &json, paths->items[i]);
     if (SUCCEEDED(hr))
         json_end(&json, ']');
     pdh->PdhCloseQuery(query);

@@ -235,7 +235,7 @@ static int load_manifest(const char *path, const char *folder)
 
 /* ---- lodctr ---- */
 
-static int query(const char *service, bool json)
+static int lodctr_query(const char *service, bool json)
 {
     struct registered_extensions list;
     HRESULT hr = registered_extensions_read(service, &list);
@@ -249,7 +249,7 @@ static int query(const char *service, bool json)
     return CLI_DONE;
 }
 
-static int enable(const char *service, bool on)
+static int lodctr_enable(const char *service, bool on)
 {
     HRESULT hr = extension_enable(service, on);
     if (FAILED(hr))
@@ -258,7 +258,7 @@ static int enable(const char *service, bool on)
     return CLI_DONE;
 }
 
-static int rebuild(void)
+static int lodctr_rebuild(void)
 {
     HRESULT hr = extension_rebuild();
     if (FAILED(hr)) {
@@ -272,7 +272,7 @@ static int rebuild(void)
 }
 
 /* Windows keeps the library's time and size, and loads no other; ours is loaded in a process of its own. */
-static int trust(const char *service)
+static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;
     HRESULT hr = registered_extensions_read(service, &list);
@@ -305,7 +305,7 @@ static const struct option lodctr_options[] = {
     {"t", OPTION_TEXT, NULL}, {"r", OPTION_FLAG, NULL},     {"json", OPTION_FLAG, NULL},
 };
 
-static int lodctr(int argc, char **argv)
+static int lodctr_run(int argc, char **argv)
 {
     bool json = false;
     if (options_report(NULL, lodctr_options, sizeof lodctr_options / sizeof *lodctr_options))
@@ -340,14 +340,14 @@ static int lodctr(int argc, char **argv)
     case 'm':
         return load_manifest(value, argc > 1 ? argv[1] : NULL);
     case 'q':
-        return query(value, json);
+        return lodctr_query(value, json);
     case 'e':
     case 'd':
-        return enable(value, l.letter == 'e');
+        return lodctr_enable(value, l.letter == 'e');
     case 't':
-        return trust(value);
+        return lodctr_trust(value);
     case 'r':
-        return rebuild();
+        return lodctr_rebuild();
     }
     return cli_usage("lodctr", "unknown option '%s'", argv[0]);
 }
@@ -366,7 +366,7 @@ static int unload_service(const char *service)
 }
 
 /* A manifest's providers, or one by its GUID or name. */
-static HRESULT unregister(const char *path, const char *name)
+static HRESULT providers_unregister(const char *path, const char *name)
 {
     struct counter_manifest m = {.has_events = false};
     size_t removed = 0;
@@ -382,7 +382,7 @@ static HRESULT unregister(const char *path, const char *name)
 static const struct option unlodctr_options[] = {
     {"m", OPTION_TEXT, NULL}, {"g", OPTION_TEXT, NULL}, {"p", OPTION_TEXT, NULL}};
 
-static int unlodctr(int argc, char **argv)
+static int unlodctr_run(int argc, char **argv)
 {
     if (options_report(NULL, unlodctr_options, sizeof unlodctr_options / sizeof *unlodctr_options))
         return CLI_DONE;
@@ -396,7 +396,7 @@ static int unlodctr(int argc, char **argv)
         return cli_error("unlodctr", hr);
     if (!l.letter)
         return unload_service(argv[0]);
-    hr = unregister(l.letter == 'm' ? l.value : NULL, l.value);
+    hr = providers_unregister(l.letter == 'm' ? l.value : NULL, l.value);
     if (FAILED(hr))
         return failed("uninstall performance counters", hr);
     printf("Info: Successfully uninstalled the performance counters of %s\n", l.value);
@@ -430,7 +430,7 @@ const struct verb verb_lodctr = {
             "\n"
             "The files of Windows' /S, /R:FILE, /C and /H are neither written nor read, because their format is "
             "undocumented.\n",
-    .run = lodctr,
+    .run = lodctr_run,
 };
 
 const struct verb verb_unlodctr = {
@@ -442,13 +442,13 @@ const struct verb verb_unlodctr = {
             "Removes the counter numbers, names and help of a service's extension DLL, or the registration of counter "
             "providers:\n"
             "those of a manifest, or one by its GUID or name.\n",
-    .run = unlodctr,
+    .run = unlodctr_run,
 };
 
 /* ---- diskperf ---- */
 
 /* Its switches switched a driver of Windows 2000: whatever they say, the answer is the same. */
-static int run(int argc, char **argv)
+static int diskperf_run(int argc, char **argv)
 {
     if (options_report(NULL, NULL, 0))
         return CLI_DONE;
@@ -468,5 +468,5 @@ const struct verb verb_diskperf = {
             "On Windows 2000 the counters of disks had to be enabled first. They are always enabled now: for any "
             "command line\n"
             "this prints that and exits with 0, so that scripts continue.\n",
-    .run = run,
+    .run = diskperf_run,
 };

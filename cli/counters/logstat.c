@@ -257,7 +257,7 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
 }
 
 /* One log: CLI_DONE, CLI_FAILED or CLI_REMARKS. */
-static int show(const char *path, const char *shown, bool all, struct json *j)
+static int log_show(const char *path, const char *shown, bool all, struct json *j)
 {
     struct log_reader *log;
     struct log_statistics s;
@@ -287,7 +287,7 @@ static int show(const char *path, const char *shown, bool all, struct json *j)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int logstat_run(int argc, char **argv)
 {
     struct texts files = {0};
     bool as_json = false, all = false;
@@ -303,7 +303,8 @@ static int run(int argc, char **argv)
         if (i > 0 && !as_json)
             printf("\n");
         char *shown = format_path(files.items[i]);
-        const int one = shown ? show(files.items[i], shown, all, as_json ? &j : NULL) : cli_error(VERB, E_OUTOFMEMORY);
+        const int one =
+            shown ? log_show(files.items[i], shown, all, as_json ? &j : NULL) : cli_error(VERB, E_OUTOFMEMORY);
         memory_free(shown);
         result = result == CLI_FAILED || one == CLI_DONE ? result : one;
     }
@@ -327,4 +328,4 @@ const struct verb verb_logstat = {
     "\n"
     "The interval is the median of all intervals; a gap is an interval of more than twice that.\n"
     "Exit code 3: a log is corrupt.\n",
-    run};
+    logstat_run};

@@ -121,7 +121,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
 }
 
 /* Whether the counter is drawn; also notes which limits are its. */
-static HRESULT matches(struct plot *p, const char *counter, const char *instance, bool *right)
+static HRESULT plot_counter_matches(struct plot *p, const char *counter, const char *instance, bool *right)
 {
     struct log_counters one = {0};
     char *path = *instance ? text_format("\\%s(%s)\\%s", p->object, instance, counter)
@@ -156,7 +156,7 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
             return E_OUTOFMEMORY;
     }
     const char *name = instance ? instance->text : "";
-    HRESULT hr = matches(p, counter->text, name, &right);
+    HRESULT hr = plot_counter_matches(p, counter->text, name, &right);
     if (SUCCEEDED(hr) && right && p->instances.count < MOST_INSTANCES)
         hr = texts_add(&p->instances, name);
     p->all = p->all && right && SUCCEEDED(hr);
@@ -289,7 +289,7 @@ static HRESULT not_drawn(const struct plot *p, const char *pattern)
     return hr;
 }
 
-static HRESULT choose(struct plot *p)
+static HRESULT plot_choose_charts(struct plot *p)
 {
     static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row, .table_end = on_table_end};
     struct texts again = {0};
@@ -318,7 +318,7 @@ static HRESULT choose(struct plot *p)
     return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-static HRESULT make(struct plot *p)
+static HRESULT plot_write(struct plot *p)
 {
     struct texts again = {0};
     for (size_t i = 0; i < p->logs.count; i++)
@@ -334,7 +334,7 @@ static HRESULT make(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                          "cannot write '%s': its temporary file already exists", p->output);
     }
-    HRESULT hr = p->draft ? choose(p) : E_OUTOFMEMORY;
+    HRESULT hr = p->draft ? plot_choose_charts(p) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = make_report(p, p->tables.text, &again);
     if (SUCCEEDED(hr))
@@ -350,10 +350,10 @@ static HRESULT make(struct plot *p)
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
-static int plot(struct plot *p)
+static int plot_draw(struct plot *p)
 {
     const bool begun = interrupt_begin();
-    const HRESULT hr = begun ? make(p) : error_set(E_FAIL, "cannot wait for Ctrl+C");
+    const HRESULT hr = begun ? plot_write(p) : error_set(E_FAIL, "cannot wait for Ctrl+C");
     const struct error_kept why = error_keep(hr);
     if (begun)
         interrupt_end();
@@ -372,7 +372,7 @@ static bool has_form(const char *path)
            text_equal_nocase(extension, ".htm");
 }
 
-static int run(int argc, char **argv)
+static int plot_run(int argc, char **argv)
 {
     struct plot p = {.all = true, .from = INT64_MIN, .to = INT64_MAX};
     const struct option options[] = {{"counter", OPTION_TEXTS, &p.patterns},
@@ -394,7 +394,7 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE && p.to < p.from)
         result = cli_usage(VERB, "-e: the end is before the start (-b)");
     if (result == CLI_DONE)
-        result = plot(&p);
+        result = plot_draw(&p);
     end_counter(&p);
     memory_free(p.object);
     memory_free(p.draft);
@@ -430,4 +430,4 @@ const struct verb verb_plot = {
     "  -y        overwrite an existing file without asking\n"
     "\n"
     "Exit code 3: the charts were drawn, with warnings about the logs or omitted counters.\n",
-    run};
+    plot_run};

@@ -345,7 +345,7 @@ static void print_result(struct relog *r)
     }
 }
 
-static int relog(struct relog *r)
+static int relog_copy(struct relog *r)
 {
     HRESULT hr = choose_path(r);
     if (SUCCEEDED(hr))
@@ -390,7 +390,7 @@ static int relog(struct relog *r)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int relog_run(int argc, char **argv)
 {
     struct relog r = {.every = 1};
     struct texts arguments = {0};
@@ -413,7 +413,7 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE) {
         r.query = r.listed || !r.output;
         const bool begun = interrupt_begin();
-        result = begun ? relog(&r) : cli_error(VERB, error_set(E_FAIL, "cannot wait for Ctrl+C"));
+        result = begun ? relog_copy(&r) : cli_error(VERB, error_set(E_FAIL, "cannot wait for Ctrl+C"));
         output_close(&r.file);
         if (begun)
             interrupt_end();
@@ -454,4 +454,4 @@ const struct verb verb_relog = {
     "\n"
     "The output is written to FILE.partial and renamed when it is complete; Ctrl+C deletes it.\n"
     "Exit code 3: done, but a log was corrupt or a -c matched nothing; a message names it.\n",
-    run};
+    relog_run};

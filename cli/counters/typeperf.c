@@ -97,7 +97,7 @@ static int check_format(struct settings *s)
     return CLI_DONE;
 }
 
-static int parse(int argc, char **argv, struct settings *s)
+static int typeperf_parse(int argc, char **argv, struct settings *s)
 {
     const struct option options[] = {
         {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
@@ -165,7 +165,7 @@ static int no_object(const struct settings *s, const char *object, HRESULT hr)
     return CLI_FAILED;
 }
 
-static int list(const struct settings *s)
+static int typeperf_list(const struct settings *s)
 {
     const char *object = s->counters.count ? s->counters.items[0] : NULL;
     HRESULT hr = s->output ? write_list(s, object) : counter_list_show(s->machine, object, s->list_instances, s->json);
@@ -272,7 +272,7 @@ static void pace_taken(struct pace *p)
     p->earliest = clock_ticks() + ticks_of(FASTEST_MS);
 }
 
-static HRESULT show(const struct settings *s, const struct live *l)
+static HRESULT typeperf_show(const struct settings *s, const struct live *l)
 {
     int64_t utc;
     const struct log_cell *cells;
@@ -343,7 +343,7 @@ static void put_refusals(const struct live *l, FILE *to)
         fprintf(to, "%s%s", l->refused.items[i], to == stdout ? "\r\n" : "\n");
 }
 
-static void refuse(void *user, HRESULT reason, const char *path, const char *text)
+static void counter_refuse(void *user, HRESULT reason, const char *path, const char *text)
 {
     struct live *l = user;
     const struct error_kept why = error_keep(reason);
@@ -365,7 +365,7 @@ static HRESULT open_counters(const struct settings *s, struct live *l)
         hr = path ? texts_give(&paths, path) : E_OUTOFMEMORY;
     }
     const struct counter_query_request request = {
-        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = refuse, .user = l};
+        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = counter_refuse, .user = l};
     if (SUCCEEDED(hr))
         hr = counter_query_open(&request, &l->query);
     size_t count = 0;
@@ -400,7 +400,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
     printf("%s\r\n", done_text);
 }
 
-static int collect(const struct settings *s)
+static int typeperf_collect(const struct settings *s)
 {
     struct live l = {0};
     int result = CLI_DONE;
@@ -416,7 +416,7 @@ static int collect(const struct settings *s)
     } else {
         if (!refusals_wait)
             put_refusals(&l, screen_is_terminal(stderr) ? stderr : cli_messages());
-        hr = s->output ? write_log(s, &l) : show(s, &l);
+        hr = s->output ? write_log(s, &l) : typeperf_show(s, &l);
         result = FAILED(hr) ? cli_error(verb_name, hr) : l.refused.count ? CLI_REMARKS : CLI_DONE;
         if (SUCCEEDED(hr) && !s->json)
             put_end(s, &l, refusals_wait);
@@ -429,16 +429,16 @@ static int collect(const struct settings *s)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int typeperf_run(int argc, char **argv)
 {
     struct settings s = {0};
     struct texts arguments = {0};
     cli_speak_as_windows(argc, argv);
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
-        result = parse((int)arguments.count, arguments.items, &s);
+        result = typeperf_parse((int)arguments.count, arguments.items, &s);
     if (result == CLI_DONE)
-        result = s.list || s.list_instances ? list(&s) : collect(&s);
+        result = s.list || s.list_instances ? typeperf_list(&s) : typeperf_collect(&s);
     texts_free(&s.counters);
     texts_free(&arguments);
     return result;
@@ -448,5 +448,5 @@ const struct verb verb_typeperf = {
     .name = verb_name,
     .summary = "shows live counters or writes them to a log",
     .help = help_text,
-    .run = run,
+    .run = typeperf_run,
 };

@@ -79,7 +79,7 @@ static void doctor_free(struct doctor *d)
     memory_free(d->folder);
 }
 
-static HRESULT look(void *user, const struct seen_file *file)
+static HRESULT find_file_time(void *user, const struct seen_file *file)
 {
     struct {
         const char *name;
@@ -97,7 +97,7 @@ int64_t doctor_file_written(const char *path)
         int64_t written;
     } wanted = {path_name(path), 0};
     char *folder = path_folder(path);
-    if (folder && FAILED(folder_each_file(folder, look, &wanted)))
+    if (folder && FAILED(folder_each_file(folder, find_file_time, &wanted)))
         wanted.written = 0;
     memory_free(folder);
     error_clear();
@@ -113,7 +113,7 @@ static void kind_json(struct json *j, const struct doctor_kind *k)
 }
 
 /* Lists all findings there are. */
-static int list(bool as_json)
+static int findings_list(bool as_json)
 {
     struct json j = {.out = stdout};
     if (as_json)
@@ -168,7 +168,7 @@ static void show_text(const struct doctor *d)
         printf("No problems found.\n");
 }
 
-static int worst(const struct doctor *d)
+static int findings_exit_code(const struct doctor *d)
 {
     int severity = DOCTOR_NOTE;
     for (size_t i = 0; i < d->count; i++)
@@ -177,7 +177,7 @@ static int worst(const struct doctor *d)
     return severity == DOCTOR_ERROR ? CLI_FAILED : severity == DOCTOR_WARNING ? CLI_REMARKS : CLI_DONE;
 }
 
-static int examine(struct doctor *d, bool as_json)
+static int doctor_examine(struct doctor *d, bool as_json)
 {
     HRESULT(*const checks[])
     (struct doctor * d) = {
@@ -195,10 +195,10 @@ static int examine(struct doctor *d, bool as_json)
         show_json(d);
     else
         show_text(d);
-    return worst(d);
+    return findings_exit_code(d);
 }
 
-static int run(int argc, char **argv)
+static int doctor_run(int argc, char **argv)
 {
     struct doctor d = {.wait_ms = 10000};
     bool as_json = false, all = false;
@@ -214,7 +214,7 @@ static int run(int argc, char **argv)
         return result;
     d.room = room * MEGABYTE;
     d.wait_ms = wait * 1000;
-    result = all ? list(as_json) : examine(&d, as_json);
+    result = all ? findings_list(as_json) : doctor_examine(&d, as_json);
     doctor_free(&d);
     return result;
 }
@@ -238,5 +238,5 @@ const struct verb verb_doctor = {
         "\n"
         "Exit codes: 0 no problems, or notes only; 3 the worst is a warning; 1 the worst is an error, or the check\n"
         "failed; 2 wrong command line.\n",
-    .run = run,
+    .run = doctor_run,
 };

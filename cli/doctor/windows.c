@@ -275,7 +275,7 @@ struct question {
     char text[1024];
 };
 
-static void ask(void *user)
+static void server_ask(void *user)
 {
     struct question *q = user;
     IDispatch *set = NULL;
@@ -292,7 +292,7 @@ static void ask(void *user)
         CoUninitialize();
 }
 
-static HRESULT tell_answer(struct doctor *d, const struct question *q)
+static HRESULT server_check_answer(struct doctor *d, const struct question *q)
 {
     if (SUCCEEDED(q->answer) || q->answer == E_OUTOFMEMORY)
         return FAILED(q->answer) ? q->answer : S_OK;
@@ -325,7 +325,7 @@ HRESULT doctor_check_server(struct doctor *d)
         return S_OK;
     server_create_repairs_nothing();
     struct question *q = memory_zero(1, sizeof *q);
-    HRESULT hr = q ? thread_start(ask, q, &thread) : E_OUTOFMEMORY;
+    HRESULT hr = q ? thread_start(server_ask, q, &thread) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(q);
         return E_OUTOFMEMORY;
@@ -335,7 +335,7 @@ HRESULT doctor_check_server(struct doctor *d)
     if (!answered)
         return doctor_find(d, DOCTOR_FOUND_SERVER_HANGS, NULL, "the server did not answer a query within %u seconds",
                            (unsigned)(d->wait_ms / 1000));
-    hr = tell_answer(d, q);
+    hr = server_check_answer(d, q);
     memory_free(q);
     return hr;
 }

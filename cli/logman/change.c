@@ -41,7 +41,7 @@ static HRESULT get_moment(struct object *schedule, const char *property, double 
     return hr;
 }
 
-static HRESULT first(struct object *schedules, struct object **out)
+static HRESULT schedule_first(struct object *schedules, struct object **out)
 {
     if (collection_count(schedules) != 0)
         return collection_item(schedules, 0, out);
@@ -158,7 +158,7 @@ static HRESULT logman_put_schedule(const struct logman_line *line, struct object
     HRESULT hr = manual ? make_manual(manual, set, schedules) : S_OK;
     if (FAILED(hr) || (!logman_option(line, LOGMAN_BEGIN) && !logman_option(line, LOGMAN_END) && !repeat))
         return hr;
-    hr = first(schedules, &schedule);
+    hr = schedule_first(schedules, &schedule);
     if (FAILED(hr))
         return hr;
     hr = read_moments(line, schedule, &m);
@@ -270,7 +270,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
 }
 
 /* A path may lack its first backslash, and have "%%" as in a batch file. */
-static HRESULT mend_path(struct texts *paths, size_t i)
+static HRESULT path_normalize(struct texts *paths, size_t i)
 {
     char *path = paths->items[i];
     for (char *percent = path; (percent = strstr(percent, "%%")) != NULL; percent++)
@@ -297,7 +297,7 @@ static HRESULT put_paths(const struct change *c, enum logman_use use, const char
     if (SUCCEEDED(hr) && file)
         hr = lines_read(file->words.items[0], &paths);
     for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++)
-        hr = mend_path(&paths, i);
+        hr = path_normalize(&paths, i);
     if (SUCCEEDED(hr))
         hr = put_texts(c->collector, property, &paths);
     texts_free(&paths);

@@ -413,7 +413,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
 }
 
 /* Words that were copied from a page: the quotes that hold them no shell knows. */
-static HRESULT mend_words(struct logman_line *line, struct texts *words)
+static HRESULT join_curly_quotes(struct logman_line *line, struct texts *words)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < words->count && SUCCEEDED(hr); i++)
@@ -611,7 +611,7 @@ static HRESULT read_words(struct logman_line *line, struct operands *o, size_t c
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = texts_add(&r.words, words[i]);
     if (SUCCEEDED(hr))
-        hr = mend_words(line, &r.words);
+        hr = join_curly_quotes(line, &r.words);
     while (SUCCEEDED(hr) && r.at < r.words.count)
         hr = read_word(&r, o);
     texts_free(&r.words);

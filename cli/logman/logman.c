@@ -248,7 +248,7 @@ static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *t
     return remark ? texts_give(&r->issues, remark) : E_OUTOFMEMORY;
 }
 
-static HRESULT commit(struct run *r, struct logman_target *t, uint32_t mode)
+static HRESULT run_commit(struct run *r, struct logman_target *t, uint32_t mode)
 {
     struct object *issues;
     HRESULT hr = put_credentials(r, t->set);
@@ -284,7 +284,7 @@ static HRESULT must_exist(const struct logman_target *t)
     return t->found ? S_OK : not_found(t);
 }
 
-static HRESULT create(struct run *r, struct logman_target *t)
+static HRESULT run_create(struct run *r, struct logman_target *t)
 {
     unsigned adverb = r->line->adverb;
     if (t->session && adverb == 0)
@@ -297,14 +297,14 @@ static HRESULT create(struct run *r, struct logman_target *t)
     if (SUCCEEDED(hr))
         hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
     if (SUCCEEDED(hr))
-        hr = commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
+        hr = run_commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
     return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
 }
 
-static HRESULT start(struct run *r, struct logman_target *t)
+static HRESULT run_start(struct run *r, struct logman_target *t)
 {
     if (t->session)
-        return create(r, t);
+        return run_create(r, t);
     HRESULT hr = must_exist(t);
     if (SUCCEEDED(hr))
         hr = set_start(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
@@ -326,12 +326,12 @@ static HRESULT delete (struct run *r, struct logman_target *t)
     return SUCCEEDED(hr) ? set_delete(t->set, &caller_self) : hr;
 }
 
-static HRESULT update(struct run *r, struct logman_target *t)
+static HRESULT run_update(struct run *r, struct logman_target *t)
 {
     struct value status;
     HRESULT hr = must_exist(t);
     if (SUCCEEDED(hr) && logman_option(r->line, LOGMAN_FLUSH))
-        return commit(r, t, SETS_MODIFY | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE);
+        return run_commit(r, t, SETS_MODIFY | SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE);
     if (SUCCEEDED(hr))
         hr = logman_target_choose(t, r->line->adverb);
     if (SUCCEEDED(hr))
@@ -340,7 +340,7 @@ static HRESULT update(struct run *r, struct logman_target *t)
         hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
     if (SUCCEEDED(hr))
         hr = object_get(t->set, class_property(t->set->class, "Status"), &status);
-    return SUCCEEDED(hr) ? commit(r, t, SETS_MODIFY | (status.u32 == 1 ? SETS_UPDATE_RUNNING : 0)) : hr;
+    return SUCCEEDED(hr) ? run_commit(r, t, SETS_MODIFY | (status.u32 == 1 ? SETS_UPDATE_RUNNING : 0)) : hr;
 }
 
 static HRESULT xml_option(const struct run *r, const char **path)
@@ -350,7 +350,7 @@ static HRESULT xml_option(const struct run *r, const char **path)
     return xml ? S_OK : error_set(E_INVALIDARG, "-xml: missing file");
 }
 
-static HRESULT import(struct run *r, struct logman_target *t)
+static HRESULT run_import(struct run *r, struct logman_target *t)
 {
     const char *path;
     char *xml = NULL;
@@ -364,7 +364,7 @@ static HRESULT import(struct run *r, struct logman_target *t)
         hr = set_from_xml(t->set, xml, size, NULL);
     memory_free(xml);
     if (SUCCEEDED(hr))
-        hr = commit(r, t, SETS_CREATE_NEW);
+        hr = run_commit(r, t, SETS_CREATE_NEW);
     return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
 }
 
@@ -382,7 +382,7 @@ static HRESULT write_template(const char *path, const char *xml)
     return hr;
 }
 
-static HRESULT export(struct run *r, struct logman_target *t)
+static HRESULT run_export(struct run *r, struct logman_target *t)
 {
     const char *path;
     char *xml = NULL;
@@ -413,7 +413,7 @@ static HRESULT query_providers(const struct run *r, const char *server)
                      "-s: cannot list the providers of '%s': only those of this computer are known", server);
 }
 
-static HRESULT query(struct run *r)
+static HRESULT run_query(struct run *r)
 {
     const struct logman_option *server = logman_option(r->line, LOGMAN_SERVER);
     const bool sessions = logman_is_given(r->line, LOGMAN_SESSION);
@@ -439,14 +439,15 @@ static HRESULT query(struct run *r)
     return hr;
 }
 
-static HRESULT act(struct run *r)
+static HRESULT run_verb(struct run *r)
 {
     static HRESULT (*const verbs[])(struct run *, struct logman_target *) = {
-        [LOGMAN_CREATE] = create, [LOGMAN_START] = start,   [LOGMAN_STOP] = stop,    [LOGMAN_DELETE] = delete,
-        [LOGMAN_UPDATE] = update, [LOGMAN_IMPORT] = import, [LOGMAN_EXPORT] = export};
+        [LOGMAN_CREATE] = run_create, [LOGMAN_START] = run_start,   [LOGMAN_STOP] = stop,
+        [LOGMAN_DELETE] = delete,     [LOGMAN_UPDATE] = run_update, [LOGMAN_IMPORT] = run_import,
+        [LOGMAN_EXPORT] = run_export};
     struct logman_target t = {0};
     if (r->line->verb == LOGMAN_QUERY)
-        return query(r);
+        return run_query(r);
     HRESULT hr = logman_target_open(r->line, &t);
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
@@ -542,7 +543,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
         if (j)
             json_begin(j, NULL, '{');
         if (SUCCEEDED(hr))
-            hr = act(&r);
+            hr = run_verb(&r);
         if (j)
             end_json(&r, hr);
         else if (SUCCEEDED(hr))
@@ -570,7 +571,7 @@ static HRESULT split_settings(int argc, char **argv, struct texts *words, struct
     return hr;
 }
 
-static int run(int argc, char **argv)
+static int logman_run(int argc, char **argv)
 {
     struct texts words = {0}, settings = {0};
     struct json json = {.out = stdout};
@@ -607,5 +608,5 @@ static int run(int argc, char **argv)
 const struct verb verb_logman = {
     .name = VERB,
     .summary = "creates, starts, stops, shows and changes sets and trace sessions, like Windows' logman",
-    .run = run,
+    .run = logman_run,
 };

@@ -229,7 +229,7 @@ static HRESULT put_level(struct object *provider, const char *option, const char
 /* ---- the collector's ---- */
 
 /* The index of the provider with that GUID among those of the collector; SIZE_MAX: there is none. */
-static HRESULT find(struct object *providers, const GUID *guid, size_t *index)
+static HRESULT provider_find_index(struct object *providers, const GUID *guid, size_t *index)
 {
     const size_t count = collection_count(providers);
     *index = SIZE_MAX;
@@ -260,7 +260,7 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
         return error_prefix(hr, "%s", option);
     hr = guid_of(provider, &guid);
     if (SUCCEEDED(hr))
-        hr = find(providers, &guid, &index);
+        hr = provider_find_index(providers, &guid, &index);
     if (SUCCEEDED(hr) && negated) {
         hr = index == SIZE_MAX ? error_set(E_INVALIDARG, "%s: the set has no provider '%s'", option, words[0])
                                : collection_remove(providers, index);
@@ -281,7 +281,7 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
 }
 
 /* Words between blanks and tabs; quotes hold blanks together. At most `most`; the rest is a free name. */
-static size_t split(char *line, char **words, size_t most)
+static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;
     while (count < most) {
@@ -308,7 +308,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
             hr = E_OUTOFMEMORY;
             break;
         }
-        const size_t count = split(copy, words, 3);
+        const size_t count = line_split(copy, words, 3);
         if (count)
             hr = put_provider(collector, "-pf", false, words, count);
         /* A name of blanks without quotes. */

@@ -237,7 +237,7 @@ static void json_counts(struct diff *d, const struct report_compared *c, HRESULT
 
 /* ---- the verb ---- */
 
-static int compare(struct diff *d, struct report_compare *how)
+static int config_compare(struct diff *d, struct report_compare *how)
 {
     struct report_compared c;
     how->about = d;
@@ -287,7 +287,8 @@ static int config_diff(int argc, char **argv)
     else if (files.count != 2)
         result = cli_usage(CONFIG_VERB, "diff: expected two files, got %zu", files.count);
     else
-        result = compare(&(struct diff){.paths = {files.items[0], files.items[1]}, .j = as_json ? &j : NULL}, &how);
+        result =
+            config_compare(&(struct diff){.paths = {files.items[0], files.items[1]}, .j = as_json ? &j : NULL}, &how);
     texts_free(&files);
     texts_free(&ignore);
     texts_free(&tables);
@@ -314,7 +315,7 @@ static void say(const char *path, const struct texts *remarks)
 }
 
 /* CLI_DONE, CLI_FAILED or CLI_REMARKS. JSON has remarks and errors in itself, and nothing comes between its lines. */
-static int show(const char *path, const struct texts *tables, struct json *j)
+static int config_show(const char *path, const struct texts *tables, struct json *j)
 {
     struct texts remarks = {0};
     HRESULT hr = j ? config_show_json(path, tables, j, &remarks) : config_show_text(path, tables, &remarks);
@@ -337,14 +338,14 @@ static int show_all(int argc, char **argv)
     struct json j = {.out = stdout};
     int result = options_parse(CONFIG_VERB, argc, argv, options, sizeof options / sizeof *options, &files);
     if (result == CLI_DONE && files.count == 0)
-        result = cli_usage(CONFIG_VERB, "which file?");
+        result = cli_usage(CONFIG_VERB, "missing file");
     const bool begun = result == CLI_DONE;
     if (begun && as_json)
         json_begin(&j, NULL, '[');
     for (size_t i = 0; begun && i < files.count; i++) {
         if (i > 0 && !as_json)
             putchar('\n');
-        const int one = show(files.items[i], &tables, as_json ? &j : NULL);
+        const int one = config_show(files.items[i], &tables, as_json ? &j : NULL);
         result = result == CLI_FAILED || one == CLI_DONE ? result : one;
     }
     if (begun && as_json)
@@ -354,7 +355,7 @@ static int show_all(int argc, char **argv)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int config_run(int argc, char **argv)
 {
     /* Where Wine takes the output for a terminal it writes character by character otherwise. */
     setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
@@ -381,4 +382,4 @@ const struct verb verb_config = {
     "Files may have any size. Exit code 3: a file is corrupt or truncated; all its complete rows are shown or "
     "compared.\n"
     "Exit codes of diff: 0 equal, 1 different, 2 not compared.\n",
-    run};
+    config_run};

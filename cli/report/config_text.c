@@ -175,7 +175,7 @@ static const char *behind_row(const struct shown_table *t, const char *at)
 }
 
 /* The rows that waited: how wide the columns are is known. */
-static void measure(struct shown_table *t)
+static void table_measure(struct shown_table *t)
 {
     const struct report_table *table = t->table;
     size_t line = 0, last = 0;
@@ -220,7 +220,7 @@ static HRESULT on_table(void *about, const struct report_table *t)
     }
     struct shown_table *shown = &s->open[t->depth];
     if (t->depth)
-        measure(&s->open[t->depth - 1]); /* the row that it stands in comes first */
+        table_measure(&s->open[t->depth - 1]); /* the row that it stands in comes first */
     const char *source = report_attribute(t->attributes, t->attribute_count, "source");
     memset(shown->widths, 0, sizeof shown->widths);
     shown->table = t;
@@ -286,7 +286,7 @@ static HRESULT on_row(void *about, const struct report_table *t, const struct re
     shown->rows += !row->footer;
     if (!shown->measured) {
         if (++shown->waiting_rows >= FIRST_ROWS || b->length >= FIRST_BYTES)
-            measure(shown);
+            table_measure(shown);
         return S_OK;
     }
     print_row(shown, b->text, behind_row(shown, b->text));
@@ -301,7 +301,7 @@ static HRESULT on_table_end(void *about, const struct report_table *t)
         s->hidden--;
         return S_OK;
     }
-    measure(&s->open[t->depth]);
+    table_measure(&s->open[t->depth]);
     indent(t->depth, 2);
     if (s->open[t->depth].rows)
         printf("(%llu row%s)\n", (unsigned long long)s->open[t->depth].rows, s->open[t->depth].rows == 1 ? "" : "s");

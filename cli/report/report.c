@@ -151,7 +151,7 @@ static HRESULT show_json(struct report_request *r)
     return hr;
 }
 
-static int tell(struct report_request *r)
+static int report_print_result(struct report_request *r)
 {
     for (size_t i = 0; i < r->remarks.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
@@ -182,7 +182,7 @@ static bool is_report_alone(const struct report_request *r)
     return r->html && r->operands.count == 1 && text_equal_nocase(path_extension(r->operands.items[0]), ".xml");
 }
 
-static int run(int argc, char **argv)
+static int report_run(int argc, char **argv)
 {
     struct report_request r = {0};
     const struct option options[] = {{"schema", OPTION_TEXTS, &r.schemas},
@@ -207,7 +207,7 @@ static int run(int argc, char **argv)
         result = cli_usage(VERB, "-sheet: requires -html");
     if (result == CLI_DONE) {
         const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
-        result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
+        result = FAILED(hr) ? cli_error(VERB, hr) : report_print_result(&r);
     }
     report_request_free(&r);
     texts_free(&r.known.manifests);
@@ -241,4 +241,4 @@ const struct verb verb_report = {
     "\n"
     "Exit code 3: the report was created, with warnings about its inputs or schemas. Ctrl+C cancels it; no report is\n"
     "written then.\n",
-    run};
+    report_run};

@@ -89,7 +89,7 @@ static HRESULT check_output(const struct rules_request *r)
     return S_OK;
 }
 
-static HRESULT apply(struct rules_request *r)
+static HRESULT rules_request_apply(struct rules_request *r)
 {
     const struct rules_job job = {
         .rules = r->read,
@@ -170,7 +170,7 @@ static void show_json(const struct rules_request *r)
     json_end(&j, '}');
 }
 
-static int tell(const struct rules_request *r)
+static int rules_print_result(const struct rules_request *r)
 {
     const struct texts *const said[] = {rules_errors(r->read), &r->outcome.errors, rules_remarks(r->read),
                                         &r->outcome.remarks};
@@ -187,7 +187,7 @@ static int tell(const struct rules_request *r)
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int rules_run(int argc, char **argv)
 {
     struct rules_request r = {0};
     const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules}, {"o", OPTION_TEXT, &r.output},
@@ -195,7 +195,7 @@ static int run(int argc, char **argv)
                                      {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && r.operands.count != 1)
-        result = cli_usage(VERB, r.operands.count ? "expected one report" : "which report?");
+        result = cli_usage(VERB, r.operands.count ? "expected one report" : "missing report");
     if (result == CLI_DONE) {
         HRESULT hr = check_input(&r);
         if (SUCCEEDED(hr))
@@ -203,8 +203,8 @@ static int run(int argc, char **argv)
         if (SUCCEEDED(hr))
             hr = read_rules(&r);
         if (SUCCEEDED(hr))
-            hr = apply(&r);
-        result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
+            hr = rules_request_apply(&r);
+        result = FAILED(hr) ? cli_error(VERB, hr) : rules_print_result(&r);
     }
     rules_outcome_free(&r.outcome);
     rules_free(r.read);
@@ -230,4 +230,4 @@ const struct verb verb_rules = {
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
     "1 the rules could not be applied; 2 wrong command line.\n",
-    run};
+    rules_run};

@@ -365,7 +365,7 @@ static HRESULT add_providers(const struct adding *a, const char *path)
     return hr;
 }
 
-static int add(int argc, char **argv)
+static int manifest_add(int argc, char **argv)
 {
     struct adding a = {0};
     struct texts operands = {0};
@@ -407,7 +407,7 @@ static HRESULT print_one(const struct known_provider *p, struct json *j)
     return S_OK;
 }
 
-static int list(int argc, char **argv)
+static int manifest_list(int argc, char **argv)
 {
     bool as_json = false;
     const struct option options[] = {{"json", OPTION_FLAG, &as_json}};
@@ -471,7 +471,7 @@ static HRESULT load_file(const char *path, struct shown *out)
     return hr;
 }
 
-static HRESULT load(const char *what, const char *languages, struct shown *out)
+static HRESULT manifest_load_file(const char *what, const char *languages, struct shown *out)
 {
     struct provider_manifest *m = NULL;
     GUID guid;
@@ -511,7 +511,7 @@ static HRESULT show_all(const struct shown *s, const char *languages, bool as_js
     return hr;
 }
 
-static int show(int argc, char **argv)
+static int manifest_show(int argc, char **argv)
 {
     bool as_json = false;
     const char *language = NULL;
@@ -523,7 +523,7 @@ static int show(int argc, char **argv)
     if (result == CLI_DONE) {
         struct shown all = {.counters = {0}};
         char *own = language ? text_copy(language) : host_ui_languages();
-        HRESULT hr = own ? load(operands.items[0], own, &all) : E_OUTOFMEMORY;
+        HRESULT hr = own ? manifest_load_file(operands.items[0], own, &all) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = show_all(&all, own, as_json);
         registered_countersets_free(&all.counters);
@@ -590,7 +590,8 @@ static int remove_provider(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"show", show}, {"remove", remove_provider}};
+    static const struct sub_verb verbs[] = {
+        {"add", manifest_add}, {"list", manifest_list}, {"show", manifest_show}, {"remove", remove_provider}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 

@@ -24,7 +24,7 @@ static HRESULT load(struct shown *s)
 }
 
 /* The remarks of what could not be loaded go to stderr. */
-static int finish(struct shown *s, HRESULT hr)
+static int shown_finish(struct shown *s, HRESULT hr)
 {
     int result = FAILED(hr) ? cli_error(VERB, hr) : s->remarks.count ? CLI_REMARKS : CLI_DONE;
     for (size_t i = 0; SUCCEEDED(hr) && i < s->remarks.count; i++)
@@ -36,7 +36,7 @@ static int finish(struct shown *s, HRESULT hr)
 
 /* ---- add, remove ---- */
 
-static int add(int argc, char **argv)
+static int mof_add(int argc, char **argv)
 {
     bool force = false;
     struct texts operands = {0};
@@ -65,7 +65,7 @@ static int remove_file(int argc, char **argv)
     texts_free(&operands);
     /* What another file needed of this one is told now. */
     struct shown s = {.classes = NULL};
-    return result == CLI_DONE ? finish(&s, load(&s)) : result;
+    return result == CLI_DONE ? shown_finish(&s, load(&s)) : result;
 }
 
 /* ---- list ---- */
@@ -106,11 +106,11 @@ static void list_file(struct shown *s, const char *name, bool shipped)
         json_integer(&s->j, "classes", (int64_t)own);
         json_end(&s->j, '}');
     } else {
-        printf("  %zu event classes\n", own);
+        printf(" %zu event classes\n", own);
     }
 }
 
-static int list(int argc, char **argv)
+static int mof_list(int argc, char **argv)
 {
     struct shown s = {.j = {.out = stdout}};
     struct texts names = {0};
@@ -131,7 +131,7 @@ static int list(int argc, char **argv)
             json_end(&s.j, ']');
     }
     texts_free(&names);
-    return finish(&s, hr);
+    return shown_finish(&s, hr);
 }
 
 /* ---- show ---- */
@@ -339,7 +339,7 @@ static HRESULT show_all(struct shown *s, const char *name)
     return hr;
 }
 
-static int show(int argc, char **argv)
+static int mof_show(int argc, char **argv)
 {
     struct shown s = {.j = {.out = stdout}};
     struct texts operands = {0};
@@ -348,14 +348,15 @@ static int show(int argc, char **argv)
     if (result == CLI_DONE && operands.count != 1)
         result = cli_usage(VERB, "show: expected a class or a GUID");
     if (result == CLI_DONE)
-        result = finish(&s, show_all(&s, operands.items[0]));
+        result = shown_finish(&s, show_all(&s, operands.items[0]));
     texts_free(&operands);
     return result;
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"add", add}, {"list", list}, {"show", show}, {"remove", remove_file}};
+    static const struct sub_verb verbs[] = {
+        {"add", mof_add}, {"list", mof_list}, {"show", mof_show}, {"remove", remove_file}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 

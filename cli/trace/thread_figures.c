@@ -252,7 +252,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
 /* ---- rows ---- */
 
 /* Who runs, or is ready, has done so until now. */
-static void settle(struct thread_figures *f, int64_t now)
+static void figures_settle(struct thread_figures *f, int64_t now)
 {
     size_t at = 0;
     for (struct one_processor *p; (p = id_map_next(&f->processors, &at, NULL));) {
@@ -276,7 +276,7 @@ static bool is_any(const struct figures *of)
     return memcmp(of, &none, sizeof none) != 0;
 }
 
-static void add(struct figures *to, const struct figures *of)
+static void figures_accumulate(struct figures *to, const struct figures *of)
 {
     to->ran += of->ran;
     to->ready += of->ready;
@@ -314,14 +314,14 @@ static HRESULT rows_of_processes(struct thread_figures *f, struct figures_row *r
     for (size_t at = 0; SUCCEEDED(hr) && (t = id_map_next(&f->threads, &at, NULL));) {
         sum = is_any(&t->of) ? id_map_put(&sums, (uint64_t)t->process + 1) : NULL;
         if (sum)
-            add(sum, &t->of);
+            figures_accumulate(sum, &t->of);
         else if (is_any(&t->of))
             hr = no_memory();
     }
     for (size_t at = 0; SUCCEEDED(hr) && (p = id_map_next(&f->processes, &at, &key));) {
         sum = is_any(&p->of) ? id_map_put(&sums, key) : NULL;
         if (sum)
-            add(sum, &p->of);
+            figures_accumulate(sum, &p->of);
         else if (is_any(&p->of))
             hr = no_memory();
     }
@@ -338,7 +338,7 @@ HRESULT thread_figures_rows(struct thread_figures *f, int64_t now, bool of_threa
     *rows = memory_zero(f->threads.count + f->processes.count + 1, sizeof **rows);
     if (!*rows)
         return no_memory();
-    settle(f, now);
+    figures_settle(f, now);
     const HRESULT hr = of_threads ? rows_of_threads(f, *rows, count) : rows_of_processes(f, *rows, count);
     if (FAILED(hr)) {
         memory_free(*rows);
@@ -352,7 +352,7 @@ void thread_figures_reset(struct thread_figures *f, int64_t now)
     struct one_thread *t;
     struct one_process *p;
     uint64_t key;
-    settle(f, now);
+    figures_settle(f, now);
     /* Where one is removed, another may come into its place, which is looked at again then. */
     for (size_t at = 0; (t = id_map_next(&f->threads, &at, &key));) {
         t->of = (struct figures){0};

@@ -102,7 +102,7 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
 }
 
-static HRESULT take(void *context, const struct trace_event *event)
+static HRESULT show_take_event(void *context, const struct trace_event *event)
 {
     struct show *s = context;
     struct dumped_event e;
@@ -127,7 +127,7 @@ static HRESULT flush(void *context)
 }
 
 /* Until it is asked to end, or what is shown is enough. */
-static HRESULT follow(struct show *s)
+static HRESULT show_follow_files(struct show *s)
 {
     if (!interrupt_begin())
         return error_set(E_FAIL, "cannot wait for Ctrl+C");
@@ -135,7 +135,7 @@ static HRESULT follow(struct show *s)
     while (SUCCEEDED(hr) && !(s->max != 0 && s->shown >= s->max) && !interrupt_wait(LOOK_MS)) {
         hr = trace_inputs_grow(&s->inputs);
         if (hr == S_OK)
-            hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
+            hr = trace_inputs_read(&s->inputs, show_take_event, s, NULL, NULL);
         if (SUCCEEDED(hr))
             hr = flush(s);
     }
@@ -147,14 +147,14 @@ static HRESULT show_files(struct show *s)
 {
     HRESULT hr = s->follow ? trace_inputs_follow(&s->inputs) : S_OK;
     if (SUCCEEDED(hr))
-        hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
-    return SUCCEEDED(hr) && s->follow ? follow(s) : hr;
+        hr = trace_inputs_read(&s->inputs, show_take_event, s, NULL, NULL);
+    return SUCCEEDED(hr) && s->follow ? show_follow_files(s) : hr;
 }
 
 static HRESULT show_sessions(struct show *s)
 {
     s->processes->live = true;
-    const HRESULT hr = trace_sessions_read(&s->sessions, false, take, flush, s);
+    const HRESULT hr = trace_sessions_read(&s->sessions, false, show_take_event, flush, s);
     return hr == E_ABORT ? S_OK : hr;
 }
 
@@ -191,7 +191,7 @@ static int read_level(struct show *s)
     return CLI_DONE;
 }
 
-static int check(struct show *s, const struct texts *words)
+static int show_check_line(struct show *s, const struct texts *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         const HRESULT hr = texts_add(&s->files, words->items[i]);
@@ -208,7 +208,7 @@ static int check(struct show *s, const struct texts *words)
     return result == CLI_DONE ? read_range(s) : result;
 }
 
-static int show(struct show *s)
+static int show_events(struct show *s)
 {
     s->processes = memory_zero(1, sizeof *s->processes);
     HRESULT hr = s->processes ? cli_trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
@@ -250,9 +250,9 @@ static int run_show(int argc, char **argv)
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
     if (result == CLI_DONE)
-        result = check(&s, &words);
+        result = show_check_line(&s, &words);
     if (result == CLI_DONE)
-        result = show(&s);
+        result = show_events(&s);
     trace_inputs_close(&s.inputs);
     trace_schemas_close(&s.schemas);
     if (s.processes)

@@ -194,7 +194,7 @@ static bool tells_process(const struct dumped_event *e)
     return guid_equal(&h->ProviderId, &provider) && (h->EventDescriptor.Id == 1 || h->EventDescriptor.Id == 15);
 }
 
-static HRESULT take(void *context, enum event_step step, const struct event_value *v)
+static HRESULT process_event_take(void *context, enum event_step step, const struct event_value *v)
 {
     struct told *t = context;
     if (step != STEP_VALUE || v->depth != 0)
@@ -215,7 +215,7 @@ const char *trace_process_base_name(const char *path)
     return name;
 }
 
-static HRESULT keep(struct trace_processes *p, uint32_t id, const char *name)
+static HRESULT processes_set_name(struct trace_processes *p, uint32_t id, const char *name)
 {
     char *copy = text_copy(trace_process_base_name(name));
     if (!copy)
@@ -233,11 +233,11 @@ HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_even
     if (!tells_process(e))
         return S_OK;
     const struct event_data data = event_data_of(e->record, e->pointer_size);
-    HRESULT hr = event_values_walk(e->schema, &data, take, &told, NULL);
+    HRESULT hr = event_values_walk(e->schema, &data, process_event_take, &told, NULL);
     if (hr == EVENT_DATA_INVALID)
         hr = S_OK;
     if (SUCCEEDED(hr) && told.has_id && told.name.length != 0 && !told.name.failed)
-        hr = keep(p, (uint32_t)told.id, told.name.text);
+        hr = processes_set_name(p, (uint32_t)told.id, told.name.text);
     text_buffer_free(&told.name);
     return hr;
 }
@@ -252,7 +252,7 @@ const char *trace_process_name(struct trace_processes *p, uint32_t id)
         return NULL;
     if (process_program(id, process_start_time(id), &path) != S_OK)
         path = NULL;
-    const HRESULT hr = keep(p, id, path ? path : ""); /* asked once */
+    const HRESULT hr = processes_set_name(p, id, path ? path : ""); /* asked once */
     memory_free(path);
     return SUCCEEDED(hr) && p->kept[at].name[0] ? p->kept[at].name : NULL;
 }

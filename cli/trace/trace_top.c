@@ -30,7 +30,7 @@ struct block {
     WCHAR file[NAME_UNITS];
 };
 
-static void clear(struct block *b)
+static void block_clear(struct block *b)
 {
     memset(b, 0, sizeof *b);
     b->p.Wnode.BufferSize = sizeof *b;
@@ -62,7 +62,7 @@ static void end_left_ones(const struct etw_api *etw)
     ULONG count = 0;
     if (blocks && again) {
         for (size_t i = 0; i < SESSIONS; i++) {
-            clear(&blocks[i]);
+            block_clear(&blocks[i]);
             list[i] = &blocks[i].p;
         }
         const ULONG code = etw->QueryAllTracesW(list, SESSIONS, &count);
@@ -71,7 +71,7 @@ static void end_left_ones(const struct etw_api *etw)
     for (ULONG i = 0; i < count; i++) {
         if (!is_left(blocks[i].name))
             continue;
-        clear(again);
+        block_clear(again);
         (void)etw->ControlTraceW(0, blocks[i].name, &again->p, EVENT_TRACE_CONTROL_STOP);
     }
     memory_free(again);
@@ -86,7 +86,7 @@ static HRESULT with_name(const char *name, bool start)
     WCHAR *units = NULL;
     HRESULT hr = b ? text_to_utf16(name, &units, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        clear(b);
+        block_clear(b);
         b->p.LogFileMode = TRACE_MODE_REAL_TIME | TRACE_MODE_SYSTEM_LOGGER;
         b->p.LogFileNameOffset = start ? 0 : b->p.LogFileNameOffset;
         b->p.BufferSize = BUFFER_KB;
@@ -315,7 +315,7 @@ static HRESULT next_table(struct top *t, int64_t now)
 
 /* ---- events ---- */
 
-static HRESULT take(void *context, const struct trace_event *event)
+static HRESULT top_take_event(void *context, const struct trace_event *event)
 {
     struct top *t = context;
     const int64_t time = event->record->EventHeader.TimeStamp.QuadPart;
@@ -339,7 +339,7 @@ static HRESULT take(void *context, const struct trace_event *event)
 }
 
 /* When no event comes by which a table would be due. */
-static HRESULT look(void *context)
+static HRESULT top_check_due(void *context)
 {
     struct top *t = context;
     const int64_t now = clock_utc();
@@ -366,7 +366,7 @@ static HRESULT top_of_session(struct top *t)
     if (SUCCEEDED(hr))
         hr = texts_add(&names, name);
     if (SUCCEEDED(hr))
-        hr = trace_sessions_read(&names, false, take, look, t);
+        hr = trace_sessions_read(&names, false, top_take_event, top_check_due, t);
     const struct error_kept why = error_keep(hr);
     top_session_stop(name);
     interrupt_end();
@@ -388,7 +388,7 @@ static HRESULT top_of_files(struct top *t, const struct texts *files)
 {
     HRESULT hr = trace_inputs_open(&t->inputs, files);
     if (SUCCEEDED(hr))
-        hr = trace_inputs_read(&t->inputs, take, t, NULL, NULL);
+        hr = trace_inputs_read(&t->inputs, top_take_event, t, NULL, NULL);
     if (FAILED(hr) || (t->max != 0 && t->shown >= t->max))
         return hr;
     if (t->figures.begin == 0)

@@ -157,7 +157,7 @@ static bool is_nowhere(const char *path)
     return text_equal_nocase(path, "NUL") || strcmp(path, "/dev/null") == 0;
 }
 
-static int check(struct tracerpt *t)
+static int tracerpt_check_line(struct tracerpt *t)
 {
     int result = check_report(t);
     /* Lines that have it mostly name where formats are too. */
@@ -195,13 +195,13 @@ static int read_range(struct tracerpt *t)
 
 /* ---- the events ---- */
 
-static bool tells_lost(const EVENT_RECORD *r)
+static bool reports_lost_events(const EVENT_RECORD *r)
 {
     static const GUID lost = {0x6A399AE0, 0x4BC6, 0x4DE9, {0x87, 0x0B, 0x36, 0x57, 0xF8, 0x94, 0x7E, 0x7E}};
     return r->EventHeader.EventDescriptor.Opcode == 32 && guid_equal(&r->EventHeader.ProviderId, &lost);
 }
 
-static HRESULT take(void *context, const struct trace_event *e)
+static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
 {
     struct tracerpt *t = context;
     struct dumped_event event;
@@ -215,7 +215,7 @@ static HRESULT take(void *context, const struct trace_event *e)
         hr = t->dump ? event_dump_add(t->dump, &event, &decoded) : dumped_event_decodes(&event, &decoded);
     if (SUCCEEDED(hr)) {
         t->undecoded += !decoded;
-        if (t->sessions.count != 0 && tells_lost(e->record)) {
+        if (t->sessions.count != 0 && reports_lost_events(e->record)) {
             uint32_t count = 1;
             if (e->record->UserDataLength >= sizeof count)
                 memcpy(&count, e->record->UserData, sizeof count);
@@ -376,7 +376,7 @@ static HRESULT open_outputs(struct tracerpt *t)
     return hr;
 }
 
-static int make(struct tracerpt *t)
+static int tracerpt_write(struct tracerpt *t)
 {
     HRESULT hr = cli_trace_schemas_open(&t->known, &t->schemas);
     t->kinds.schemas = t->schemas.all;
@@ -390,8 +390,9 @@ static int make(struct tracerpt *t)
         return result;
     hr = open_outputs(t);
     if (SUCCEEDED(hr)) {
-        hr = t->sessions.count != 0 ? trace_sessions_read(&t->sessions, t->raw, take, NULL, t)
-                                    : trace_inputs_read(&t->inputs, take, t, trace_inputs_progress, &t->progress);
+        hr = t->sessions.count != 0
+                 ? trace_sessions_read(&t->sessions, t->raw, tracerpt_take_event, NULL, t)
+                 : trace_inputs_read(&t->inputs, tracerpt_take_event, t, trace_inputs_progress, &t->progress);
     }
     const struct error_kept why = error_keep(hr);
     const HRESULT closed = event_dump_close(t->dump);
@@ -464,7 +465,7 @@ static int make_all(struct tracerpt *t)
             return cli_error(VERB, hr);
     }
     if (dumps) {
-        const int result = make(t);
+        const int result = tracerpt_write(t);
         return result == CLI_DONE ? reported : result;
     }
     print_result(t);
@@ -472,7 +473,7 @@ static int make_all(struct tracerpt *t)
     return reported;
 }
 
-static int run(int argc, char **argv)
+static int tracerpt_run(int argc, char **argv)
 {
     struct tracerpt t = {0};
     struct texts arguments = {0};
@@ -508,7 +509,7 @@ static int run(int argc, char **argv)
                                &t.files);
     }
     if (result == CLI_DONE)
-        result = check(&t);
+        result = tracerpt_check_line(&t);
     const bool begun = result == CLI_DONE && interrupt_begin();
     if (result == CLI_DONE)
         result = begun ? make_all(&t) : cli_error(VERB, error_set(E_FAIL, "cannot wait for Ctrl+C"));
@@ -570,4 +571,4 @@ const struct verb verb_tracerpt = {
     "\n"
     "Events that cannot be decoded are dumped in hexadecimal, in CSV with the reason, and are counted.\n"
     "Exit code 3: done, but a trace was corrupt; a message says where.\n",
-    run};
+    tracerpt_run};

@@ -46,7 +46,7 @@ HRESULT extract_for(const struct caller *caller, const char *cabinet, const char
     return hr;
 }
 
-static HRESULT tell(const char *folder, const char *name, extracted_callback callback, void *context)
+static HRESULT extracted_file_report(const char *folder, const char *name, extracted_callback callback, void *context)
 {
     WCHAR *wide = NULL;
     char *path = path_join(folder, name);
@@ -61,7 +61,7 @@ static HRESULT tell(const char *folder, const char *name, extracted_callback cal
     return hr;
 }
 
-static HRESULT extract_and_tell(const char *cabinet, const char *folder, extracted_callback callback, void *context)
+static HRESULT extract_and_report(const char *cabinet, const char *folder, extracted_callback callback, void *context)
 {
     struct cabinet *c;
     HRESULT hr = check_path(&caller_self, "cabinet", cabinet);
@@ -73,7 +73,7 @@ static HRESULT extract_and_tell(const char *cabinet, const char *folder, extract
         return hr;
     hr = cabinet_extract_all(c, folder, NULL);
     for (size_t i = 0; SUCCEEDED(hr) && callback && i < cabinet_count(c); i++)
-        hr = tell(folder, cabinet_entry_at(c, i)->name, callback, context);
+        hr = extracted_file_report(folder, cabinet_entry_at(c, i)->name, callback, context);
     cabinet_close(c);
     return hr;
 }
@@ -87,7 +87,7 @@ HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extr
     if (SUCCEEDED(hr))
         hr = text_from_utf16(folder, wcslen(folder), false, &to);
     if (SUCCEEDED(hr))
-        hr = extract_and_tell(from, to, callback, context);
+        hr = extract_and_report(from, to, callback, context);
     memory_free(from);
     memory_free(to);
     return hr;
@@ -178,7 +178,7 @@ static HRESULT read_pairs(const struct texts *all, struct task_variable *variabl
     return hr;
 }
 
-static HRESULT expand(const struct texts *all, char **out)
+static HRESULT task_arguments_expand(const struct texts *all, char **out)
 {
     size_t pairs = all->count / 2, count = 0;
     if (all->count % 2 == 0)
@@ -208,7 +208,7 @@ HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out)
     *out = NULL;
     HRESULT hr = read_texts(&arguments, &all);
     if (SUCCEEDED(hr))
-        hr = expand(&all, &text);
+        hr = task_arguments_expand(&all, &text);
     if (SUCCEEDED(hr))
         hr = bstr_from_text(text, out);
     memory_free(text);

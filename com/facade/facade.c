@@ -165,8 +165,8 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
 }
 
 /* Fills ours with what the server says of its own. */
-static HRESULT fill(struct object *o, const char *xml, const char *account, const char *space, const char *name,
-                    const char *server)
+static HRESULT facade_fill(struct object *o, const char *xml, const char *account, const char *space, const char *name,
+                           const char *server)
 {
     HRESULT hr = sets_fill(o, xml, strlen(xml), account, space, name, server);
     if (FAILED(hr))
@@ -184,7 +184,7 @@ static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, co
     if (SUCCEEDED(hr))
         hr = server_get_text(set, &data_collector_set_class, L"UserAccount", &account);
     if (SUCCEEDED(hr))
-        hr = fill(o, xml, account, space, name, server);
+        hr = facade_fill(o, xml, account, space, name, server);
     if (SUCCEEDED(hr)) {
         IDispatch_AddRef(set);
         peer_keep(o, set, true, NULL);

@@ -114,7 +114,7 @@ bool peer_listed_definition(struct object *o, char **account, char **xml)
     return known;
 }
 
-static IDispatch *kept(struct object *o)
+static IDispatch *peer_is_kept(struct object *o)
 {
     object_lock(o);
     IDispatch *set = peer_of(o)->set;
@@ -136,7 +136,7 @@ HRESULT peer_machine(const char *server, char **machine)
 }
 
 /* Out of the list that the set came in; NULL: it came in none, or the server that had it has ended. */
-static IDispatch *listed(struct object *o)
+static IDispatch *peer_is_listed(struct object *o)
 {
     uint32_t index;
     struct server_list *list = list_of(o, &index);
@@ -146,13 +146,13 @@ static IDispatch *listed(struct object *o)
 }
 
 /* The server's object of a bound set, a reference: the one that is kept, or another one. */
-static HRESULT connect(struct object *o, const char *space, const char *name, IDispatch **out)
+static HRESULT peer_connect(struct object *o, const char *space, const char *name, IDispatch **out)
 {
     char *machine = NULL;
-    *out = kept(o);
+    *out = peer_is_kept(o);
     if (*out)
         return S_OK;
-    *out = listed(o);
+    *out = peer_is_listed(o);
     if (*out) {
         IDispatch_AddRef(*out);
         peer_keep(o, *out, false, NULL);
@@ -181,7 +181,7 @@ HRESULT peer_verb(struct object *o, const char *space, const char *name, const W
         VariantInit(result);
     for (int attempt = 0; attempt < 2; attempt++) {
         IDispatch *set;
-        hr = connect(o, space, name, &set);
+        hr = peer_connect(o, space, name, &set);
         if (FAILED(hr))
             return hr;
         hr = server_invoke(set, &data_collector_set_class, member, flags, arguments, count, result);

@@ -157,7 +157,7 @@ IDispatch *server_list_item(struct server_list *list, uint32_t index)
 }
 
 /* Under the lock. */
-static bool take(struct server_list *list, uint32_t index, uint32_t *status)
+static bool next_string(struct server_list *list, uint32_t index, uint32_t *status)
 {
     uint32_t at = index - list->first;
     if (index < list->first || at >= list->count || !list->known[at] ||
@@ -170,7 +170,7 @@ static bool take(struct server_list *list, uint32_t index, uint32_t *status)
 }
 
 /* At most so many sets from the index on. S_FALSE: the server is none of ours. */
-static HRESULT ask(struct server_list *list, DISPID member, uint32_t index, LONG most, struct texts *out)
+static HRESULT list_ask(struct server_list *list, DISPID member, uint32_t index, LONG most, struct texts *out)
 {
     VARIANT arguments[] = {{.vt = VT_I4}, {.vt = VT_I4}}, answer;
     V_I4(&arguments[0]) = (LONG)index;
@@ -186,7 +186,7 @@ static HRESULT ask(struct server_list *list, DISPID member, uint32_t index, LONG
 
 HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names)
 {
-    return ask(list, OWN_NAMES, index, NAMES_AT_ONCE, names);
+    return list_ask(list, OWN_NAMES, index, NAMES_AT_ONCE, names);
 }
 
 /* Under the lock. */
@@ -210,7 +210,7 @@ bool server_list_definition(struct server_list *list, uint32_t index, char **acc
     host_lock_leave(&list->lock);
     if (found)
         return true;
-    HRESULT hr = ask(list, OWN_DEFINITIONS, index, in_order ? DEFINITIONS_AT_ONCE : 1, &texts);
+    HRESULT hr = list_ask(list, OWN_DEFINITIONS, index, in_order ? DEFINITIONS_AT_ONCE : 1, &texts);
     if (hr != S_OK) {
         error_clear();
         return false;
@@ -229,14 +229,14 @@ bool server_list_status(struct server_list *list, uint32_t index, uint32_t *stat
 {
     struct texts texts;
     host_lock_enter(&list->lock);
-    bool in_order = index == list->next, found = in_order && take(list, index, status);
+    bool in_order = index == list->next, found = in_order && next_string(list, index, status);
     list->next = index + 1;
     host_lock_leave(&list->lock);
     if (found || !in_order)
         return found;
     uint64_t asked = clock_monotonic_ms();
     LONG verbs = InterlockedCompareExchange(&outdated, 0, 0);
-    if (ask(list, OWN_STATUSES, index, STATUSES_AT_ONCE, &texts) != S_OK) {
+    if (list_ask(list, OWN_STATUSES, index, STATUSES_AT_ONCE, &texts) != S_OK) {
         error_clear();
         return false;
     }
@@ -250,7 +250,7 @@ bool server_list_status(struct server_list *list, uint32_t index, uint32_t *stat
         list->known[i] = text_to_u64(texts.items[i], &number) && number <= UINT32_MAX;
         list->statuses[i] = list->known[i] ? (uint32_t)number : 0;
     }
-    found = take(list, index, status);
+    found = next_string(list, index, status);
     host_lock_leave(&list->lock);
     texts_free(&texts);
     return found;
@@ -292,7 +292,7 @@ static HRESULT give_issues(struct object *issues, VARIANT *out)
 }
 
 /* As the three methods would one after the other. */
-static HRESULT commit(struct object *set, const struct whole_commit *what, struct object *issues)
+static HRESULT set_commit_own(struct object *set, const struct whole_commit *what, struct object *issues)
 {
     const struct caller caller = com_caller();
     char *password = NULL;
@@ -327,13 +327,13 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
-        hr = commit(set,
-                    &(struct whole_commit){.xml = texts[XML_ARGUMENT],
-                                           .name = texts[NAME_ARGUMENT],
-                                           .user = texts[USER_ARGUMENT],
-                                           .masked = texts[MASKED_ARGUMENT],
-                                           .mode = (uint32_t)V_I4(&params->rgvarg[0])},
-                    issues);
+        hr = set_commit_own(set,
+                            &(struct whole_commit){.xml = texts[XML_ARGUMENT],
+                                                   .name = texts[NAME_ARGUMENT],
+                                                   .user = texts[USER_ARGUMENT],
+                                                   .masked = texts[MASKED_ARGUMENT],
+                                                   .mode = (uint32_t)V_I4(&params->rgvarg[0])},
+                            issues);
     if (SUCCEEDED(hr)) {
         VariantInit(result);
         if (FAILED(give_issues(issues, result)))

@@ -50,7 +50,7 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
 }
 
 /* Of this computer (info NULL) up to `most` times, as long as the server is gone. */
-static HRESULT activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
+static HRESULT server_activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
 {
     MULTI_QI query = {.pIID = &IID_IDispatch};
     HRESULT hr = E_FAIL;
@@ -81,11 +81,11 @@ static HRESULT activate_anew(const CLSID *id, IUnknown **out)
         return hr;
     hr = mutex_take(mutex, RENEWAL_WAIT);
     if (hr == S_OK) {
-        hr = activate(id, NULL, 1, out);
+        hr = server_activate(id, NULL, 1, out);
         if (server_is_gone(hr)) {
             hr = service_renew_rpcss();
             if (SUCCEEDED(hr))
-                hr = activate(id, NULL, ACTIVATIONS, out);
+                hr = server_activate(id, NULL, ACTIVATIONS, out);
         }
         mutex_give(mutex);
     } else if (hr == S_FALSE) {
@@ -111,7 +111,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     if (here && registration_mode_here() == REGISTRATION_BESIDE)
         id = com_class_beside(class_id);
     info.pwszName = name;
-    hr = activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
+    hr = server_activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
     if (here && server_is_gone(hr) && host_is_wine() && !repairs_nothing)
         hr = activate_anew(&id, &object);
     memory_free(name);
@@ -140,7 +140,7 @@ static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID 
 }
 
 /* The failure as the server told it. */
-static HRESULT told(EXCEPINFO *exception)
+static HRESULT error_is_reported(EXCEPINFO *exception)
 {
     char *text = NULL;
     HRESULT hr = FAILED(exception->scode) ? exception->scode : E_FAIL;
@@ -171,7 +171,7 @@ static HRESULT invoke_id(IDispatch *object, DISPID id, WORD flags, const VARIANT
     }
     HRESULT hr = IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, flags, &params, result, &exception, NULL);
     if (hr == DISP_E_EXCEPTION)
-        hr = told(&exception);
+        hr = error_is_reported(&exception);
     SysFreeString(exception.bstrDescription);
     SysFreeString(exception.bstrSource);
     SysFreeString(exception.bstrHelpFile);

@@ -320,7 +320,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_reset(IEnumVARIANT *This)
     return S_OK;
 }
 
-static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out);
+static HRESULT enumerator_from_items(struct object **items, size_t count, LONG position, IEnumVARIANT **out);
 
 static HRESULT STDMETHODCALLTYPE enumerator_clone(IEnumVARIANT *This, IEnumVARIANT **out)
 {
@@ -333,7 +333,7 @@ static HRESULT STDMETHODCALLTYPE enumerator_clone(IEnumVARIANT *This, IEnumVARIA
         return E_OUTOFMEMORY;
     for (size_t i = 0; i < e->count; i++)
         object_reference(items[i]);
-    return create(items, e->count, e->position, out);
+    return enumerator_from_items(items, e->count, e->position, out);
 }
 
 static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_reference, enumerator_release,
@@ -341,7 +341,7 @@ static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_re
                                              enumerator_clone};
 
 /* Takes over the items, also on failure. */
-static HRESULT create(struct object **items, size_t count, LONG position, IEnumVARIANT **out)
+static HRESULT enumerator_from_items(struct object **items, size_t count, LONG position, IEnumVARIANT **out)
 {
     struct enumerator *e = memory_zero(1, sizeof *e);
     *out = NULL;
@@ -368,5 +368,5 @@ static HRESULT enumerator_create(struct object *collection, IUnknown **out)
     size_t count;
     *out = NULL;
     HRESULT hr = collection_snapshot(collection, &items, &count);
-    return SUCCEEDED(hr) ? create(items, count, 0, (IEnumVARIANT **)out) : hr;
+    return SUCCEEDED(hr) ? enumerator_from_items(items, count, 0, (IEnumVARIANT **)out) : hr;
 }

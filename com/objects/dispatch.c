@@ -399,7 +399,7 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
 }
 
 /* An argument that was refused before the call: told as the member would tell it. */
-static HRESULT refused(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+static HRESULT result_with_exception(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
 {
     char *name = dispatch_member_name(info, id);
     if (name)
@@ -437,7 +437,7 @@ static HRESULT invoke_with_help(struct wrapper *s, ITypeInfo *info, DISPID id, W
     if (SUCCEEDED(hr))
         hr = ITypeInfo_Invoke(info, s, id, flags, &changed, result, exception, bad_argument);
     else if (HRESULT_FACILITY(hr) != FACILITY_DISPATCH)
-        hr = refused(s, info, id, hr, exception);
+        hr = result_with_exception(s, info, id, hr, exception);
     for (UINT i = 0; stand_ins && i < params->cArgs; i++) {
         struct stand_in *in = &stand_ins[i];
         if (in->write_back && SUCCEEDED(hr)) {

@@ -76,7 +76,7 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
 
 /* ---- objects of another process, copied by their rows: what a client could read of them and put, no more ---- */
 
-static HRESULT copy(IDispatch *from, struct object *to);
+static HRESULT property_copy(IDispatch *from, struct object *to);
 
 /* More than any list of a provider has: the count is what the other process says. */
 enum { ITEMS_MAX = 100000 };
@@ -136,7 +136,7 @@ static HRESULT copy_property(IDispatch *from, struct object *to, const struct pr
         if (SUCCEEDED(hr)) {
             hr = get_object(from, to->class, name, NULL, &source);
             if (SUCCEEDED(hr)) {
-                hr = copy(source, child.object);
+                hr = property_copy(source, child.object);
                 IDispatch_Release(source);
             }
             value_free(&child);
@@ -157,7 +157,7 @@ static HRESULT copy_item(IDispatch *from, struct object *to, LONG index)
         return hr;
     hr = object_create(to->class->item_classes[0], to, &item);
     if (SUCCEEDED(hr))
-        hr = copy(source, item);
+        hr = property_copy(source, item);
     if (SUCCEEDED(hr))
         hr = collection_add(to, item);
     object_release(item);
@@ -165,7 +165,7 @@ static HRESULT copy_item(IDispatch *from, struct object *to, LONG index)
     return hr;
 }
 
-static HRESULT copy(IDispatch *from, struct object *to)
+static HRESULT property_copy(IDispatch *from, struct object *to)
 {
     HRESULT hr = S_OK;
     uint32_t count = 0;
@@ -194,7 +194,7 @@ static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct o
         return hr;
     hr = object_create(class, NULL, out);
     if (SUCCEEDED(hr))
-        hr = copy(from, *out);
+        hr = property_copy(from, *out);
     if (FAILED(hr)) {
         object_release(*out);
         *out = NULL;

@@ -45,7 +45,7 @@ static ULONG STDMETHODCALLTYPE add_ref(IRpcChannelBuffer *channel)
     return (ULONG)InterlockedIncrement(&from_channel(channel)->references);
 }
 
-static ULONG STDMETHODCALLTYPE release(IRpcChannelBuffer *channel)
+static ULONG STDMETHODCALLTYPE stub_release(IRpcChannelBuffer *channel)
 {
     struct padded_channel *self = from_channel(channel);
     LONG left = InterlockedDecrement(&self->references);
@@ -113,7 +113,7 @@ static HRESULT STDMETHODCALLTYPE is_connected(IRpcChannelBuffer *channel)
 }
 
 static IRpcChannelBufferVtbl channel_methods = {
-    query_interface, add_ref, release, get_buffer, send_receive, free_buffer, get_destination, is_connected,
+    query_interface, add_ref, stub_release, get_buffer, send_receive, free_buffer, get_destination, is_connected,
 };
 
 /* A channel over inner, of which it holds a reference, for a proxy or stub of the interface iid (which must outlive

@@ -66,7 +66,7 @@ static ULONG read_32(const BYTE *at)
 }
 
 /* Steps over size bytes at the next multiple of alignment. False: the request ends before. */
-static bool take(struct request *request, size_t alignment, size_t size)
+static bool request_take(struct request *request, size_t alignment, size_t size)
 {
     size_t start = (request->at + alignment - 1) & ~(alignment - 1);
     if (start > request->size || request->size - start < size)
@@ -85,23 +85,23 @@ static bool take_base_type(struct request *request, unsigned type)
         return true;
     if (type == TYPE_ENUM16)
         request->enumeration = (request->at + 1) & ~(size_t)1;
-    return take(request, size, size);
+    return request_take(request, size, size);
 }
 
 /* max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A BSTR of no text has bytes ffffffff. */
 static bool take_bstr(struct request *request)
 {
-    if (!take(request, request->pointee_boundary, 12))
+    if (!request_take(request, request->pointee_boundary, 12))
         return false;
     const BYTE *header = request->bytes + request->at - 12;
     ULONG count = read_32(header), units = read_32(header + 8);
-    return count == units && units <= request->size / 2 && take(request, 1, (size_t)units * 2);
+    return count == units && units <= request->size / 2 && request_take(request, 1, (size_t)units * 2);
 }
 
 static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *description, const BYTE *type)
 {
     const USER_MARSHAL_ROUTINE_QUADRUPLE *routines = &description->aUserMarshalQuadruple[read_16(type + 2)];
-    if (!take(request, 4, 4))
+    if (!request_take(request, 4, 4))
         return false;
     if (!request->exact)
         return true;
@@ -113,8 +113,8 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
     request->exact = false;
     /* At the least: the head of a VARIANT (MS-OAUT 2.2.29.2), the pointer of a SAFEARRAY. */
     return routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)VARIANT_UserUnmarshal
-               ? take(request, request->pointee_boundary, 20)
-               : take(request, request->pointee_boundary, 4);
+               ? request_take(request, request->pointee_boundary, 20)
+               : request_take(request, request->pointee_boundary, 4);
 }
 
 static bool take_parameter(struct request *request, const MIDL_STUB_DESC *description, const BYTE *type)
@@ -123,10 +123,10 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
     case TYPE_USER_MARSHAL:
         return take_user_marshalled(request, description, type);
     case TYPE_STRUCT:
-        return take(request, type[1] + 1u, read_16(type + 2));
+        return request_take(request, type[1] + 1u, read_16(type + 2));
     case TYPE_INTERFACE_POINTER:
         request->exact = false;
-        return take(request, 4, 4);
+        return request_take(request, 4, 4);
     default:
         return true;
     }

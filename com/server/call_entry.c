@@ -55,7 +55,7 @@ static struct client_use **list_of(DWORD id, uint64_t whose)
 }
 
 /* Under the lock. */
-static struct client_use *find(DWORD id, uint64_t whose)
+static struct client_use *client_use_find(DWORD id, uint64_t whose)
 {
     struct client_use *use = *list_of(id, whose);
     while (use && (use->id != id || use->whose != whose))
@@ -88,9 +88,9 @@ static void forget_all_idle(void)
         }
 }
 
-static HRESULT begin(DWORD id, uint64_t whose, struct client_use **out)
+static HRESULT client_use_begin_locked(DWORD id, uint64_t whose, struct client_use **out)
 {
-    struct client_use *use = find(id, whose);
+    struct client_use *use = client_use_find(id, whose);
     if (!use) {
         forget_all_idle();
         use = memory_zero(1, sizeof *use);
@@ -125,7 +125,7 @@ HRESULT client_use_begin(const struct caller *caller, struct client_use **out)
         memory_free(account);
     }
     AcquireSRWLockExclusive(&lock);
-    HRESULT hr = begin(caller->process, whose, out);
+    HRESULT hr = client_use_begin_locked(caller->process, whose, out);
     ReleaseSRWLockExclusive(&lock);
     return hr;
 }

@@ -89,7 +89,7 @@ static HRESULT call_token(void **out)
 }
 
 /* Looks at the call that this thread serves; `client` becomes the words for it. */
-static DWORD enter(char *client, size_t room)
+static DWORD call_check_access(char *client, size_t room)
 {
     char address[ADDRESS];
     ULONG process = 0;
@@ -115,7 +115,7 @@ static DWORD enter(char *client, size_t room)
     do {                                                                                                               \
         struct pcq_buffer out = {.bytes = lpData, .room = dwInSize};                                                   \
         char client[128];                                                                                              \
-        DWORD error = enter(client, sizeof client);                                                                    \
+        DWORD error = call_check_access(client, sizeof client);                                                        \
         if (error == ERROR_SUCCESS)                                                                                    \
             error = method;                                                                                            \
         *pdwOutSize = out.written;                                                                                     \
@@ -166,7 +166,7 @@ error_status_t PerflibV2OpenQueryHandle(wchar_t *szMachine, PRPC_HQUERY phQuery)
     struct pcq_query *query = NULL;
     char client[128];
     (void)szMachine;
-    DWORD error = enter(client, sizeof client);
+    DWORD error = call_check_access(client, sizeof client);
     if (error == ERROR_SUCCESS)
         error = pcq_open_query(server, client, &query);
     *phQuery = query;
@@ -176,7 +176,7 @@ error_status_t PerflibV2OpenQueryHandle(wchar_t *szMachine, PRPC_HQUERY phQuery)
 error_status_t PerflibV2CloseQueryHandle(PRPC_HQUERY phQuery)
 {
     char client[128];
-    DWORD error = enter(client, sizeof client);
+    DWORD error = call_check_access(client, sizeof client);
     if (error == ERROR_SUCCESS) {
         pcq_close_query(*phQuery);
         *phQuery = NULL;
@@ -202,7 +202,7 @@ error_status_t PerflibV2ValidateCounters(RPC_HQUERY hQuery, ULONG dwInSize, unsi
 {
     char client[128];
     expect_query(hQuery);
-    DWORD error = enter(client, sizeof client);
+    DWORD error = call_check_access(client, sizeof client);
     return error == ERROR_SUCCESS ? pcq_validate_counters(hQuery, lpData, dwInSize, dwAdd != 0) : error;
 }
 

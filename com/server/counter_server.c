@@ -21,7 +21,7 @@
 #define LIVED_MS       10000 /* one that ran so long was started well */
 #define LOOK_MS        200
 
-static bool tell(long error, const char *protocol, const char *endpoint)
+static bool listener_report(long error, const char *protocol, const char *endpoint)
 {
     if (error)
         fprintf(stderr, "openplasrv: error %ld: %s:%s\n", error, protocol, endpoint);
@@ -34,8 +34,8 @@ static bool tell(long error, const char *protocol, const char *endpoint)
 /* True: it listens there. */
 static bool offer(const char *protocol, const char *endpoint)
 {
-    return tell((long)RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL), protocol,
-                endpoint);
+    return listener_report((long)RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL),
+                           protocol, endpoint);
 }
 
 /* Of a connection by TCP Wine's runtime lets the thread that waits for the next call and the one that sends the last
@@ -45,7 +45,7 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
     if (!host_is_wine())
         return offer("ncacn_ip_tcp", port);
     HRESULT hr = counter_port_open(server, settings);
-    return tell(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
+    return listener_report(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
 }
 
 static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *settings)
@@ -101,7 +101,7 @@ static struct thread *keeper;
 static struct wakeup *end;
 
 /* Until the end one child after another. */
-static void keep(void *user)
+static void child_keep_running(void *user)
 {
     uint32_t pause = START_AGAIN_MS;
     struct process *idle = NULL;
@@ -135,7 +135,7 @@ void counter_child_begin(void)
     if (hr == S_OK)
         hr = wakeup_create(&end);
     if (hr == S_OK)
-        hr = thread_start(keep, NULL, &keeper);
+        hr = thread_start(child_keep_running, NULL, &keeper);
     if (FAILED(hr))
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
 }

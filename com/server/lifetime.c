@@ -172,13 +172,13 @@ bool server_set_is_running(void)
     return see_running(enough_at_once) == S_FALSE;
 }
 
-static bool tell(const char *space, const char *name)
+static bool print_running(const char *space, const char *name)
 {
     printf("%s\\%s runs\n", space, name);
     return false;
 }
 
-static bool stop(const char *space, const char *name)
+static bool print_stopped(const char *space, const char *name)
 {
     HRESULT hr = run_stop(space, name, true);
     if (FAILED(hr) && hr != PLA_E_DCS_NOT_RUNNING)
@@ -190,7 +190,7 @@ static bool stop(const char *space, const char *name)
 
 bool server_report_sets(bool stop_them)
 {
-    HRESULT hr = see_running(stop_them ? stop : tell);
+    HRESULT hr = see_running(stop_them ? print_stopped : print_running);
     if (SUCCEEDED(hr))
         hr = see_running(enough_at_once);
     if (FAILED(hr))

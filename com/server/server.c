@@ -31,7 +31,7 @@ static HRESULT security_error(const char *doing)
 /* Who may call at all: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and the
    account of this process; from another machine administrators and Performance Log Users alone. 3 is COM_RIGHTS_EXECUTE
    with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
-static HRESULT callers(PSECURITY_DESCRIPTOR *out)
+static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
     union {
         TOKEN_USER user;
@@ -64,7 +64,7 @@ HRESULT server_secure(initialize_security *initialize)
     PSID owner, group;
     PACL acl;
     BOOL present, defaulted;
-    HRESULT hr = callers(&relative);
+    HRESULT hr = callers_descriptor(&relative);
     if (FAILED(hr))
         return hr;
     if (!InitializeSecurityDescriptor(&absolute, SECURITY_DESCRIPTOR_REVISION) ||
@@ -171,7 +171,7 @@ static HRESULT register_class(size_t index, bool beside)
 }
 
 /* Whether this program is registered as the server of this mode. */
-static bool serves(enum registration_mode mode)
+static bool class_is_served(enum registration_mode mode)
 {
     char *server = NULL, *own = host_module_folder(), *folder = NULL;
     if (own && registration_find_server(mode, &server) == S_OK)
@@ -186,7 +186,7 @@ static bool serves(enum registration_mode mode)
 /* Registers every class and lets clients in at once. */
 static HRESULT register_classes(void)
 {
-    const bool beside = serves(REGISTRATION_BESIDE), dropin = !beside || serves(REGISTRATION_DROPIN);
+    const bool beside = class_is_served(REGISTRATION_BESIDE), dropin = !beside || class_is_served(REGISTRATION_DROPIN);
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < COM_CLASS_COUNT; i++) {
         if (dropin)
@@ -213,7 +213,7 @@ static HRESULT open_server(void)
     call_entry_guard();
     if (SUCCEEDED(hr))
         hr = server_secure(CoInitializeSecurity);
-    if (SUCCEEDED(hr) && serves(REGISTRATION_BESIDE))
+    if (SUCCEEDED(hr) && class_is_served(REGISTRATION_BESIDE))
         hr = com_use_own_proxies();
     if (SUCCEEDED(hr) && host_is_wine())
         hr = kept_interfaces_begin();
@@ -226,7 +226,7 @@ static HRESULT open_server(void)
 }
 
 /* The classes must have been revoked. Under Wine CoUninitialize, and with it an orderly exit, can hang. */
-static void leave(int code)
+static void process_leave(int code)
 {
     supervisor_stop(supervisor);
     fflush(NULL);
@@ -274,7 +274,7 @@ static int serve_for_com(void)
     }
     if (FAILED(hr))
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
-    leave(FAILED(hr));
+    process_leave(FAILED(hr));
     return FAILED(hr);
 }
 
@@ -283,7 +283,7 @@ static int serve_for_com(void)
 static SERVICE_STATUS_HANDLE service_handle;
 static HANDLE service_end;
 
-static void report(DWORD state, DWORD wait_ms, HRESULT hr)
+static void print_failure(DWORD state, DWORD wait_ms, HRESULT hr)
 {
     SERVICE_STATUS status = {.dwServiceType = SERVICE_WIN32_OWN_PROCESS, .dwCurrentState = state};
     status.dwControlsAccepted = state == SERVICE_RUNNING ? SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN : 0;
@@ -302,7 +302,7 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     switch (control) {
     case SERVICE_CONTROL_STOP:
     case SERVICE_CONTROL_SHUTDOWN:
-        report(SERVICE_STOP_PENDING, 5000, S_OK);
+        print_failure(SERVICE_STOP_PENDING, 5000, S_OK);
         SetEvent(service_end);
         return NO_ERROR;
     case SERVICE_CONTROL_INTERROGATE:
@@ -335,17 +335,17 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     service_handle = RegisterServiceCtrlHandlerExW(OPENPLA_SERVICE_NAME, service_control, NULL);
     if (!service_handle)
         return;
-    report(SERVICE_START_PENDING, 10000, S_OK);
+    print_failure(SERVICE_START_PENDING, 10000, S_OK);
     HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
-        report(SERVICE_RUNNING, 0, S_OK);
+        print_failure(SERVICE_RUNNING, 0, S_OK);
         counter_child_begin();
         serve_until_end();
         revoke_classes();
         counter_child_end();
     }
-    report(SERVICE_STOPPED, 0, hr);
-    leave(FAILED(hr));
+    print_failure(SERVICE_STOPPED, 0, hr);
+    process_leave(FAILED(hr));
 }
 
 static int serve_as_service(void)
@@ -411,7 +411,7 @@ static bool is_option(const WCHAR *argument, const WCHAR *name)
     return (*argument == L'/' || *argument == L'-') && !_wcsicmp(argument + 1, name);
 }
 
-static int usage(void)
+static int print_usage(void)
 {
     fputs("openplasrv /regserver [/noservice] [/beside | /dropin]   registers the classes and the service\n"
           "openplasrv /unregserver [/beside | /dropin]              removes what /regserver wrote\n"
@@ -442,10 +442,10 @@ int OpenPlaServer(int argc, WCHAR **argv)
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
     if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
-        return argc == 2 || is_option(argv[2], L"stop") ? report_sets(argc == 3) : usage();
+        return argc == 2 || is_option(argv[2], L"stop") ? report_sets(argc == 3) : print_usage();
     const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");
     if (argc < 2 || (!remove && !is_option(argv[1], L"regserver")))
-        return usage();
+        return print_usage();
     for (int i = 2; i < argc; i++)
         if (is_option(argv[i], L"noservice") && !remove)
             wish.noservice = true;
@@ -458,6 +458,6 @@ int OpenPlaServer(int argc, WCHAR **argv)
         else if (is_option(argv[i], L"rows"))
             wish.rows = true;
         else
-            return usage();
-    return wish.dropin && wish.beside ? usage() : change_registration(remove, &wish);
+            return print_usage();
+    return wish.dropin && wish.beside ? print_usage() : change_registration(remove, &wish);
 }

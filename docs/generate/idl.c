@@ -81,7 +81,7 @@ static size_t word_length(const char *text)
 }
 
 /* Takes the word if it is next. */
-static bool take(const char **at, const char *word)
+static bool idl_take(const char **at, const char *word)
 {
     size_t n = strlen(word);
     skip_blanks(at);
@@ -101,7 +101,7 @@ static char *take_word(const char **at)
 }
 
 /* Length of a bracketed piece with both its brackets; strings in it may hold brackets. 0 when it does not end. */
-static size_t bracketed(const char *text, char open, char close)
+static size_t idl_take_attributes(const char *text, char open, char close)
 {
     size_t depth = 0;
     for (const char *c = text; *c; c++) {
@@ -122,7 +122,7 @@ static char *take_bracketed(const char **at, char open, char close)
 {
     struct text_buffer b = {0};
     skip_blanks(at);
-    size_t n = **at == open ? bracketed(*at, open, close) : 0;
+    size_t n = **at == open ? idl_take_attributes(*at, open, close) : 0;
     if (!n)
         return NULL;
     for (size_t i = 1; i + 1 < n; i++) {
@@ -138,7 +138,7 @@ static char *take_bracketed(const char **at, char open, char close)
 }
 
 /* The argument of an attribute, without quotes: helpstring("x"), uuid(x); "" when the attribute is not there. */
-static char *attribute(const char *attributes, const char *name)
+static char *idl_attribute(const char *attributes, const char *name)
 {
     const char *at = attributes ? strstr(attributes, name) : NULL;
     if (!at || at[strlen(name)] != '(')
@@ -168,15 +168,15 @@ static HRESULT read_member(const char **at, struct idl_interface *i, unsigned fi
     skip_blanks(at);
     if (**at == '[' && !(attributes = take_bracketed(at, '[', ']')))
         return expected("]", *at);
-    m->help = attribute(attributes, "helpstring");
+    m->help = idl_attribute(attributes, "helpstring");
     m->call = attributes && !strncmp(attributes, "propget", 7)   ? IDL_GET
               : attributes && !strncmp(attributes, "propput", 7) ? IDL_PUT
                                                                  : IDL_METHOD;
     memory_free(attributes);
-    if (!take(at, "HRESULT") || !(m->name = take_word(at)))
+    if (!idl_take(at, "HRESULT") || !(m->name = take_word(at)))
         return expected("a method", *at);
     m->parameters = take_bracketed(at, '(', ')');
-    if (!m->parameters || !take(at, ";"))
+    if (!m->parameters || !idl_take(at, ";"))
         return expected("parameters", *at);
     m->reserved = text_matches("Opnum*NotUsedOnWire", m->name);
     m->section = m->reserved ? 0 : section;
@@ -198,7 +198,7 @@ static HRESULT read_interface(const char **at, const char *attributes, struct id
     char *name = take_word(at);
     if (!name)
         return expected("an interface's name", *at);
-    if (take(at, ";")) {
+    if (idl_take(at, ";")) {
         memory_free(name);
         return S_OK;
     }
@@ -208,9 +208,9 @@ static HRESULT read_interface(const char **at, const char *attributes, struct id
     }
     struct idl_interface *i = &idl->interfaces[idl->count];
     *i = (struct idl_interface){.name = name, .section = section_of(name)};
-    i->help = attribute(attributes, "helpstring");
-    i->id = attribute(attributes, "uuid");
-    i->base = take(at, ":") ? take_word(at) : NULL;
+    i->help = idl_attribute(attributes, "helpstring");
+    i->id = idl_attribute(attributes, "uuid");
+    i->base = idl_take(at, ":") ? take_word(at) : NULL;
     i->base = i->base ? i->base : text_copy("");
     idl->count++;
     if (!i->help || !i->id || !i->base)
@@ -218,8 +218,8 @@ static HRESULT read_interface(const char **at, const char *attributes, struct id
     if (!i->section)
         return error_set(E_INVALIDARG, "pla.idl: MS-PLA has no interface %s", i->name);
     unsigned first_opnum = opnums_below(idl, i->base);
-    HRESULT hr = take(at, "{") ? S_OK : expected("{", *at);
-    while (SUCCEEDED(hr) && !take(at, "}"))
+    HRESULT hr = idl_take(at, "{") ? S_OK : expected("{", *at);
+    while (SUCCEEDED(hr) && !idl_take(at, "}"))
         hr = read_member(at, i, first_opnum);
     return hr;
 }
@@ -231,13 +231,13 @@ HRESULT idl_read(const char *text, struct idl *out)
     memset(out, 0, sizeof *out);
     for (const char *at = clean; SUCCEEDED(hr);) {
         skip_blanks(&at);
-        if (!*at || take(&at, "library"))
+        if (!*at || idl_take(&at, "library"))
             break;
         if (*at == '[') {
             memory_free(attributes);
             attributes = take_bracketed(&at, '[', ']');
             hr = attributes ? S_OK : expected("]", at);
-        } else if (take(&at, "interface")) {
+        } else if (idl_take(&at, "interface")) {
             hr = read_interface(&at, attributes, out);
         } else {
             size_t n = word_length(at);

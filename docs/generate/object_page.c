@@ -14,7 +14,7 @@ static void refusals_free(struct refusals *r)
 }
 
 /* Adds the result unless it is there already. Success adds nothing. */
-static HRESULT keep(struct refusals *r, HRESULT hr)
+static HRESULT refusals_add(struct refusals *r, HRESULT hr)
 {
     if (SUCCEEDED(hr))
         return S_OK;
@@ -34,7 +34,7 @@ static HRESULT keep(struct refusals *r, HRESULT hr)
 
 static HRESULT probe(struct object *o, const struct property *p, const struct value *v, struct refusals *r)
 {
-    return keep(r, object_put(o, p, v));
+    return refusals_add(r, object_put(o, p, v));
 }
 
 /* A number that the row has not; the values just outside of a range that leaves some. */
@@ -158,7 +158,7 @@ static HRESULT refusals_find(const struct class *class, const struct property *p
 
 /* ---- one property ---- */
 
-static const char *enumerator(const struct enumeration *e, uint32_t value)
+static const char *enumerator_name(const struct enumeration *e, uint32_t value)
 {
     for (size_t i = 0; i < e->count; i++)
         if (e->items[i].value == value)
@@ -179,7 +179,7 @@ static void add_default(struct text_buffer *b, const struct property *p)
         break;
     case PROPERTY_ENUM:
     case PROPERTY_FLAGS: {
-        const char *name = enumerator(p->enumeration, (uint32_t)p->number);
+        const char *name = enumerator_name(p->enumeration, (uint32_t)p->number);
         if (name)
             text_buffer_format(b, "`%s` (%lld)", name, (long long)p->number);
         else

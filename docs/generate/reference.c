@@ -138,7 +138,7 @@ static HRESULT add_file(struct reference *r, const char *name, struct text_buffe
     return S_OK;
 }
 
-static HRESULT load(const char *tree, const char *name, char **text)
+static HRESULT reference_load(const char *tree, const char *name, char **text)
 {
     char *path = path_join(tree, name);
     size_t size;
@@ -150,9 +150,9 @@ static HRESULT load(const char *tree, const char *name, char **text)
 static HRESULT read_sources(const char *tree, struct sources *out)
 {
     char *idl = NULL, *wintypes = NULL;
-    HRESULT hr = load(tree, "idl/pla.idl", &idl);
+    HRESULT hr = reference_load(tree, "idl/pla.idl", &idl);
     if (SUCCEEDED(hr))
-        hr = load(tree, "engine/base/wintypes.h", &wintypes);
+        hr = reference_load(tree, "engine/base/wintypes.h", &wintypes);
     if (SUCCEEDED(hr))
         hr = idl_read(idl, &out->idl);
     if (SUCCEEDED(hr))

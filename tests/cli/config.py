@@ -118,7 +118,7 @@ def damage_is_told_and_nothing_whole_is_lost():
     shown = openpla_json(1, "no.xml")
     check("not 'Report'" in shown[0]["error"], f"{shown}")
     check("(0x80070002)" in openpla(1, "none.xml"), "no file")
-    check("which file?" in openpla(2), "no argument")
+    check("missing file" in openpla(2), "no argument")
     check("unknown option" in openpla(2, "-z", "a.xml"), "an option")
 
 

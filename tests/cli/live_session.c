@@ -19,7 +19,7 @@ struct block {
     WCHAR name[100], file[1000];
 };
 
-static void clear(struct block *b)
+static void properties_clear(struct block *b)
 {
     memset(b, 0, sizeof *b);
     b->p.Wnode.BufferSize = sizeof *b;
@@ -34,7 +34,7 @@ static ULONG start_kernel(const char *path, const char *flags)
     WCHAR *units;
     TRACEHANDLE handle;
     size_t length;
-    clear(&b);
+    properties_clear(&b);
     if (FAILED(text_to_utf16(path, &units, &length)))
         return ERROR_NOT_ENOUGH_MEMORY;
     if (length < sizeof b.file / sizeof *b.file)
@@ -47,12 +47,12 @@ static ULONG start_kernel(const char *path, const char *flags)
     return StartTraceW(&handle, u"NT Kernel Logger", &b.p);
 }
 
-static ULONG control(const char *verb, const char *session)
+static ULONG session_control(const char *verb, const char *session)
 {
     struct block b;
     WCHAR *name;
     TRACEHANDLE handle;
-    clear(&b);
+    properties_clear(&b);
     b.p.LogFileMode = TRACE_MODE_REAL_TIME;
     b.p.FlushTimer = 1;
     if (FAILED(text_to_utf16(session, &name, NULL)))
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         return 2;
     const ULONG code = kernel                          ? start_kernel(argv[2], argv[3])
                        : strcmp(argv[1], "write") == 0 ? write_events((uint32_t)strtoul(argv[2], NULL, 10))
-                                                       : control(argv[1], argv[2]);
+                                                       : session_control(argv[1], argv[2]);
     if (code != ERROR_SUCCESS)
         fprintf(stderr, "%s %s: error %lu\n", argv[1], argv[2], (unsigned long)code);
     return code != ERROR_SUCCESS;

@@ -97,7 +97,7 @@ def extensions():
         done = subprocess.run([*EMULATOR, os.path.abspath("unlodctr.exe"), SERVICE], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False)
         check(done.returncode == 0 and b"Successfully uninstalled" in done.stdout, "a copy named unlodctr.exe", done.stdout)
-        check("have no numbers" in openpla(1, "unlodctr", SERVICE), "unlodctr twice")
+        check("has no registered counters" in openpla(1, "unlodctr", SERVICE), "unlodctr twice")
     finally:
         reg("delete", KEY, "/f")
 

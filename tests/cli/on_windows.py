@@ -25,11 +25,11 @@ def main():
         for name, text in (("x.ini", "[info]\ndrivername=Shop\n"), ("x.man", "<instrumentationManifest/>")):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        refused("use its own lodctr", "lodctr", host_path(path + ".ini"))
-        refused("use its own lodctr", "unlodctr", "Shop")
+        refused("use Windows' lodctr", "lodctr", host_path(path + ".ini"))
+        refused("use Windows' lodctr", "unlodctr", "Shop")
         refused("use wevtutil", "manifest", "add", host_path(path + ".man"))
         refused("use wevtutil", "manifest", "remove", "Shop")
-        refused("this is for Wine alone", "run", "cmd.exe", "/c", "exit 0")
+        refused("is only for Wine", "run", "cmd.exe", "/c", "exit 0")
         found = examine("-wait", "1", TZ="Nowhere/Land")  # which it tells under Wine
         check(not OF_WINE & set(found), "the doctor looks at Wine", found)
 

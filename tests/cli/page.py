@@ -190,13 +190,13 @@ def logs_are_plotted():
     page = read("limit.html")
     check(page.words().count("Limit 7200") == 2 and page.source.count('class="limit"') == 2 and "warning" not in page.words().lower(),
           "a line, and no warning", page.words())
-    for wrong, said in (("much", "neither a number"), ("=", "neither a number"), ("1e300", "neither a number"), ("\\None\\*=5", "no counter"),
-                        ("\\system\\*=x", "neither a number")):
+    for wrong, said in (("much", "invalid limit"), ("=", "invalid limit"), ("1e300", "invalid limit"), ("\\None\\*=5", "no counter"),
+                        ("\\system\\*=x", "invalid limit")):
         check(said in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
     check("the maximum is 4 per chart" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five lines")
-    check("no sample of that time" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
-    check("is before the begin" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
-    check("is no time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")
+    check("no sample in the time range" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
+    check("is before the start" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
+    check("invalid time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")
     check("none" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-counter", "\\none\\*"), "no such counter")
     check(not os.path.exists("none.svg"), "no picture of nothing")
     for wrong in (["run/a.csv"], ["run/a.csv", "-o", "x.png"], ["-o", "x.svg"]):

@@ -160,8 +160,8 @@ def logs_become_one():
 def nothing_is_lost():
     before = read("a.csv")
     check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "overwritten without being asked")
-    check("read from" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "read and written at once")
-    check("read from" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "./a.csv", "-y"), "the same by another path")
+    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "read and written at once")
+    check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "./a.csv", "-y"), "the same by another path")
     os.mkdir("folder.csv")
     openpla(1, "relog", "a.csv", "-f", "csv", "-o", "folder.csv", "-y")
     write("damaged.csv", ["no log"])
@@ -273,8 +273,8 @@ def a_log_without_values_says_so():
     write("three.csv", [header] + rows)
     for arguments, why in ((["one.csv"], "no value can be computed"),
                            (["three.csv", "-e", "2021-02-28 03:13:20"], "no value can be computed"),
-                           (["one.csv", "-b", "2021-02-28 03:13:21"], "no sample of that time"),
-                           (["three.csv", "-e", "2021-02-28 03:13:19"], "no sample of that time")):
+                           (["one.csv", "-b", "2021-02-28 03:13:21"], "no sample in the time range"),
+                           (["three.csv", "-e", "2021-02-28 03:13:19"], "no sample in the time range")):
         for chosen in ([], ["-counter", "\\Memory\\*"]):
             output = openpla(1, "plot", *arguments, "-o", "none.svg", *chosen)
             check(why in output and NO_DATA in output, f"{arguments} {chosen}: {why}", output)

@@ -109,9 +109,9 @@ def what_cannot_be_reached_is_told():
     check("there is no such program" in run(1, "nowhere.exe", "x"), "a missing program")
     os.makedirs("folder.exe", exist_ok=True)
     check("is a folder" in run(1, "folder.exe"), "a folder")
-    check("not a Windows program" in run(1, "/bin/true"), "a program of the host")
-    check("which program?" in run(2), "no program")
-    check("which program?" in run(2, "--children", "--"), "no program behind --")
+    check("is no Windows program" in run(1, "/bin/true"), "a program of the host")
+    check("missing program" in run(2), "no program")
+    check("missing program" in run(2, "--children", "--"), "no program behind --")
     check("unknown option" in run(2, "--child", TARGET), "an unknown option")
 
 

@@ -143,7 +143,7 @@ def a_trace_without_the_kernels_events_is_refused():
             output = top(1, *files, *options)[1]
             check("CPU%" not in output and '"rows"' not in output and "1601" not in output,
                   f"{files} with {options} gives a table", output)
-            check(f"'{files[0]}'" in output and "no events of the kernel" in output and "0x10913" in output,
+            check(f"'{files[0]}'" in output and "no kernel events" in output and "0x10913" in output,
                   "what is missing is not said", output)
     check("and the other traces" in top(1, "program.etl", "none.etl")[1], "the second trace is not meant")
 

@@ -114,7 +114,8 @@ static HRESULT STDMETHODCALLTYPE type_info(IDispatch *This, UINT index, LCID lci
 
 enum { LENGTH = 100, FIRST_ITEM = 101 };
 
-static HRESULT STDMETHODCALLTYPE ids(IDispatch *This, REFIID iid, LPOLESTR *names, UINT count, LCID lcid, DISPID *out)
+static HRESULT STDMETHODCALLTYPE dispatch_ids(IDispatch *This, REFIID iid, LPOLESTR *names, UINT count, LCID lcid,
+                                              DISPID *out)
 {
     (void)iid, (void)count, (void)lcid;
     called((struct client_object *)This);
@@ -132,7 +133,8 @@ static HRESULT STDMETHODCALLTYPE invoke_member(IDispatch *This, DISPID id, REFII
     return S_OK;
 }
 
-static const IDispatchVtbl client_vtable = {query, add_ref, release_ref, type_count, type_info, ids, invoke_member};
+static const IDispatchVtbl client_vtable = {query,     add_ref,      release_ref,  type_count,
+                                            type_info, dispatch_ids, invoke_member};
 static const IClientSecurityVtbl security_vtable = {
     security_query, security_add_ref, security_release, security_query_blanket, security_set_blanket, security_copy,
 };

@@ -85,7 +85,7 @@ static void items_are_found_by_any_index(void **state)
     release(set);
 }
 
-static IEnumVARIANT *enumerator(void *collection, WORD flags)
+static IEnumVARIANT *new_enumerator(void *collection, WORD flags)
 {
     IEnumVARIANT *e;
     VARIANT v;
@@ -124,7 +124,7 @@ static void for_each_walks_a_snapshot(void **state)
     IDataCollectorCollection *collectors = collectors_of(set);
     (void)state;
     for (int i = 0; i < 3; i++) {
-        IEnumVARIANT *e = enumerator(collectors, ways[i]);
+        IEnumVARIANT *e = new_enumerator(collectors, ways[i]);
         assert_true(bstr_is(next_name(e), L"A"));
         if (!i)
             assert_ok(IDataCollectorCollection_Clear(collectors));
@@ -149,7 +149,7 @@ static void enumerators_move_as_com_says(void **state)
 {
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
-    IEnumVARIANT *e = enumerator(collectors, DISPATCH_PROPERTYGET), *clone;
+    IEnumVARIANT *e = new_enumerator(collectors, DISPATCH_PROPERTYGET), *clone;
     VARIANT items[5];
     ULONG fetched = 0;
     (void)state;
@@ -186,7 +186,7 @@ static void an_enumerator_outlives_its_collection(void **state)
 {
     IDataCollectorSet *set = set_of_three();
     IDataCollectorCollection *collectors = collectors_of(set);
-    IEnumVARIANT *e = enumerator(collectors, DISPATCH_PROPERTYGET);
+    IEnumVARIANT *e = new_enumerator(collectors, DISPATCH_PROPERTYGET);
     (void)state;
     release(collectors);
     release(set);

@@ -243,7 +243,7 @@ static void commit_tells_what_each_kind_ignores(void **state)
     }
 }
 
-static void *added(IDataCollectorSet *set, LONG type, const WCHAR *name)
+static void *add_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
 {
     IDataCollectorCollection *collectors = collectors_of(set);
     void *collector = named_collector(set, type, name);
@@ -259,7 +259,7 @@ static void contradicting_lists_fail_the_commit(void **state)
 {
     const WCHAR *in[] = {L"kernel32!Sleep", L"kernel32!Beep"}, *out[] = {L"KERNEL32!beep"};
     IDataCollectorSet *set = new_set();
-    void *collector = added(set, plaApiTrace, L"A");
+    void *collector = add_collector(set, plaApiTrace, L"A");
     IValueMap *map = (IValueMap *)set;
     (void)state;
     assert_ok(put(collector, L"IncludeApis", of_array(VT_BSTR, in, 2)));
@@ -297,7 +297,7 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         _snwprintf(root + wcslen(root), 64, L"openpla-test-kinds-%lu-%ld", GetCurrentProcessId(), type);
         assert_true(CreateDirectoryW(root, NULL));
         _snwprintf(name, 32, L"Kind %ld", type);
-        release(added(set, type, name));
+        release(add_collector(set, type, name));
         assert_ok(put(set, L"RootPath", of_text(root)));
         assert_ok(put(set, L"Subdirectory", of_text(L"run")));
         assert_ok(commit(set, NAME, plaCreateOrModify, NULL));

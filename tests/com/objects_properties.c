@@ -415,7 +415,7 @@ static void every_property_keeps_what_was_put(void **state)
     for_every_row_anew(keeps_what_was_put);
 }
 
-static void refuses(void *object, const struct row *row, int64_t number)
+static void property_refuses(void *object, const struct row *row, int64_t number)
 {
     ULONG raw = (ULONG)number, before = 0, after = 1;
     char shown[24];
@@ -440,12 +440,12 @@ static void refuses_what_is_out_of_range(void *object, const struct row *row)
     if (!row->put || !is_number(row->kind) || row->kind == FLAGS_)
         return;
     if (row->kind == ENUM_) {
-        refuses(object, row, 77);
+        property_refuses(object, row, 77);
     } else {
         if (row->min > 0)
-            refuses(object, row, row->min - 1);
+            property_refuses(object, row, row->min - 1);
         if (row->max < UINT32_MAX)
-            refuses(object, row, row->max + 1);
+            property_refuses(object, row, row->max + 1);
     }
 }
 

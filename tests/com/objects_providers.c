@@ -32,7 +32,7 @@ static void *new_provider(void)
     return provider;
 }
 
-static HRESULT query(void *provider, const WCHAR *name)
+static HRESULT provider_query(void *provider, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(provider, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
@@ -99,7 +99,7 @@ static void the_kernels_context_logger_is_known(void **state)
     for (size_t i = 0; i < ARRAYSIZE(names); i++) {
         void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders");
         void *provider = new_provider();
-        assert_ok(query(provider, names[i]));
+        assert_ok(provider_query(provider, names[i]));
         assert_true(text_is(provider, L"DisplayName", L"Circular Kernel Context Logger"));
         has_the_kernels_flags(provider);
         assert_ok(with_object(providers, L"Add", provider));
@@ -121,7 +121,7 @@ static void the_kernel_is_known(void **state)
         put_map(provider, L"Level", 4);
         put_map(provider, L"KeywordsAll", 7);
         assert_ok(put(provider, L"DisplayName", of_text(L"Old")));
-        assert_ok(query(provider, names[i]));
+        assert_ok(provider_query(provider, names[i]));
         is_the_kernel(provider); /* what was there is lost: MS-PLA 3.2.4.11.15 */
         release(provider);
     }
@@ -142,7 +142,7 @@ static void query_keeps_the_filter(void **state)
     assert_ok(put(provider, L"FilterData", data));
     assert_ok(put(provider, L"FilterEnabled", of_long(1)));
     assert_ok(put(provider, L"FilterType", of_long(7)));
-    assert_ok(query(provider, KERNEL_NAME));
+    assert_ok(provider_query(provider, KERNEL_NAME));
     is_the_kernel(provider);
     assert_true(number_of(provider, L"FilterEnabled"));
     assert_int_equal(number_of(provider, L"FilterType"), 7);
@@ -161,11 +161,12 @@ static void unknown_providers_are_named(void **state)
 {
     void *provider = new_provider();
     (void)state;
-    assert_ok(query(provider, KERNEL_NAME));
-    assert_hr(query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
+    assert_ok(provider_query(provider, KERNEL_NAME));
+    assert_hr(provider_query(provider, L"No such provider"), HRESULT_FROM_WIN32(4200));
     assert_said("'No such provider'");
-    assert_hr(query(provider, L"{0BADF00D-4200-4A11-9C3E-5D2B7E60F1A8}"), HRESULT_FROM_WIN32(4200)); /* no test's */
-    assert_hr(query(provider, L""), HRESULT_FROM_WIN32(4200));
+    assert_hr(provider_query(provider, L"{0BADF00D-4200-4A11-9C3E-5D2B7E60F1A8}"),
+              HRESULT_FROM_WIN32(4200)); /* no test's */
+    assert_hr(provider_query(provider, L""), HRESULT_FROM_WIN32(4200));
     is_the_kernel(provider);
     release(provider);
 }
@@ -183,7 +184,7 @@ static HRESULT list_of_process(void *providers, LONG process)
 }
 
 /* How often the collection has a provider of this GUID; its name, from VariantClear, if it has. */
-static unsigned listed(void *providers, const WCHAR *guid, VARIANT *name)
+static unsigned provider_is_listed(void *providers, const WCHAR *guid, VARIANT *name)
 {
     unsigned found = 0;
     VariantInit(name);
@@ -208,9 +209,9 @@ static void known_providers_are_listed(void **state)
     assert_ok(with_object(providers, L"Add", mine));
     for (int i = 0; i < 2; i++) {
         assert_ok(list_all(providers));
-        assert_int_equal(listed(providers, KERNEL_GUID, &name), 1);
+        assert_int_equal(provider_is_listed(providers, KERNEL_GUID, &name), 1);
         VariantClear(&name);
-        assert_int_equal(listed(providers, L"{00000000-0000-0000-0000-000000000000}", &name), 0);
+        assert_int_equal(provider_is_listed(providers, L"{00000000-0000-0000-0000-000000000000}", &name), 0);
         VariantClear(&name);
     }
     void *provider = item_at(providers, 0);
@@ -236,7 +237,7 @@ static void resolve_brings_names_and_keeps_values(void **state)
     put_map(mine, L"Level", 5);
     put_map(mine, L"KeywordsAny", 0x10303);
     put_map(mine, L"KeywordsAll", 0x100);
-    assert_ok(query(theirs, KERNEL_NAME));
+    assert_ok(provider_query(theirs, KERNEL_NAME));
     assert_ok(with_object(mine, L"Resolve", theirs));
     assert_true(text_is(mine, L"DisplayName", KERNEL_NAME));
     assert_int_equal(map_value(mine, L"Level"), 5);
@@ -265,7 +266,7 @@ static void resolve_finds_its_provider_in_a_collection(void **state)
     (void)state;
     assert_ok(put(mine, L"DisplayName", of_text(L"Mine")));
     assert_ok(put(second, L"DisplayName", of_text(L"Second")));
-    assert_ok(query(first, KERNEL_NAME));
+    assert_ok(provider_query(first, KERNEL_NAME));
     assert_ok(with_object(providers, L"Add", first));
     assert_ok(with_object(mine, L"Resolve", providers));
     assert_true(text_is(mine, L"DisplayName", L"Mine"));
@@ -296,7 +297,7 @@ static void a_provider_is_in_a_collection_once(void **state)
     assert_hr(with_object(providers, L"Add", first), PLA_E_NO_DUPLICATES);
     assert_int_equal(number_of(providers, L"Count"), 1);
     /* AddRange is all or nothing. */
-    assert_ok(query(kernel, KERNEL_NAME));
+    assert_ok(provider_query(kernel, KERNEL_NAME));
     assert_ok(with_object(more, L"Add", kernel));
     assert_ok(with_object(more, L"Add", second));
     assert_hr(with_object(providers, L"AddRange", more), PLA_E_NO_DUPLICATES);
@@ -344,7 +345,7 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     assert_ok(with_object(providers, L"Add", network));
     assert_int_equal(number_of(collector, L"IsKernelTrace"), 0);
     assert_true(text_is(collector, L"SessionName", L"Trace"));
-    assert_ok(query(kernel, KERNEL_NAME));
+    assert_ok(provider_query(kernel, KERNEL_NAME));
     assert_ok(with_object(providers, L"Add", kernel));
     assert_int_equal(number_of(collector, L"IsKernelTrace"), 1);
     assert_true(text_is(collector, L"SessionName", L"NT Kernel Logger"));
@@ -379,7 +380,7 @@ static void a_kernel_trace_has_no_other_provider(void **state)
 }
 
 /* Puts a provider into the host's registry as installing its manifest does, or takes it out again. */
-static void publish(const WCHAR *guid, const WCHAR *name)
+static void provider_publish(const WCHAR *guid, const WCHAR *name)
 {
     static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
     HKEY all;
@@ -398,7 +399,7 @@ static void publish(const WCHAR *guid, const WCHAR *name)
 static int take_out(void **state)
 {
     (void)state;
-    publish(PUBLISHED_GUID, NULL);
+    provider_publish(PUBLISHED_GUID, NULL);
     RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, SECURITY_KEY, L"1a2b3c4d-0001-4002-8003-0123456789ab");
     return 0;
 }
@@ -411,14 +412,14 @@ static void registered_providers_are_found(void **state)
     VARIANT server = {.vt = VT_NULL};
     bool listed = false;
     (void)state;
-    publish(PUBLISHED_GUID, PUBLISHED_NAME);
-    assert_ok(query(provider, L"openpla-test-PROVIDER"));
+    provider_publish(PUBLISHED_GUID, PUBLISHED_NAME);
+    assert_ok(provider_query(provider, L"openpla-test-PROVIDER"));
     assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));
     assert_true(text_is(provider, L"Guid", PUBLISHED_GUID));
     assert_int_equal(map_count(provider, L"Level"), 16);
     assert_true(map_count(provider, L"KeywordsAny") >= 16);
     assert_int_equal(map_count(provider, L"KeywordsAny"), map_count(provider, L"KeywordsAll"));
-    assert_ok(query(again, PUBLISHED_GUID));
+    assert_ok(provider_query(again, PUBLISHED_GUID));
     assert_true(text_is(again, L"DisplayName", PUBLISHED_NAME));
     assert_ok(invoke(providers, L"GetTraceDataProviders", DISPATCH_METHOD, NULL, &server, 1));
     for (ULONG i = 0; i < number_of(providers, L"Count"); i++) {
@@ -427,9 +428,9 @@ static void registered_providers_are_found(void **state)
         release(item);
     }
     assert_true(listed);
-    publish(PUBLISHED_GUID, NULL);
-    assert_hr(query(provider, PUBLISHED_NAME), HRESULT_FROM_WIN32(4200)); /* ERROR_WMI_GUID_NOT_FOUND */
-    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));       /* what it held it keeps */
+    provider_publish(PUBLISHED_GUID, NULL);
+    assert_hr(provider_query(provider, PUBLISHED_NAME), HRESULT_FROM_WIN32(4200)); /* ERROR_WMI_GUID_NOT_FOUND */
+    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));                /* what it held it keeps */
     release(providers);
     release(collector);
     release(again);
@@ -520,22 +521,22 @@ static void registered_processes_are_known(void **state)
     assert_int_equal(EventSetInformation(named, (EVENT_INFO_CLASS)2 /* traits */, traits, sizeof traits),
                      ERROR_SUCCESS);
     assert_ok(list_all(providers));
-    assert_int_equal(listed(providers, OWN_GUID, &name), 1);
+    assert_int_equal(provider_is_listed(providers, OWN_GUID, &name), 1);
     assert_int_equal(wcscmp(V_BSTR(&name), OWN_GUID), 0);
     VariantClear(&name);
-    assert_int_equal(listed(providers, OTHER_GUID, &name), 1);
+    assert_int_equal(provider_is_listed(providers, OTHER_GUID, &name), 1);
     assert_int_equal(wcscmp(V_BSTR(&name), OTHER_NAME), 0);
     VariantClear(&name);
-    assert_ok(query(provider, OTHER_NAME));
+    assert_ok(provider_query(provider, OTHER_NAME));
     assert_true(text_is(provider, L"Guid", OTHER_GUID));
-    assert_ok(query(provider, OWN_GUID));
+    assert_ok(provider_query(provider, OWN_GUID));
     assert_true(text_is(provider, L"DisplayName", OWN_GUID));
     assert_int_equal(map_count(provider, L"Level"), 16);
 
     assert_ok(list_of_process(providers, self));
-    assert_int_equal(listed(providers, OWN_GUID, &name), 1);
+    assert_int_equal(provider_is_listed(providers, OWN_GUID, &name), 1);
     VariantClear(&name);
-    assert_int_equal(listed(providers, KERNEL_GUID, &name), 0);
+    assert_int_equal(provider_is_listed(providers, KERNEL_GUID, &name), 0);
     VariantClear(&name);
     assert_true(number_of(providers, L"Count") >= 2);
     void *map = processes_of(provider);
@@ -554,8 +555,8 @@ static void registered_processes_are_known(void **state)
     map = processes_of(provider);
     assert_int_equal(number_of(map, L"Count"), 0);
     release(map);
-    assert_hr(query(provider, OWN_GUID), HRESULT_FROM_WIN32(4200));
-    assert_ok(query(provider, OTHER_NAME)); /* it has been seen */
+    assert_hr(provider_query(provider, OWN_GUID), HRESULT_FROM_WIN32(4200));
+    assert_ok(provider_query(provider, OTHER_NAME)); /* it has been seen */
     release(provider);
     release(providers);
     release(collector);

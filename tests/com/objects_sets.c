@@ -9,7 +9,7 @@
 
 #define NAME L"test-com-sets"
 
-static HRESULT query(IDataCollectorSet *set, const WCHAR *name, const WCHAR *server)
+static HRESULT set_query_status(IDataCollectorSet *set, const WCHAR *name, const WCHAR *server)
 {
     VARIANT arguments[2] = {of_text(name), of_text(server)};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
@@ -39,7 +39,7 @@ static void what_is_committed_can_be_queried(void **state)
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_true(text_is(set, L"Name", NAME));
     assert_true(text_is(set, L"Server", L""));
-    assert_ok(query(other, L"service\\TEST-COM-SETS", L"localhost"));
+    assert_ok(set_query_status(other, L"service\\TEST-COM-SETS", L"localhost"));
     assert_true(text_is(other, L"Description", L"T\x00e4glich <&> \x4e2d"));
     assert_true(text_is(other, L"Server", L"localhost"));
     assert_int_equal(number_of(other, L"Duration"), 77);
@@ -50,9 +50,9 @@ static void what_is_committed_can_be_queried(void **state)
     release(collectors);
     /* A change is nobody else's until it is committed; Query takes it back. */
     assert_ok(put(set, L"Duration", of_long(78)));
-    assert_ok(query(other, NAME, L""));
+    assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"Duration"), 77);
-    assert_ok(query(set, NAME, L""));
+    assert_ok(set_query_status(set, NAME, L""));
     assert_int_equal(number_of(set, L"Duration"), 77);
     VariantClear(&pair[0]);
     VariantClear(&pair[1]);
@@ -72,7 +72,7 @@ static void commit_modes_mean_what_they_say(void **state)
     assert_vtable_said("Test-Com-Sets");
     assert_ok(put(second, L"Duration", of_long(2)));
     assert_ok(commit(second, NAME, plaModify, NULL));
-    assert_ok(query(set, NAME, L""));
+    assert_ok(set_query_status(set, NAME, L""));
     assert_int_equal(number_of(set, L"Duration"), 2);
     assert_ok(put(set, L"Duration", of_long(3)));
     assert_ok(commit(set, NAME, plaCreateOrModify, NULL));
@@ -80,7 +80,7 @@ static void commit_modes_mean_what_they_say(void **state)
     assert_ok(commit(set, NAME, 0, NULL)); /* Microsoft's own sample */
     assert_ok(put(set, L"Duration", of_long(5)));
     assert_ok(commit(set, NAME, plaModify | plaUpdateRunningInstance, NULL));
-    assert_ok(query(second, NAME, L""));
+    assert_ok(set_query_status(second, NAME, L""));
     assert_int_equal(number_of(second, L"Duration"), 5);
     /* MS-PLA 2.2: bits that mean nothing are ignored, those that do count all the same. */
     assert_hr(commit(set, NAME, 0x2000 | plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
@@ -99,7 +99,7 @@ static void validate_only_leaves_nothing(void **state)
     assert_ok(commit(set, NAME, plaCreateNew | plaValidateOnly, &map));
     assert_true(number_of(map, L"Count") > 0); /* TaskArguments without a Task at least */
     release(map);
-    assert_hr(query(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query_status(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
     assert_said("test-com-sets");
     assert_true(text_is(set, L"Name", L""));
     assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
@@ -141,7 +141,7 @@ static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
     VARIANT arguments[3] = {of_text(name), of_text(L""), of_long(plaCreateOrModify)}, map;
     assert_hr(invoke(set, L"Commit", DISPATCH_METHOD, &map, arguments, 3), expected);
     assert_said(why);
-    assert_hr(query(set, name, L""), expected == E_NOTIMPL ? PLA_E_DCS_NOT_FOUND : expected);
+    assert_hr(set_query_status(set, name, L""), expected == E_NOTIMPL ? PLA_E_DCS_NOT_FOUND : expected);
     VariantClear(&arguments[0]);
     VariantClear(&arguments[1]);
     release(set);
@@ -173,7 +173,7 @@ static void names_that_files_cannot_have_are_kept(void **state)
         wmemset(longest, L'\x00fc', 200);
         longest[200] = 0;
         assert_ok(commit(set, name, plaCreateNew, NULL));
-        assert_ok(query(other, name, L""));
+        assert_ok(set_query_status(other, name, L""));
         assert_true(text_is(other, L"Name", name));
         assert_ok(call(other, L"Delete"));
         release(other);
@@ -207,13 +207,13 @@ static void a_set_is_bound_to_where_it_is(void **state)
     WCHAR longest[1025];
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
-    assert_hr(query(set, L"Session\\x", L""), E_NOINTERFACE);
+    assert_hr(set_query_status(set, L"Session\\x", L""), E_NOINTERFACE);
     assert_said("Session");
     wmemset(longest, L's', 1024);
     longest[1024] = 0;
-    assert_hr(query(set, NAME, longest), E_INVALIDARG);
+    assert_hr(set_query_status(set, NAME, longest), E_INVALIDARG);
     assert_said("1024");
-    assert_true(FAILED(query(set, NAME, L"test-com-another-machine")));
+    assert_true(FAILED(set_query_status(set, NAME, L"test-com-another-machine")));
     assert_said("test-com-another-machine");
     assert_true(text_is(set, L"Name", NAME));
     release(set);
@@ -225,7 +225,7 @@ static void query_of_nothing_changes_nothing(void **state)
     IDataCollectorSet *set = new_set();
     (void)state;
     assert_ok(put(set, L"Duration", of_long(5)));
-    assert_hr(query(set, L"test-com-nothing", L""), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query_status(set, L"test-com-nothing", L""), PLA_E_DCS_NOT_FOUND);
     assert_said("test-com-nothing");
     assert_int_equal(number_of(set, L"Duration"), 5);
     assert_true(text_is(set, L"Name", L""));
@@ -244,10 +244,10 @@ static void what_is_deleted_is_gone_and_can_come_back(void **state)
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(invoke(set, L"Stop", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(-1)}, 1), PLA_E_DCS_NOT_RUNNING);
     assert_ok(call(set, L"Delete"));
-    assert_hr(query(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query_status(other, NAME, L""), PLA_E_DCS_NOT_FOUND);
     assert_hr(call(set, L"Delete"), PLA_E_DCS_NOT_FOUND);
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
-    assert_ok(query(other, NAME, L""));
+    assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"Duration"), 6);
     release(other);
     release(set);
@@ -261,18 +261,18 @@ static void serial_numbers_do_not_go_back(void **state)
     assert_ok(put(set, L"SerialNumber", of_long(40)));
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_int_equal(number_of(set, L"SerialNumber"), 40);
-    assert_ok(query(other, NAME, L""));
+    assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"SerialNumber"), 40);
     assert_ok(put(other, L"SerialNumber", of_long(50)));
     assert_ok(commit(other, NAME, plaModify, NULL));
     assert_ok(commit(set, NAME, plaModify, NULL)); /* its 40 was committed long ago */
-    assert_ok(query(other, NAME, L""));
+    assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"SerialNumber"), 50);
     release(other);
     release(set);
 }
 
-static LONG listed(IDataCollectorSetCollection *sets, const WCHAR *filter, HRESULT expected)
+static LONG set_is_listed(IDataCollectorSetCollection *sets, const WCHAR *filter, HRESULT expected)
 {
     VARIANT arguments[2] = {{.vt = VT_NULL}, of_text(filter)};
     assert_hr(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, arguments, 2), expected);
@@ -289,16 +289,16 @@ static void sets_are_listed_by_filter(void **state)
     IDataCollectorSet *a = new_set(), *b = new_set();
     VARIANT item, name = of_text(L"test-com-list-b");
     (void)state;
-    LONG before = listed(sets, L"service\\*", S_OK);
-    LONG shipped = listed(sets, L"System\\*", S_OK);
+    LONG before = set_is_listed(sets, L"service\\*", S_OK);
+    LONG shipped = set_is_listed(sets, L"System\\*", S_OK);
     assert_true(shipped > 0);
     assert_ok(put(b, L"Duration", of_long(12)));
     assert_ok(commit(a, L"test-com-list-a", plaCreateNew, NULL));
     assert_ok(commit(b, L"test-com-list-b", plaCreateNew, NULL));
-    LONG now = listed(sets, L"service\\*", S_OK);
+    LONG now = set_is_listed(sets, L"service\\*", S_OK);
     if (own_store) { /* others' sets come and go in the shared store */
         assert_int_equal(now, before + 2);
-        assert_int_equal(listed(sets, L"", S_OK), before + 2 + shipped);
+        assert_int_equal(set_is_listed(sets, L"", S_OK), before + 2 + shipped);
     } else {
         assert_true(now >= 2);
     }
@@ -306,16 +306,16 @@ static void sets_are_listed_by_filter(void **state)
     assert_int_equal(number_of(V_DISPATCH(&item), L"Duration"), 12);
     assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaStopped);
     VariantClear(&item);
-    assert_int_equal(listed(sets, L"Service\\TEST-COM-LIST-B", S_OK), 1);
-    assert_int_equal(listed(sets, L"Service\\test-com-list-?", S_OK), 2);
-    assert_int_equal(listed(sets, L"Service\\test-com-nothing", S_OK), 0);
-    assert_int_equal(listed(sets, L"Legacy\\*", S_OK), 0);
-    assert_int_equal(listed(sets, L"Service\\test-com-list-a", S_OK), 1);
-    assert_int_equal(listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
+    assert_int_equal(set_is_listed(sets, L"Service\\TEST-COM-LIST-B", S_OK), 1);
+    assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-?", S_OK), 2);
+    assert_int_equal(set_is_listed(sets, L"Service\\test-com-nothing", S_OK), 0);
+    assert_int_equal(set_is_listed(sets, L"Legacy\\*", S_OK), 0);
+    assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-a", S_OK), 1);
+    assert_int_equal(set_is_listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
     /* behaviour 16: Remove takes the set out of the store too. */
     assert_ok(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_int_equal(number_of(sets, L"Count"), 0);
-    assert_int_equal(listed(sets, L"Service\\test-com-list-*", S_OK), 1);
+    assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-*", S_OK), 1);
     VariantClear(&name);
     release(a);
     release(b);
@@ -333,7 +333,7 @@ static void a_set_of_another_list_is_not_deleted(void **state)
     assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
     assert_said("is not in this collection");
     VariantClear(&v);
-    assert_ok(query(other, NAME, L""));
+    assert_ok(set_query_status(other, NAME, L""));
     release(other);
     release(set);
     release(sets);

@@ -126,7 +126,7 @@ static void *marked(const struct collection_kind *k, void *collection, LONG mark
 }
 
 /* A collection with the items 1 to count. */
-static void *filled(const struct collection_kind *k, LONG count)
+static void *collection_fill(const struct collection_kind *k, LONG count)
 {
     void *collection = k->make();
     for (LONG i = 1; i <= count; i++) {
@@ -138,7 +138,7 @@ static void *filled(const struct collection_kind *k, LONG count)
 }
 
 /* The marks as digits: 123. A script counts from zero. */
-static ULONG marks(const struct collection_kind *k, void *collection)
+static ULONG collection_marks(const struct collection_kind *k, void *collection)
 {
     ULONG all = 0;
     for (LONG i = 0; i < (LONG)number_of(collection, L"Count"); i++) {
@@ -164,11 +164,11 @@ static void keeps_items(const struct collection_kind *k)
     VARIANT v, at = of_long(1);
     assert_int_equal(number_of(collection, L"Count"), 0);
     release(collection);
-    collection = filled(k, 3);
-    assert_int_equal(marks(k, collection), 123);
+    collection = collection_fill(k, 3);
+    assert_int_equal(collection_marks(k, collection), 123);
     void *second = item_at(collection, 1);
     assert_ok(put(second, k->mark, of_long(7)));
-    assert_int_equal(marks(k, collection), 173);
+    assert_int_equal(collection_marks(k, collection), 173);
     assert_ok(invoke_id(collection, DISPID_VALUE, DISPATCH_PROPERTYGET | DISPATCH_METHOD, &v, &at, 1)); /* c(1) */
     assert_int_equal(number_of(V_DISPATCH(&v), k->mark), 7);
     VariantClear(&v);
@@ -201,7 +201,7 @@ static void walks_snapshot(const struct collection_kind *k)
     static const WORD ways[] = {DISPATCH_PROPERTYGET, DISPATCH_METHOD, DISPATCH_METHOD | DISPATCH_PROPERTYGET};
 
     for (size_t i = 0; i < ARRAYSIZE(ways); i++) {
-        void *collection = filled(k, 3);
+        void *collection = collection_fill(k, 3);
         IEnumVARIANT *e;
         VARIANT v, items[4];
         ULONG fetched = 9;
@@ -232,23 +232,23 @@ static void every_for_each_walks_a_snapshot(void **state)
 
 static void removes_items(const struct collection_kind *k)
 {
-    void *collection = filled(k, 4), *third = item_at(collection, 2), *never = marked(k, collection, 9);
+    void *collection = collection_fill(k, 4), *third = item_at(collection, 2), *never = marked(k, collection, 9);
     VARIANT by_reference;
     assert_ok(remove_at(collection, 0));
-    assert_int_equal(marks(k, collection), 234);
+    assert_int_equal(collection_marks(k, collection), 234);
     V_VT(&by_reference) = VT_DISPATCH | VT_BYREF; /* as Visual Basic passes a variable */
     V_DISPATCHREF(&by_reference) = (IDispatch **)&third;
     assert_ok(invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &by_reference, 1));
-    assert_int_equal(marks(k, collection), 24);
+    assert_int_equal(collection_marks(k, collection), 24);
     assert_hr(with_object(collection, L"Remove", third), E_INVALIDARG);
     assert_hr(with_object(collection, L"Remove", never), E_INVALIDARG);
     assert_hr(with_object(collection, L"Remove", collection), E_INVALIDARG);
     assert_hr(remove_at(collection, 2), DISP_E_BADINDEX);
     assert_hr(remove_at(collection, -1), DISP_E_BADINDEX);
-    assert_int_equal(marks(k, collection), 24);
+    assert_int_equal(collection_marks(k, collection), 24);
     assert_int_equal(number_of(third, k->mark), 3); /* it lives on, and can come back */
     assert_ok(with_object(collection, L"Add", third));
-    assert_int_equal(marks(k, collection), 243);
+    assert_int_equal(collection_marks(k, collection), 243);
     assert_ok(call(collection, L"Clear"));
     assert_ok(call(collection, L"Clear"));
     assert_int_equal(number_of(collection, L"Count"), 0);
@@ -266,7 +266,7 @@ static void items_are_removed_from_every_collection(void **state)
 
 static void refuses_strangers(const struct collection_kind *k)
 {
-    void *collection = filled(k, 1);
+    void *collection = collection_fill(k, 1);
     VARIANT nothing = {.vt = VT_DISPATCH, .pdispVal = NULL};
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
         void *theirs = kinds[i].make(), *item = kinds[i].make_item(theirs);
@@ -282,7 +282,7 @@ static void refuses_strangers(const struct collection_kind *k)
     }
     assert_true(FAILED(invoke(collection, L"Add", DISPATCH_METHOD, NULL, &nothing, 1)));
     assert_true(FAILED(invoke(collection, L"AddRange", DISPATCH_METHOD, NULL, &nothing, 1)));
-    assert_int_equal(marks(k, collection), 1);
+    assert_int_equal(collection_marks(k, collection), 1);
     release(collection);
 }
 
@@ -295,7 +295,7 @@ static void collections_take_their_own_kind_only(void **state)
 
 static void adds_range(const struct collection_kind *k)
 {
-    void *to = filled(k, 2), *from = k->make(), *item;
+    void *to = collection_fill(k, 2), *from = k->make(), *item;
     for (LONG i = 3; i <= 4; i++) {
         item = marked(k, from, i);
         assert_ok(with_object(from, L"Add", item));
@@ -306,14 +306,14 @@ static void adds_range(const struct collection_kind *k)
         assert_said("AddRange");
         assert_ok(call(from, L"Clear"));
         assert_hr(with_object(to, L"AddRange", from), E_INVALIDARG);
-        assert_int_equal(marks(k, to), 12);
+        assert_int_equal(collection_marks(k, to), 12);
     } else {
         assert_ok(with_object(to, L"AddRange", from));
-        assert_int_equal(marks(k, to), 1234);
-        assert_int_equal(marks(k, from), 34);
+        assert_int_equal(collection_marks(k, to), 1234);
+        assert_int_equal(collection_marks(k, from), 34);
         item = item_at(from, 0); /* one object in two collections */
         assert_ok(put(item, k->mark, of_long(9)));
-        assert_int_equal(marks(k, to), 1294);
+        assert_int_equal(collection_marks(k, to), 1294);
         release(item);
         assert_ok(with_object(from, L"AddRange", from));
         assert_int_equal(number_of(from, L"Count"), 4);
@@ -332,7 +332,7 @@ static void ranges_are_added(void **state)
    would take one away. */
 static void refuses_what_is_no_index(const struct collection_kind *k)
 {
-    void *collection = filled(k, 2);
+    void *collection = collection_fill(k, 2);
     VARIANT wrong[] = {of_text(L""),  {.vt = VT_EMPTY}, {.vt = VT_NULL}, {.vt = VT_BOOL}, {.vt = VT_ERROR},
                        {.vt = VT_R8}, {.vt = VT_R8},    {.vt = VT_I8},   {.vt = VT_I4},   {.vt = VT_DATE}};
     static const HRESULT results[] = {
@@ -350,7 +350,7 @@ static void refuses_what_is_no_index(const struct collection_kind *k)
         assert_said(words[i]);
         assert_hr(invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &wrong[i], 1), results[i]);
     }
-    assert_int_equal(marks(k, collection), 12);
+    assert_int_equal(collection_marks(k, collection), 12);
     VariantClear(&wrong[0]);
     release(collection);
 }
@@ -372,14 +372,14 @@ static void items_are_found_by_name_where_they_have_one(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(named); i++) {
         const struct collection_kind *k = &kinds[named[i].kind];
-        void *collection = filled(k, 3), *item = item_at(collection, 1);
+        void *collection = collection_fill(k, 3), *item = item_at(collection, 1);
         VARIANT name = of_text(L"ZW\x00c4I"), v;
         assert_ok(put(item, named[i].property, of_text(L"Zw\x00e4i")));
         assert_ok(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &name, 1));
         assert_int_equal(number_of(V_DISPATCH(&v), k->mark), 2);
         VariantClear(&v);
         assert_ok(invoke(collection, L"Remove", DISPATCH_METHOD, NULL, &name, 1));
-        assert_int_equal(marks(k, collection), 13);
+        assert_int_equal(collection_marks(k, collection), 13);
         VariantClear(&name);
         release(item);
         release(collection);
@@ -391,7 +391,7 @@ static void counts_have_the_types_of_the_specification(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
-        void *collection = filled(&kinds[i], 2);
+        void *collection = collection_fill(&kinds[i], 2);
         VARIANT v;
         assert_ok(get(collection, L"Count", &v));
         assert_int_equal(V_VT(&v), kinds[i].make == make_actions ? VT_UI4 : VT_I4);

@@ -61,7 +61,7 @@ static unsigned enabled_in(IValueMap *map)
     return bits;
 }
 
-static IValueMap *levels(LONG type)
+static IValueMap *level_map(LONG type)
 {
     IValueMap *map = map_of_type(type);
     add_item(map, L"Critical", 1, false);
@@ -73,7 +73,7 @@ static IValueMap *levels(LONG type)
 /* A provider's level is its first enabled item, its keywords are all of them together. */
 static void the_items_make_the_value(void **state)
 {
-    IValueMap *map = levels(plaIndex);
+    IValueMap *map = level_map(plaIndex);
     (void)state;
     assert_int_equal(value_of(map), 2);
     assert_ok(put(map, L"ValueMapType", of_long(plaFlag)));
@@ -86,7 +86,7 @@ static void the_items_make_the_value(void **state)
 /* Scripts set the value as a number; the items must follow, and what no item stands for must not be lost. */
 static void a_value_enables_its_items(void **state)
 {
-    IValueMap *map = levels(plaIndex);
+    IValueMap *map = level_map(plaIndex);
     (void)state;
     assert_ok(put(map, L"Value", of_long(4)));
     assert_int_equal(enabled_in(map), 4);
@@ -98,7 +98,7 @@ static void a_value_enables_its_items(void **state)
     assert_int_equal(enabled_in(map), 8);
     assert_int_equal(value_of(map), 255);
     release(map);
-    map = levels(plaFlag);
+    map = level_map(plaFlag);
     assert_ok(put(map, L"Value", of_long(5)));
     assert_int_equal(enabled_in(map), 5);
     assert_ok(put(map, L"Value", of_long(0x12)));
@@ -124,7 +124,7 @@ static HRESULT add(IValueMap *map, VARIANT value)
 /* Add takes an item, a number in any writing, or the name of an item to enable. */
 static void add_takes_items_numbers_and_keys(void **state)
 {
-    IValueMap *map = levels(plaFlag);
+    IValueMap *map = level_map(plaFlag);
     VARIANT v;
     (void)state;
     assert_ok(put(map, L"Value", of_long(0)));
@@ -203,7 +203,7 @@ static void items_keep_every_scalar(void **state)
 /* Items are found by their key, removed by place and object; a map is also a collection. */
 static void a_map_is_a_collection(void **state)
 {
-    IValueMap *map = levels(plaFlag), *other = new_map();
+    IValueMap *map = level_map(plaFlag), *other = new_map();
     IValueMapItem *item;
     VARIANT v = of_text(L"error"), key;
     (void)state;

@@ -15,7 +15,7 @@ static void add_taken(struct texts *lines, char *line)
     memory_free(line);
 }
 
-static char *narrow(const WCHAR *text, size_t units)
+static char *string_to_narrow(const WCHAR *text, size_t units)
 {
     char *out;
     if (FAILED(text_from_utf16(text, units, true, &out)))
@@ -24,7 +24,7 @@ static char *narrow(const WCHAR *text, size_t units)
 }
 
 /* Keys and names are the same in any case, and the spelling of those that are there already differs by host. */
-static char *lower(char *text)
+static char *string_to_lower(char *text)
 {
     for (char *c = text; c && *c; c++)
         if (*c >= 'A' && *c <= 'Z')
@@ -36,7 +36,7 @@ char *snapshot_line(const char *key, const char *name, DWORD type, const void *d
 {
     struct text_buffer line = {0};
     text_buffer_format(&line, "%s|%s", key, name);
-    lower(line.text);
+    string_to_lower(line.text);
     text_buffer_format(&line, "|%lu|", (unsigned long)type);
     for (size_t i = 0; i < size; i++)
         text_buffer_format(&line, "%02x", ((const BYTE *)data)[i]);
@@ -45,7 +45,7 @@ char *snapshot_line(const char *key, const char *name, DWORD type, const void *d
 
 char *snapshot_key_line(const char *key)
 {
-    return lower(text_copy(key));
+    return string_to_lower(text_copy(key));
 }
 
 static void add_values(struct texts *lines, HKEY handle, const char *key)
@@ -65,7 +65,7 @@ static void add_values(struct texts *lines, HKEY handle, const char *key)
         size = largest;
         if (RegEnumValueW(handle, i, name, &units, NULL, &type, data, &size))
             break;
-        text = narrow(name, units);
+        text = string_to_narrow(name, units);
         add_taken(lines, snapshot_line(key, text, type, data, size));
         memory_free(text);
     }
@@ -83,8 +83,8 @@ static void add_key(struct texts *lines, HKEY handle, const char *key)
         units = ARRAYSIZE(name);
         if (RegEnumKeyExW(handle, i, name, &units, NULL, NULL, NULL, NULL))
             return;
-        text = narrow(name, units);
-        path = lower(text_format("%s\\%s", key, text));
+        text = string_to_narrow(name, units);
+        path = string_to_lower(text_format("%s\\%s", key, text));
         if (!path || FAILED(texts_add(lines, path)))
             abort();
         /* The 32-bit view holds links to keys that are walked already. */

@@ -16,8 +16,8 @@
 static DWORD level;
 static HRESULT answer;
 
-static HRESULT WINAPI blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *out,
-                              DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities)
+static HRESULT WINAPI fake_query_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *out,
+                                         DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities)
 {
     (void)service, (void)authorization, (void)principal, (void)impersonation, (void)privileges, (void)capabilities;
     if (SUCCEEDED(answer))
@@ -38,11 +38,11 @@ static void calls_without_privacy_are_refused(void **state)
     answer = S_OK;
     for (size_t i = 0; i < ARRAYSIZE(rows); i++) {
         level = rows[i].level;
-        assert_int_equal(call_check_level(blanket, false), rows[i].expected);
-        assert_int_equal(call_check_level(blanket, true), rows[i].expected);
+        assert_int_equal(call_check_level(fake_query_blanket, false), rows[i].expected);
+        assert_int_equal(call_check_level(fake_query_blanket, true), rows[i].expected);
     }
     level = RPC_C_AUTHN_LEVEL_PKT_INTEGRITY;
-    call_check_level(blanket, false);
+    call_check_level(fake_query_blanket, false);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "authentication level 5; packet privacy (6)"));
 }
 
@@ -53,8 +53,9 @@ static void unknown_level_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAYSIZE(answers); i++) {
         answer = FAILED(answers[i]) ? answers[i] : HRESULT_FROM_WIN32(answers[i]);
-        assert_int_equal(call_check_level(blanket, false), E_ACCESSDENIED);
-        assert_int_equal(call_check_level(blanket, true), answer == RPC_E_CALL_COMPLETE ? S_OK : E_ACCESSDENIED);
+        assert_int_equal(call_check_level(fake_query_blanket, false), E_ACCESSDENIED);
+        assert_int_equal(call_check_level(fake_query_blanket, true),
+                         answer == RPC_E_CALL_COMPLETE ? S_OK : E_ACCESSDENIED);
     }
 }
 

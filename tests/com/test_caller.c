@@ -36,7 +36,7 @@ static RPC_STATUS WINAPI client_of_call(RPC_BINDING_HANDLE binding, ULONG *id)
 }
 RPC_STATUS(WINAPI *__wrap___imp_I_RpcBindingInqLocalClientPID)(RPC_BINDING_HANDLE binding, ULONG *id) = client_of_call;
 
-static HRESULT WINAPI impersonate(void)
+static HRESULT WINAPI fake_impersonate(void)
 {
     if (SUCCEEDED(refusal)) {
         assert_true(ImpersonateSelf(SecurityImpersonation));
@@ -44,7 +44,7 @@ static HRESULT WINAPI impersonate(void)
     }
     return refusal;
 }
-HRESULT(WINAPI *__wrap___imp_CoImpersonateClient)(void) = impersonate;
+HRESULT(WINAPI *__wrap___imp_CoImpersonateClient)(void) = fake_impersonate;
 
 static HRESULT WINAPI revert(void)
 {
@@ -61,7 +61,7 @@ static void this_thread_is_itself(void)
     assert_int_equal(GetLastError(), ERROR_NO_TOKEN);
 }
 
-static int begin(void **state)
+static int begin_call(void **state)
 {
     (void)state;
     status = RPC_S_OK;
@@ -146,11 +146,11 @@ static void who_lets_nobody_be_told_is_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_call_of_this_process_is_its_own, begin),
-        cmocka_unit_test_setup(a_call_acts_for_its_account, begin),
-        cmocka_unit_test_setup(a_process_can_be_made_for_it, begin),
-        cmocka_unit_test_setup(a_call_from_afar_has_an_account_alone, begin),
-        cmocka_unit_test_setup(who_lets_nobody_be_told_is_refused, begin),
+        cmocka_unit_test_setup(a_call_of_this_process_is_its_own, begin_call),
+        cmocka_unit_test_setup(a_call_acts_for_its_account, begin_call),
+        cmocka_unit_test_setup(a_process_can_be_made_for_it, begin_call),
+        cmocka_unit_test_setup(a_call_from_afar_has_an_account_alone, begin_call),
+        cmocka_unit_test_setup(who_lets_nobody_be_told_is_refused, begin_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

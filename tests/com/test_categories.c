@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
+static HRESULT set_query(IDataCollectorSet *set, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
@@ -114,10 +114,10 @@ static void a_class_takes_its_own_names(void **state)
 
     (void)state;
     assert_ok(commit(user, L"test-com-cat", plaCreateOrModify, NULL));
-    assert_ok(query(server, L"test-com-cat"));
+    assert_ok(set_query(server, L"test-com-cat"));
     for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
         IDataCollectorSet *set = new_of(cases[i].id);
-        assert_hr(query(set, cases[i].foreign), cases[i].said ? E_NOINTERFACE : PLA_E_DCS_NOT_FOUND);
+        assert_hr(set_query(set, cases[i].foreign), cases[i].said ? E_NOINTERFACE : PLA_E_DCS_NOT_FOUND);
         if (cases[i].said)
             assert_said(cases[i].said);
         release(set);
@@ -142,7 +142,7 @@ static void system_sets_can_be_used_and_not_changed(void **state)
     assert_hr(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1), E_ACCESSDENIED);
     assert_int_equal(number_of(sets, L"Count"), 2);
 
-    assert_ok(query(set, L"System Performance"));
+    assert_ok(set_query(set, L"System Performance"));
     assert_true(text_is(set, L"Name", L"System Performance"));
     assert_hr(commit(set, L"System Performance", plaModify, NULL), E_NOTIMPL);
     assert_vtable_said("read-only");
@@ -164,12 +164,12 @@ static void a_system_set_runs_with_the_kernels_session(void **state)
     IDataCollectorSet *set = new_of(&CLSID_SystemDataCollectorSet), *live = new_of(&CLSID_TraceSession);
     VARIANT key = of_text(L"OpenPLA.LastRunMessage"), message;
     (void)state;
-    assert_ok(query(set, L"System Diagnostics"));
+    assert_ok(set_query(set, L"System Diagnostics"));
     assert_ok(start(set));
     assert_int_equal(number_of(set, L"Status"), plaRunning);
-    assert_ok(query(live, L"Session\\NT Kernel Logger"));
+    assert_ok(set_query(live, L"Session\\NT Kernel Logger"));
     assert_ok(stop(set));
-    assert_hr(query(live, L"Session\\NT Kernel Logger"), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query(live, L"Session\\NT Kernel Logger"), PLA_E_DCS_NOT_FOUND);
     assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &message, &key, 1));
     assert_null(wcsstr(V_BSTR(&message), L"not started")); /* where events are looked for some may be lost */
     VariantClear(&message);
@@ -319,7 +319,7 @@ static void a_trace_session_is_live_to_everybody(void **state)
     assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
     assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaRunning);
     VariantClear(&item);
-    assert_ok(query(other, L"session\\TEST-COM-LIVE"));
+    assert_ok(set_query(other, L"session\\TEST-COM-LIVE"));
     trace = trace_of(other);
     assert_true(session_id(other) == id);
     assert_true(number_of(trace, L"NumberOfBuffers") > 0);
@@ -331,14 +331,14 @@ static void a_trace_session_is_live_to_everybody(void **state)
     assert_hr(commit(other, L"Session\\test-com-live", plaModify, NULL), PLA_E_DCS_IN_USE);
     assert_ok(commit(other, L"Session\\test-com-live", plaModify | plaUpdateRunningInstance | plaFlushTrace, NULL));
     release(trace);
-    assert_ok(query(other, L"Session\\test-com-live"));
+    assert_ok(set_query(other, L"Session\\test-com-live"));
     trace = trace_of(other);
     assert_int_equal(number_of(trace, L"FlushTimer"), 5);
     assert_true(session_id(other) == id);
     assert_hr(call(other, L"Delete"), PLA_E_DCS_IN_USE);
     assert_ok(stop(other));
     assert_int_equal(number_of(other, L"Status"), plaStopped);
-    assert_hr(query(other, L"Session\\test-com-live"), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query(other, L"Session\\test-com-live"), PLA_E_DCS_NOT_FOUND);
     VariantClear(&name);
     release(trace);
     release(sets);
@@ -358,15 +358,15 @@ static void a_boot_trace_is_stored(void **state)
     assert_hr(start(set), E_NOTIMPL);
     assert_said("Autosession");
     assert_hr(stop(set), E_NOTIMPL);
-    assert_ok(query(other, L"autosession\\TEST-COM-BOOT"));
+    assert_ok(set_query(other, L"autosession\\TEST-COM-BOOT"));
     assert_hr(add_trace(other), PLA_E_DCS_SINGLETON_REQUIRED);
-    assert_hr(query(other, L"Service\\test-com-boot"), E_NOINTERFACE);
+    assert_hr(set_query(other, L"Service\\test-com-boot"), E_NOINTERFACE);
     assert_ok(invoke(sets, L"GetDataCollectorSets", DISPATCH_METHOD, NULL, nothing, 2));
     assert_ok(invoke(sets, L"Item", DISPATCH_PROPERTYGET, &item, &name, 1));
     assert_int_equal(number_of(V_DISPATCH(&item), L"Status"), plaUndefined);
     VariantClear(&item);
     assert_ok(call(other, L"Delete"));
-    assert_hr(query(set, L"test-com-boot"), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query(set, L"test-com-boot"), PLA_E_DCS_NOT_FOUND);
     VariantClear(&name);
     release(sets);
     release(other);
@@ -387,7 +387,7 @@ static void legacy_sets_have_no_place(void **state)
         IDataCollectorSet *set = new_of(classes[i]);
         assert_hr(commit(set, L"test-com-old", plaCreateNew, NULL), E_NOINTERFACE);
         assert_vtable_said("Legacy");
-        assert_hr(query(set, L"test-com-old"), PLA_E_DCS_NOT_FOUND);
+        assert_hr(set_query(set, L"test-com-old"), PLA_E_DCS_NOT_FOUND);
         release(set);
     }
     release(sets);

@@ -48,7 +48,8 @@ HRESULT __wrap_counter_calls_begin(const struct pcq_settings *settings, struct p
     return S_OK;
 }
 
-static RPC_STATUS WINAPI authenticate(RPC_CSTR principal, ULONG service, RPC_AUTH_KEY_RETRIEVAL_FN key, void *argument)
+static RPC_STATUS WINAPI fake_authenticate(RPC_CSTR principal, ULONG service, RPC_AUTH_KEY_RETRIEVAL_FN key,
+                                           void *argument)
 {
     assert_null(principal);
     assert_int_equal(service, RPC_C_AUTHN_GSS_NEGOTIATE);
@@ -57,7 +58,7 @@ static RPC_STATUS WINAPI authenticate(RPC_CSTR principal, ULONG service, RPC_AUT
     return rpc.authentication;
 }
 RPC_STATUS(WINAPI *__wrap___imp_RpcServerRegisterAuthInfoA)
-(RPC_CSTR, ULONG, RPC_AUTH_KEY_RETRIEVAL_FN, void *) = authenticate;
+(RPC_CSTR, ULONG, RPC_AUTH_KEY_RETRIEVAL_FN, void *) = fake_authenticate;
 
 static RPC_STATUS WINAPI interface_of(RPC_IF_HANDLE handle, UUID *type, RPC_MGR_EPV *functions, UINT flags, UINT calls,
                                       UINT bytes, RPC_IF_CALLBACK_FN *callback)
@@ -71,7 +72,7 @@ static RPC_STATUS WINAPI interface_of(RPC_IF_HANDLE handle, UUID *type, RPC_MGR_
 RPC_STATUS(WINAPI *__wrap___imp_RpcServerRegisterIf2)
 (RPC_IF_HANDLE, UUID *, RPC_MGR_EPV *, UINT, UINT, UINT, RPC_IF_CALLBACK_FN *) = interface_of;
 
-static RPC_STATUS WINAPI use(RPC_CSTR protocol, UINT calls, RPC_CSTR endpoint, void *descriptor)
+static RPC_STATUS WINAPI fake_use_protocol(RPC_CSTR protocol, UINT calls, RPC_CSTR endpoint, void *descriptor)
 {
     char what[64];
     assert_true(calls && !descriptor);
@@ -79,7 +80,7 @@ static RPC_STATUS WINAPI use(RPC_CSTR protocol, UINT calls, RPC_CSTR endpoint, v
     note(what);
     return strncmp(what, "ncacn_ip_tcp", 12) == 0 ? rpc.tcp : RPC_S_OK;
 }
-RPC_STATUS(WINAPI *__wrap___imp_RpcServerUseProtseqEpA)(RPC_CSTR, UINT, RPC_CSTR, void *) = use;
+RPC_STATUS(WINAPI *__wrap___imp_RpcServerUseProtseqEpA)(RPC_CSTR, UINT, RPC_CSTR, void *) = fake_use_protocol;
 
 /* Refused, as the process would serve until its end. */
 static RPC_STATUS WINAPI listen_here(UINT least, UINT most, UINT wait)

@@ -28,7 +28,7 @@ static IDataCollectorSet *set_at_server(void)
     return at_server(&CLSID_DataCollectorSet, &IID_IDataCollectorSet);
 }
 
-static HRESULT query(IDataCollectorSet *set, const WCHAR *name)
+static HRESULT set_query(IDataCollectorSet *set, const WCHAR *name)
 {
     VARIANT arguments[2] = {of_text(name), {.vt = VT_NULL}};
     HRESULT hr = invoke(set, L"Query", DISPATCH_METHOD, NULL, arguments, 2);
@@ -59,7 +59,7 @@ static HRESULT get_value(IDataCollectorSet *set, const WCHAR *key, VARIANT *valu
 }
 
 /* A set that can run: one counter, into the tests' folder. */
-static IDataCollectorSet *runnable(void)
+static IDataCollectorSet *set_create_runnable(void)
 {
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"C");
@@ -76,7 +76,7 @@ static int forget_earlier(void **state)
 {
     IDataCollectorSet *set = new_set();
     (void)state;
-    if (SUCCEEDED(query(set, NAME))) {
+    if (SUCCEEDED(set_query(set, NAME))) {
         run(set, L"Stop");
         call(set, L"Delete");
     }
@@ -143,7 +143,7 @@ static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
 static void both_ways_see_the_same_set(void **state)
 {
     static const WCHAR *const keywords[] = {L"one", L"T\x00e4glich <&> \x4e2d"};
-    IDataCollectorSet *mine = runnable(), *theirs = set_at_server();
+    IDataCollectorSet *mine = set_create_runnable(), *theirs = set_at_server();
     IDispatch *schedules = member(mine, L"Schedules"), *manager = member(mine, L"DataManager"),
               *actions = member(manager, L"FolderActions"), *schedule = member(schedules, L"CreateSchedule"),
               *action = member(actions, L"CreateFolderAction");
@@ -173,7 +173,7 @@ static void both_ways_see_the_same_set(void **state)
         release(collectors);
     }
     assert_ok(commit(mine, NAME, plaCreateNew, NULL));
-    assert_ok(query(theirs, NAME));
+    assert_ok(set_query(theirs, NAME));
     assert_equal_sets(mine, theirs);
 
     /* What is taken away is away there too, not kept from the commit before. */
@@ -182,7 +182,7 @@ static void both_ways_see_the_same_set(void **state)
     assert_ok(call(schedules, L"Clear"));
     assert_ok(call(actions, L"Clear"));
     assert_ok(commit(mine, NAME, plaModify, NULL));
-    assert_ok(query(theirs, NAME));
+    assert_ok(set_query(theirs, NAME));
     assert_equal_sets(mine, theirs);
     assert_hr(get_value(theirs, L"k", &v), E_INVALIDARG);
 
@@ -190,7 +190,7 @@ static void both_ways_see_the_same_set(void **state)
     assert_ok(put_value(theirs, L"t", L"theirs"));
     assert_ok(commit(theirs, NAME, plaModify, NULL));
     assert_int_equal(number_of(mine, L"Duration"), 0);
-    assert_ok(query(mine, NAME));
+    assert_ok(set_query(mine, NAME));
     assert_int_equal(number_of(mine, L"Duration"), 77);
     assert_equal_sets(mine, theirs);
     release(action);
@@ -241,11 +241,11 @@ static void commit_tells_the_same_issues(void **state)
 /* The server's reasons reach the user in the client's process, by either kind of call. */
 static void the_servers_reasons_arrive(void **state)
 {
-    IDataCollectorSet *set = runnable(), *second = new_set();
+    IDataCollectorSet *set = set_create_runnable(), *second = new_set();
     BSTR text = NULL;
     IErrorInfo *info;
     (void)state;
-    assert_hr(query(set, L"test-com-facade-none"), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query(set, L"test-com-facade-none"), PLA_E_DCS_NOT_FOUND);
     assert_said("\"Service\\test-com-facade-none\"");
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(commit(second, NAME, plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
@@ -266,12 +266,12 @@ static void the_servers_reasons_arrive(void **state)
 /* Every object that is bound to a set shows its run as it is now, whoever started it. */
 static void status_is_live_for_everybody(void **state)
 {
-    IDataCollectorSet *starter = runnable(), *watcher = new_set(), *theirs = set_at_server();
+    IDataCollectorSet *starter = set_create_runnable(), *watcher = new_set(), *theirs = set_at_server();
     VARIANT v;
     (void)state;
     assert_ok(commit(starter, NAME, plaCreateNew, NULL));
-    assert_ok(query(watcher, NAME));
-    assert_ok(query(theirs, NAME));
+    assert_ok(set_query(watcher, NAME));
+    assert_ok(set_query(theirs, NAME));
     assert_int_equal(number_of(watcher, L"Status"), plaStopped);
     assert_ok(run(starter, L"Start"));
     assert_int_equal(number_of(starter, L"Status"), plaRunning);
@@ -320,8 +320,8 @@ static void the_next_folder_is_the_servers(void **state)
     assert_ok(put(mine, L"Subdirectory", of_text(L"run")));
     assert_true(text_is(mine, L"OutputLocation", L"C:\\client\\run"));
     assert_ok(commit(mine, NAME, plaCreateNew, NULL));
-    assert_ok(query(theirs, NAME));
-    assert_ok(query(later, NAME));
+    assert_ok(set_query(theirs, NAME));
+    assert_ok(set_query(later, NAME));
     assert_ok(get(theirs, L"OutputLocation", &v));
     assert_non_null(wcsstr(V_BSTR(&v), L"%OPENPLA_TEST_WHERE%"));
     assert_true(text_is(mine, L"OutputLocation", V_BSTR(&v)));
@@ -343,10 +343,10 @@ static void the_next_folder_is_the_servers(void **state)
    would write over that one's files. What was put is taken (DECISIONS 13). */
 static void a_commit_keeps_the_count_of_runs(void **state)
 {
-    IDataCollectorSet *set = runnable(), *old = new_set();
+    IDataCollectorSet *set = set_create_runnable(), *old = new_set();
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
-    assert_ok(query(old, NAME));
+    assert_ok(set_query(old, NAME));
     for (int i = 0; i < 2; i++) {
         assert_ok(run(set, L"Start"));
         assert_ok(run(set, L"Stop"));
@@ -369,7 +369,7 @@ static void a_commit_keeps_the_count_of_runs(void **state)
 static void a_flush_leaves_the_set_bound(void **state)
 {
     static const CommitMode modes[] = {plaFlushTrace, plaModify | plaFlushTrace, plaCreateOrModify | plaFlushTrace};
-    IDataCollectorSet *set = runnable(), *other = new_set();
+    IDataCollectorSet *set = set_create_runnable(), *other = new_set();
     (void)state;
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_ok(run(set, L"Start"));
@@ -402,12 +402,12 @@ static void the_account_stands_until_the_next_query(void **state)
     assert_true(map_says(map, L"UserAccount", 0x00300100));
     release(map);
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody"));
-    assert_ok(query(set, NAME));
+    assert_ok(set_query(set, NAME));
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* what it is registered to run as */
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, none, 2));
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     assert_ok(commit(set, NAME, plaModify, NULL));
-    assert_ok(query(set, NAME));
+    assert_ok(set_query(set, NAME));
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     VariantClear(&account[0]);
     VariantClear(&account[1]);
@@ -463,11 +463,11 @@ static void namespaces_keep_their_rules(void **state)
 {
     IDataCollectorSet *set = new_set(), *boot = new_set(), *session = new_set();
     (void)state;
-    assert_ok(query(set, L"System\\System Performance"));
+    assert_ok(set_query(set, L"System\\System Performance"));
     assert_hr(commit(set, L"System\\System Performance", plaModify, NULL), E_NOTIMPL);
     assert_said("read-only");
     assert_hr(call(set, L"Delete"), E_ACCESSDENIED);
-    assert_hr(query(set, L"Service\\" NAME), E_NOINTERFACE);
+    assert_hr(set_query(set, L"Service\\" NAME), E_NOINTERFACE);
     assert_said("System");
 
     assert_hr(commit(session, L"Session\\test-com-facade", plaCreateNew, NULL), PLA_E_DCS_SINGLETON_REQUIRED);
@@ -487,7 +487,7 @@ static void namespaces_keep_their_rules(void **state)
     assert_hr(commit(session, L"Session\\test-com-facade", plaModify, NULL), PLA_E_DCS_NOT_FOUND);
     assert_ok(commit(session, L"Session\\test-com-facade", plaCreateNew, NULL));
     assert_ok(commit(session, L"Session\\test-com-facade", plaModify, NULL));
-    assert_hr(query(session, L"Session\\test-com-facade"), PLA_E_DCS_NOT_FOUND);
+    assert_hr(set_query(session, L"Session\\test-com-facade"), PLA_E_DCS_NOT_FOUND);
     release(session);
     release(boot);
     release(set);
@@ -612,7 +612,7 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
     for (int i = 0; i < 2; i++) {
         IDataCollectorSet *set = new_set();
         assert_int_equal(start_self(ways[i]), 9);
-        assert_ok(query(set, NAME));
+        assert_ok(set_query(set, NAME));
         assert_int_equal(number_of(set, L"Status"), plaRunning);
         assert_ok(run(set, L"Stop"));
         assert_int_equal(number_of(set, L"Status"), plaStopped);
@@ -626,7 +626,7 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
 /* WScript.Quit ends a script as ExitProcess does: with its objects alive. */
 static int start_and_leave(const WCHAR *name, bool quit)
 {
-    IDataCollectorSet *set = runnable();
+    IDataCollectorSet *set = set_create_runnable();
     if (FAILED(commit(set, name, plaCreateNew, NULL)) || FAILED(run(set, L"Start")))
         return 1;
     if (quit)
@@ -657,9 +657,9 @@ static void say(const char *what, HRESULT hr)
 }
 
 /* Says what each call gave: before the server is killed, and then. */
-static int survive(const WCHAR *name)
+static int server_survives(const WCHAR *name)
 {
-    IDataCollectorSet *set = runnable();
+    IDataCollectorSet *set = set_create_runnable();
     VARIANT v;
     say("Commit", commit(set, name, plaCreateOrModify, NULL));
     say("Start", run(set, L"Start"));
@@ -675,13 +675,13 @@ static int survive(const WCHAR *name)
     return !client_end();
 }
 
-static int client(const char *mode, const char *name, const char *where)
+static int client_create(const char *mode, const char *name, const char *where)
 {
     WCHAR wide[64] = {0};
     MultiByteToWideChar(CP_ACP, 0, name, -1, wide, 63);
     MultiByteToWideChar(CP_ACP, 0, where, -1, folder, MAX_PATH - 1);
     if (!strcmp(mode, "survive"))
-        return survive(wide);
+        return server_survives(wide);
     return start_and_leave(wide, !strcmp(mode, "quit"));
 }
 
@@ -704,7 +704,7 @@ int main(int argc, char **argv)
     if (!client_begin(CLIENT_FACADE))
         return 1;
     if (argc == 4)
-        return client(argv[1], argv[2], argv[3]);
+        return client_create(argv[1], argv[2], argv[3]);
     GetTempPathW(MAX_PATH, temporary);
     _snwprintf(folder, MAX_PATH, L"%lstest-com-facade-%lu-%lx", temporary, GetCurrentProcessId(), GetTickCount());
     if (!CreateDirectoryW(folder, NULL))

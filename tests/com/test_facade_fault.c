@@ -41,7 +41,7 @@ static struct object *new_set(void)
     return set;
 }
 
-static HRESULT commit(struct object *set, uint32_t mode)
+static HRESULT set_commit_changes(struct object *set, uint32_t mode)
 {
     struct object *issues;
     HRESULT hr = issues_create(NULL, &issues);
@@ -53,7 +53,7 @@ static HRESULT commit(struct object *set, uint32_t mode)
     return hr;
 }
 
-static int forget(void **state)
+static int set_forget(void **state)
 {
     struct object *set;
     (void)state;
@@ -74,7 +74,7 @@ static void commit_is_whole_or_nothing(void **state)
         struct object *set = new_set(), *other;
         HRESULT hr;
         memory_fail_at(n);
-        hr = commit(set, SETS_CREATE_NEW);
+        hr = set_commit_changes(set, SETS_CREATE_NEW);
         reached = memory_count() >= n;
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
@@ -100,7 +100,7 @@ static void query_leaves_the_object_as_it_was(void **state)
     (void)state;
     assert_int_equal(object_put_text(stored, &stored->class->properties[IDataCollectorSet_Description], "stored"),
                      S_OK);
-    assert_int_equal(commit(stored, SETS_CREATE_NEW), S_OK);
+    assert_int_equal(set_commit_changes(stored, SETS_CREATE_NEW), S_OK);
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
         struct object *set = new_set();
         HRESULT hr;
@@ -149,7 +149,7 @@ static void live_properties_and_lists_fail_in_order(void **state)
     unsigned failures = 0;
     bool reached = true;
     (void)state;
-    assert_int_equal(commit(set, SETS_CREATE_NEW), S_OK);
+    assert_int_equal(set_commit_changes(set, SETS_CREATE_NEW), S_OK);
     for (unsigned n = 1; reached && n < MOST; n = next(n)) {
         memory_fail_at(n);
         HRESULT hr = read_properties(set);
@@ -305,11 +305,11 @@ static void a_whole_commit_that_is_none_is_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, forget, forget),
-        cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, forget, forget),
-        cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, forget, forget),
+        cmocka_unit_test_setup_teardown(commit_is_whole_or_nothing, set_forget, set_forget),
+        cmocka_unit_test_setup_teardown(query_leaves_the_object_as_it_was, set_forget, set_forget),
+        cmocka_unit_test_setup_teardown(live_properties_and_lists_fail_in_order, set_forget, set_forget),
         cmocka_unit_test(another_server_is_asked_by_what_it_has),
-        cmocka_unit_test_setup_teardown(a_whole_commit_that_is_none_is_refused, forget, forget),
+        cmocka_unit_test_setup_teardown(a_whole_commit_that_is_none_is_refused, set_forget, set_forget),
     };
     int failed;
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))

@@ -158,7 +158,7 @@ static void name_of(ITypeInfo *info, MEMBERID member, char *out, size_t size)
 }
 
 /* The type info of that name, in its vtable view for a dual interface. */
-static ITypeInfo *find(const char *name)
+static ITypeInfo *type_find_member(const char *name)
 {
     for (UINT i = 0; i < ITypeLib_GetTypeInfoCount(library); i++) {
         ITypeInfo *info = NULL;
@@ -294,7 +294,7 @@ static void every_member_is_the_specifications(void **state)
         static unsigned base;
         FUNCDESC *function = NULL;
         char name[128], is[512], want[512];
-        ITypeInfo *info = find(m->interface_name);
+        ITypeInfo *info = type_find_member(m->interface_name);
         base = first ? first : base;
         assert_hr(ITypeInfo_GetFuncDesc(info, m->opnum - base, &function));
         name_of(info, function->memid, name, sizeof name);
@@ -323,7 +323,7 @@ static void every_interface_has_its_identifier_base_and_no_member_more(void **st
         const struct interface_row *row = &interfaces[i];
         TYPEATTR *attr = NULL;
         HREFTYPE reference;
-        ITypeInfo *base = NULL, *info = find(row->name);
+        ITypeInfo *base = NULL, *info = type_find_member(row->name);
         char name[128];
         unsigned own = 0;
         for (size_t k = 0; k < COUNT(members); k++)
@@ -347,7 +347,7 @@ static void scripts_find_members_by_name_in_any_case(void **state)
 {
     (void)state;
     static WCHAR text[][16] = {L"START", L"Name", L"datamanager", L"latestOUTPUT"};
-    ITypeInfo *info = find("IDataCollectorSet");
+    ITypeInfo *info = type_find_member("IDataCollectorSet");
     for (size_t i = 0; i < COUNT(text); i++) {
         LPOLESTR name = text[i];
         MEMBERID id = 0;
@@ -386,7 +386,7 @@ static void every_class_has_its_identifier_and_default_interface(void **state)
     (void)state;
     assert_int_equal(COUNT(classes), 16);
     for (size_t i = 0; i < COUNT(classes); i++) {
-        ITypeInfo *implemented = NULL, *info = find(classes[i].name);
+        ITypeInfo *implemented = NULL, *info = type_find_member(classes[i].name);
         TYPEATTR *attr = NULL;
         HREFTYPE reference;
         INT flags = 0;
@@ -414,7 +414,7 @@ static void every_enumerator_has_its_value(void **state)
     assert_int_equal(COUNT(enumerators), 63);
     for (size_t i = 0; i < COUNT(enumerators); i++) {
         const struct enumerator *e = &enumerators[i];
-        ITypeInfo *info = find(e->enumeration);
+        ITypeInfo *info = type_find_member(e->enumeration);
         TYPEATTR *attr = NULL;
         VARDESC *variable = NULL;
         char name[128];

@@ -37,7 +37,7 @@ static const struct registration no_service = {.folder = FOLDER, .mode = REGISTR
 static struct texts before, own_before;
 
 /* All that we could have written. It takes Wine seconds: for tests of what is written, and once behind all of them. */
-static struct texts snapshot(void)
+static struct texts registry_take(void)
 {
     struct texts lines = {0};
     snapshot_add(&lines, "Software\\Classes");
@@ -112,7 +112,7 @@ static void assert_as_before(void)
     texts_free(&now);
 }
 
-static void put(const char *key, const char *name, const char *text)
+static void value_put(const char *key, const char *name, const char *text)
 {
     struct registry_changes changes = {0};
     struct registered_value value = {0};
@@ -124,7 +124,7 @@ static void put(const char *key, const char *name, const char *text)
 }
 
 /* NULL when the value is absent; else from memory_alloc. */
-static char *get(const char *key, const char *name)
+static char *value_get(const char *key, const char *name)
 {
     struct registered_value value;
     char *text = NULL;
@@ -137,7 +137,7 @@ static char *get(const char *key, const char *name)
 
 static void assert_value(const char *key, const char *name, const char *expected)
 {
-    char *text = get(key, name);
+    char *text = value_get(key, name);
     if (!text)
         print_error("%s %s is absent\n", key, name ? name : "");
     assert_non_null(text);
@@ -165,7 +165,7 @@ static int wipe_rows(enum registration_mode mode)
 
 /* Deletes every key that the table names, whoever's values are in it, and the services. A run that failed or was ended
    left them; this prefix is for tests. */
-static int wipe(void)
+static int keys_delete(void)
 {
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
@@ -191,9 +191,9 @@ static int remove_earlier(void **state)
     HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
     (void)state;
     memory_free(folder);
-    if (FAILED(hr) || wipe())
+    if (FAILED(hr) || keys_delete())
         return 1;
-    before = snapshot();
+    before = registry_take();
     own_before = table_snapshot();
     return before.count < 1000; /* a prefix has far more: an empty snapshot would prove nothing */
 }
@@ -210,7 +210,7 @@ static int clean_up(void **state)
 {
     (void)state;
     memory_fail_at(0);
-    return wipe();
+    return keys_delete();
 }
 
 /* Adds the lines of `key` and of its parents below `root`. */
@@ -254,7 +254,7 @@ static void writes_the_table_and_removes_it(void **state)
     struct texts expected = table_lines(&with_service), service = {0};
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    struct texts after = snapshot();
+    struct texts after = registry_take();
     struct texts added = snapshot_without(&after, &before);
     snapshot_add(&service, SERVICE_KEY);
     snapshot_sort(&service);
@@ -318,7 +318,7 @@ static void clients_find_the_classes(void **state)
             assert_value(key, NULL, FOLDER "\\openpla.dll");
             assert_value(key, "ThreadingModel", "Both");
         } else {
-            assert_null(get(key, NULL));
+            assert_null(value_get(key, NULL));
         }
         snprintf(key, sizeof(key), CLSIDS "%s", classes[i].clsid);
         assert_value(key, "AppID", "{03837503-098B-11D8-9414-505054503030}");
@@ -445,7 +445,7 @@ static void registers_without_a_service(void **state)
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_write(&no_service), S_OK);
     assert_no_service();
-    assert_null(get(APPID_KEY, "LocalService"));
+    assert_null(value_get(APPID_KEY, "LocalService"));
     struct texts after = table_snapshot();
     struct texts added = snapshot_without(&after, &own_before);
     assert_same(&expected, &added);
@@ -500,7 +500,7 @@ static void refused_key_leaves_nothing(void **state)
     assert_refused(HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE), "Software\\Classes\\TypeLib\\" LIBRARY, "");
 }
 
-static void protect(HKEY key, const WCHAR *rights)
+static void key_protect(HKEY key, const WCHAR *rights)
 {
     PSECURITY_DESCRIPTOR descriptor;
     assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorW(rights, SDDL_REVISION_1, &descriptor, NULL));
@@ -516,9 +516,9 @@ static void protected_key_names_what_allows_it(void **state)
     assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\Classes\\TypeLib\\" LIBRARY L"\\1.0", 0, NULL, 0,
                                      KEY_ALL_ACCESS, NULL, &key, NULL),
                      ERROR_SUCCESS);
-    protect(key, L"D:P(A;;KR;;;WD)");
+    key_protect(key, L"D:P(A;;KR;;;WD)");
     assert_refused(E_ACCESSDENIED, "Software\\Classes\\TypeLib\\" LIBRARY, "allow-dropin.ps1");
-    protect(key, L"D:P(A;;KA;;;WD)");
+    key_protect(key, L"D:P(A;;KA;;;WD)");
     RegCloseKey(key);
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_remove(&with_service), S_OK);
@@ -648,18 +648,18 @@ static void another_module_comes_back(void **state)
     struct texts foreign, now;
     HRESULT hr;
     (void)state;
-    put(CLSIDS SET_CLSID, NULL, "Another's set");
-    put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
-    put(in_process, "ThreadingModel", "Both");
-    put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* as ours is */
-    put(CLSIDS SET_CLSID "\\Programmable", "x", "");
-    put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
-    put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
+    value_put(CLSIDS SET_CLSID, NULL, "Another's set");
+    value_put(in_process, NULL, "C:\\windows\\system32\\pla.dll");
+    value_put(in_process, "ThreadingModel", "Both");
+    value_put("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID); /* as ours is */
+    value_put(CLSIDS SET_CLSID "\\Programmable", "x", "");
+    value_put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
+    value_put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
     /* What 32-bit programs see is its own, and ours has no DLL for them here. */
-    put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
-    put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
-    put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
-    put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
+    value_put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
+    value_put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
+    value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
+    value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
     foreign = table_snapshot();
     hr = registration_write(&with_service);
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
@@ -690,9 +690,9 @@ static void removes_only_what_is_ours(void **state)
     texts_free(&now);
     texts_free(&registered);
 
-    put(CLSIDS SET_CLSID, "Theirs", "1");
-    put("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
-    put("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
+    value_put(CLSIDS SET_CLSID, "Theirs", "1");
+    value_put("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
+    value_put("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
     assert_int_equal(registration_remove(&with_service), S_OK);
     now = table_snapshot();
     left = snapshot_without(&now, &own_before);
@@ -781,7 +781,7 @@ static void beside_takes_nothing_of_windows(void **state)
     CLSID clsid;
     (void)state;
     assert_int_equal(registration_write(&beside), S_OK);
-    struct texts after = snapshot();
+    struct texts after = registry_take();
     struct texts added = snapshot_without(&after, &before);
     snapshot_add(&service, SERVICE_KEY);
     snapshot_sort(&service);
@@ -858,7 +858,7 @@ static void the_appid_says_who_may_call(void **state)
 /* What any of the tests has left outside of our own keys, which the others do not look at. */
 static void nothing_is_left_elsewhere(void **state)
 {
-    struct texts now = snapshot();
+    struct texts now = registry_take();
     (void)state;
     assert_same(&before, &now);
     texts_free(&now);

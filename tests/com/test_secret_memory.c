@@ -21,7 +21,7 @@ static WCHAR letter(const struct password *p, unsigned i)
 }
 
 /* With room before and behind it, in which the caller puts what goes around it. */
-static BSTR spell(const struct password *p, const WCHAR *before, const WCHAR *behind)
+static BSTR secret_spell(const struct password *p, const WCHAR *before, const WCHAR *behind)
 {
     UINT begin = (UINT)wcslen(before), end = (UINT)wcslen(behind);
     BSTR text = SysAllocStringLen(NULL, begin + LENGTH + end);
@@ -34,7 +34,7 @@ static BSTR spell(const struct password *p, const WCHAR *before, const WCHAR *be
 }
 
 /* The test's own copy: a program wipes what it has. */
-static void wipe(BSTR text)
+static void secret_wipe(BSTR text)
 {
     volatile WCHAR *c = text;
     for (UINT i = SysStringLen(text); i--;)
@@ -58,7 +58,7 @@ static size_t found_in(const struct password *p, const BYTE *data, size_t size)
 }
 
 /* In all that the process can read of its own. */
-static size_t found(const struct password *p, HANDLE process, const char *whose)
+static size_t secret_is_found(const struct password *p, HANDLE process, const char *whose)
 {
     static BYTE part[PART + 2 * LENGTH]; /* what is read of this process' own buffer is not looked at */
     MEMORY_BASIC_INFORMATION region;
@@ -90,7 +90,7 @@ static size_t found(const struct password *p, HANDLE process, const char *whose)
     return count;
 }
 
-static HANDLE server(void)
+static HANDLE server_find(void)
 {
     PROCESSENTRY32W entry = {.dwSize = sizeof entry};
     HANDLE list = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0), process = NULL;
@@ -104,12 +104,12 @@ static HANDLE server(void)
 
 static void expect_nowhere(const struct password *p, const char *what)
 {
-    HANDLE other = server();
+    HANDLE other = server_find();
     char whose[96];
     snprintf(whose, sizeof whose, "%s, client", what);
-    size_t here = found(p, GetCurrentProcess(), whose);
+    size_t here = secret_is_found(p, GetCurrentProcess(), whose);
     snprintf(whose, sizeof whose, "%s, server", what);
-    size_t there = found(p, other, whose);
+    size_t there = secret_is_found(p, other, whose);
     CloseHandle(other);
     if (here || there)
         fail_msg("%s: %u times in the client, %u in the server", what, (unsigned)here, (unsigned)there);
@@ -119,11 +119,11 @@ static void expect_nowhere(const struct password *p, const char *what)
 static void a_password_that_is_there_is_found(void **state)
 {
     struct password p = {GetCurrentProcessId() + 1};
-    BSTR text = spell(&p, L"", L"");
+    BSTR text = secret_spell(&p, L"", L"");
     (void)state;
-    assert_int_equal(found(&p, GetCurrentProcess(), "held"), 1);
-    wipe(text);
-    assert_int_equal(found(&p, GetCurrentProcess(), "wiped"), 0);
+    assert_int_equal(secret_is_found(&p, GetCurrentProcess(), "held"), 1);
+    secret_wipe(text);
+    assert_int_equal(secret_is_found(&p, GetCurrentProcess(), "wiped"), 0);
 }
 
 static IDataCollectorSet *a_set(void)
@@ -138,9 +138,9 @@ static void credentials_leave_nothing(void **state)
     struct password p = {GetCurrentProcessId() + 2};
     IDataCollectorSet *set = a_set();
     (void)state;
-    BSTR user = SysAllocString(L"DOMAIN\\somebody"), password = spell(&p, L"", L"");
+    BSTR user = SysAllocString(L"DOMAIN\\somebody"), password = secret_spell(&p, L"", L"");
     assert_ok(IDataCollectorSet_SetCredentials(set, user, password));
-    wipe(password);
+    secret_wipe(password);
     SysFreeString(user);
     assert_ok(commit(set, NAME, plaCreateNew | plaModify, NULL));
     expect_nowhere(&p, "SetCredentials and Commit");
@@ -154,9 +154,9 @@ static void a_late_bound_call_leaves_nothing(void **state)
     IDataCollectorSet *set = a_set();
     (void)state;
     VARIANT arguments[2] = {of_text(L"DOMAIN\\somebody"), {.vt = VT_BSTR}};
-    V_BSTR(&arguments[1]) = spell(&p, L"", L"");
+    V_BSTR(&arguments[1]) = secret_spell(&p, L"", L"");
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, arguments, 2));
-    wipe(V_BSTR(&arguments[1]));
+    secret_wipe(V_BSTR(&arguments[1]));
     VariantClear(&arguments[0]);
     assert_ok(commit(set, NAME, plaCreateNew | plaModify, NULL));
     expect_nowhere(&p, "Invoke of SetCredentials");
@@ -170,10 +170,10 @@ static void a_data_source_leaves_nothing(void **state)
     IDataCollectorSet *set = new_set();
     IPerformanceCounterDataCollector *collector = added_collector(set, L"c");
     (void)state;
-    BSTR source = spell(&p, L"SQL:Driver={SQLite3};Database=/tmp/none.db;PWD=", L"!set");
+    BSTR source = secret_spell(&p, L"SQL:Driver={SQLite3};Database=/tmp/none.db;PWD=", L"!set");
     assert_ok(IPerformanceCounterDataCollector_put_LogFileFormat(collector, plaSql));
     assert_ok(IPerformanceCounterDataCollector_put_DataSourceName(collector, source));
-    wipe(source);
+    secret_wipe(source);
     assert_ok(commit(set, NAME, plaCreateNew | plaModify, NULL));
     expect_nowhere(&p, "DataSourceName");
     assert_ok(call(set, L"Delete"));

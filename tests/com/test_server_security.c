@@ -61,9 +61,9 @@ static bool may_from_afar(ACL *acl, WELL_KNOWN_SID_TYPE kind)
     return false;
 }
 
-static HRESULT WINAPI initialize(PSECURITY_DESCRIPTOR descriptor, LONG services, SOLE_AUTHENTICATION_SERVICE *service,
-                                 void *reserved, DWORD authentication, DWORD impersonation, void *list,
-                                 DWORD capabilities, void *reserved_too)
+static HRESULT WINAPI fake_initialize(PSECURITY_DESCRIPTOR descriptor, LONG services,
+                                      SOLE_AUTHENTICATION_SERVICE *service, void *reserved, DWORD authentication,
+                                      DWORD impersonation, void *list, DWORD capabilities, void *reserved_too)
 {
     SECURITY_DESCRIPTOR_CONTROL control;
     DWORD revision;
@@ -89,7 +89,7 @@ static HRESULT WINAPI initialize(PSECURITY_DESCRIPTOR descriptor, LONG services,
 static void the_server_trusts_no_client(void **state)
 {
     (void)state;
-    assert_int_equal(server_secure(initialize), S_OK);
+    assert_int_equal(server_secure(fake_initialize), S_OK);
     assert_int_equal(asked.calls, 1);
     assert_int_equal(asked.authentication, RPC_C_AUTHN_LEVEL_PKT_PRIVACY);
     assert_int_equal(asked.impersonation, RPC_C_IMP_LEVEL_IDENTIFY);

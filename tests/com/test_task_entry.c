@@ -28,7 +28,7 @@ static VARIANT array_of(VARTYPE type, const WCHAR *const *texts, LONG count)
     return v;
 }
 
-static void gives(VARIANT v, const WCHAR *wanted)
+static void expect_expanded(VARIANT v, const WCHAR *wanted)
 {
     BSTR out = NULL;
     assert_int_equal(expand(v, &out), S_OK);
@@ -37,7 +37,7 @@ static void gives(VARIANT v, const WCHAR *wanted)
     VariantClear(&v);
 }
 
-static void fails(VARIANT v, HRESULT wanted)
+static void expect_failure(VARIANT v, HRESULT wanted)
 {
     BSTR out = (BSTR)L"";
     assert_int_equal(expand(v, &out), wanted);
@@ -45,7 +45,7 @@ static void fails(VARIANT v, HRESULT wanted)
     VariantClear(&v);
 }
 
-static VARIANT text(const WCHAR *t)
+static VARIANT text_argument(const WCHAR *t)
 {
     VARIANT v;
     VariantInit(&v);
@@ -59,15 +59,15 @@ static void arguments_are_filled_in(void **state)
     static const WCHAR *const with_values[] = {
         L"/x {name} \\{LOGS\\} \"{name}\"", L"name", L"a \"b\"", L"logs", L"C:\\l 1.blg", L"Logs", L"2.csv"};
     static const WCHAR wanted[] = L"/x \"a \\\"b\\\"\" \"C:\\l 1.blg\" 2.csv \"a \\\"b\\\"\"";
-    VARIANT v = text(L"{logs} x"), reference;
+    VARIANT v = text_argument(L"{logs} x"), reference;
     (void)state;
     VariantInit(&reference);
     V_VT(&reference) = VT_BYREF | VT_VARIANT;
     V_VARIANTREF(&reference) = &v;
-    gives(reference, L"{logs} x");
-    gives(v, L"{logs} x");
-    gives(array_of(VT_BSTR, with_values, 7), wanted);
-    gives(array_of(VT_VARIANT, with_values, 7), wanted);
+    expect_expanded(reference, L"{logs} x");
+    expect_expanded(v, L"{logs} x");
+    expect_expanded(array_of(VT_BSTR, with_values, 7), wanted);
+    expect_expanded(array_of(VT_VARIANT, with_values, 7), wanted);
 }
 
 static void what_holds_no_arguments_is_refused(void **state)
@@ -77,19 +77,19 @@ static void what_holds_no_arguments_is_refused(void **state)
     VARIANT v;
     (void)state;
     VariantInit(&v);
-    fails(v, DISP_E_TYPEMISMATCH);
+    expect_failure(v, DISP_E_TYPEMISMATCH);
     V_VT(&v) = VT_I4;
     V_I4(&v) = 5;
-    fails(v, DISP_E_TYPEMISMATCH);
-    fails(text(lone), E_INVALIDARG);
-    fails(array_of(VT_BSTR, half, 2), E_INVALIDARG);
-    fails(array_of(VT_VARIANT, half, 0), E_INVALIDARG);
+    expect_failure(v, DISP_E_TYPEMISMATCH);
+    expect_failure(text_argument(lone), E_INVALIDARG);
+    expect_failure(array_of(VT_BSTR, half, 2), E_INVALIDARG);
+    expect_failure(array_of(VT_VARIANT, half, 0), E_INVALIDARG);
     V_VT(&v) = VT_ARRAY | VT_BSTR;
     V_ARRAY(&v) = NULL;
-    fails(v, E_INVALIDARG);
+    expect_failure(v, E_INVALIDARG);
     V_VT(&v) = VT_ARRAY | VT_I4;
     V_ARRAY(&v) = SafeArrayCreateVector(VT_I4, 0, 1);
-    fails(v, DISP_E_TYPEMISMATCH);
+    expect_failure(v, DISP_E_TYPEMISMATCH);
     assert_int_equal(expand(v, NULL), E_POINTER);
     /* A reference to nothing must not end the program that calls. */
     static const VARTYPE kinds[] = {VT_VARIANT, VT_BSTR, VT_ARRAY | VT_BSTR, VT_ARRAY | VT_VARIANT};
@@ -101,8 +101,8 @@ static void what_holds_no_arguments_is_refused(void **state)
         V_BYREF(&inner) = NULL;
         V_VT(&outer) = VT_BYREF | VT_VARIANT;
         V_VARIANTREF(&outer) = &inner;
-        fails(inner, E_POINTER);
-        fails(outer, E_POINTER);
+        expect_failure(inner, E_POINTER);
+        expect_failure(outer, E_POINTER);
     }
 }
 

@@ -96,7 +96,7 @@ static void add_and_remove(LONG number, LONG round)
 }
 
 /* For Each over what the others change. */
-static void walk(LONG number, LONG round)
+static void collection_walk(LONG number, LONG round)
 {
     IDataCollectorCollection *collectors = NULL;
     IUnknown *unknown = NULL;
@@ -149,7 +149,7 @@ static void write_xml(LONG number, LONG round)
    objects at the same moment (crashes in its proxies' bookkeeping), whoever the server is. */
 static SRWLOCK verbs = SRWLOCK_INIT;
 
-static void validate(LONG number, LONG round)
+static void set_validate(LONG number, LONG round)
 {
     BSTR name = SysAllocString(L"test-com-threads");
     IValueMap *map = NULL;
@@ -161,7 +161,7 @@ static void validate(LONG number, LONG round)
     release(map);
 }
 
-static DWORD WINAPI work(void *argument)
+static DWORD WINAPI thread_work(void *argument)
 {
     LONG number = *(const LONG *)argument;
     client_thread_begin(COINIT_MULTITHREADED);
@@ -170,11 +170,11 @@ static DWORD WINAPI work(void *argument)
         put_and_get_list(number, round);
         put_and_get_number(number, round);
         add_and_remove(number, round);
-        walk(number, round);
+        collection_walk(number, round);
         if (round % 5 == number % 5)
             read_xml(number, round);
         if (round % 25 == number)
-            validate(number, round);
+            set_validate(number, round);
         if (round % 50 == number)
             write_xml(number, round);
     }
@@ -192,7 +192,7 @@ static void eight_threads_share_one_set(void **state)
     put_and_get_text(0, -1);
     for (LONG i = 0; i < THREADS; i++) {
         numbers[i] = i;
-        threads[i] = CreateThread(NULL, 0, work, &numbers[i], 0, NULL);
+        threads[i] = CreateThread(NULL, 0, thread_work, &numbers[i], 0, NULL);
         assert_non_null(threads[i]);
     }
     assert_int_equal(WaitForMultipleObjects(THREADS, threads, TRUE, PATIENCE_MS), WAIT_OBJECT_0);

@@ -28,7 +28,7 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static int missed;
 
-static void expect(const char *how, const char *name, event_function call)
+static void expect_equal(const char *how, const char *name, event_function call)
 {
     const uint32_t got = call();
     if (got == mark_of(name))
@@ -63,7 +63,7 @@ static void expect_exports(const WCHAR *module, const char *prefix)
     for (size_t i = 0; i < FUNCTIONS; i++) {
         event_function found = find(module, prefix, functions[i].name);
         if (found)
-            expect("GetProcAddress", functions[i].name, found);
+            expect_equal("GetProcAddress", functions[i].name, found);
     }
 }
 
@@ -140,10 +140,10 @@ static void expect_system_information(void)
     }
 }
 
-static int all(void)
+static int test_all(void)
 {
     for (size_t i = 0; i < FUNCTIONS; i++)
-        expect("import", functions[i].name, functions[i].imported);
+        expect_equal("import", functions[i].name, functions[i].imported);
     expect_exports(L"advapi32.dll", "");
     expect_exports(L"sechost.dll", "");
     expect_exports(L"kernelbase.dll", "");
@@ -168,8 +168,8 @@ static int all(void)
     return missed != 0;
 }
 
-/* Prints its arguments, to the last character. */
-static int show(void)
+/* What it was given, to the last character. */
+static int show_arguments(void)
 {
     static WCHAR folder[MAX_PATH];
     char line[100] = "";
@@ -182,8 +182,8 @@ static int show(void)
     return fprintf(stderr, "on stderr\n") < 0;
 }
 
-/* Starts itself, in three ways, and reports whether openetw.dll was injected into each of them. */
-static int children(void)
+/* Starts itself, in three ways, and says whether each of them was reached. */
+static int start_children(void)
 {
     static WCHAR path[MAX_PATH];
     char command[MAX_PATH + 20];
@@ -216,11 +216,11 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "all") == 0)
-        return all();
+        return test_all();
     if (strcmp(what, "show") == 0)
-        return show();
+        return show_arguments();
     if (strcmp(what, "children") == 0)
-        return children();
+        return start_children();
     if (strcmp(what, "reached") == 0)
         return register_is_ours();
     return argc > 2 ? (int)strtoul(argv[2], NULL, 0) : 77;

@@ -36,7 +36,7 @@ typedef ULONG(WINAPI *information_function)(TRACEHANDLE handle, int what, void *
 
 static int failures;
 
-static void check(BOOL right, const char *what, unsigned long long got)
+static void expect_true(BOOL right, const char *what, unsigned long long got)
 {
     if (right)
         return;
@@ -44,7 +44,7 @@ static void check(BOOL right, const char *what, unsigned long long got)
     printf("%s: 0x%llX\n", what, got);
 }
 
-static void *find(const char *module, const char *name)
+static void *function_find(const char *module, const char *name)
 {
     void *found = (void *)GetProcAddress(LoadLibraryA(module), name);
     if (!found) {
@@ -68,35 +68,36 @@ static struct block block_of(ULONG mode)
 
 static void masks_are_read_and_set(void)
 {
-    query_function query = (query_function)find("ntdll.dll", "NtQuerySystemInformation");
-    set_function set = (set_function)find("ntdll.dll", "NtSetSystemInformation");
-    information_function information = (information_function)find("advapi32.dll", "TraceQueryInformation");
+    query_function query = (query_function)function_find("ntdll.dll", "NtQuerySystemInformation");
+    set_function set = (set_function)function_find("ntdll.dll", "NtSetSystemInformation");
+    information_function information = (information_function)function_find("advapi32.dll", "TraceQueryInformation");
     struct block b = block_of(REAL_TIME | SYSTEM_LOGGER);
     struct masks m = {.what = GROUP_MASKS};
     ULONG need = 0, now[8] = {0};
     TRACEHANDLE handle = 0;
-    check(StartTraceW(&handle, L"of krabsetw", &b.p) == 0, "StartTrace", handle);
+    expect_true(StartTraceW(&handle, L"of krabsetw", &b.p) == 0, "StartTrace", handle);
     m.handle = handle;
-    check(query(PERFORMANCE_TRACE, &m, sizeof m, &need) == 0 && need == sizeof m, "NtQuerySystemInformation", need);
-    check(m.masks[0] == PROCESS && m.masks[4] == 0, "the masks of the start", m.masks[0]);
+    expect_true(query(PERFORMANCE_TRACE, &m, sizeof m, &need) == 0 && need == sizeof m, "NtQuerySystemInformation",
+                need);
+    expect_true(m.masks[0] == PROCESS && m.masks[4] == 0, "the masks of the start", m.masks[0]);
     m.masks[4] |= HANDLES;
-    check(set(PERFORMANCE_TRACE, &m, sizeof m) == 0, "NtSetSystemInformation", 0);
-    check(information(handle, ENABLE_FLAGS, now, sizeof now, &need) == 0, "TraceQueryInformation", need);
-    check(now[0] == PROCESS && now[4] == HANDLES, "the masks that were set", now[4]);
+    expect_true(set(PERFORMANCE_TRACE, &m, sizeof m) == 0, "NtSetSystemInformation", 0);
+    expect_true(information(handle, ENABLE_FLAGS, now, sizeof now, &need) == 0, "TraceQueryInformation", need);
+    expect_true(now[0] == PROCESS && now[4] == HANDLES, "the masks that were set", now[4]);
     b = block_of(0);
-    check(ControlTraceW(handle, NULL, &b.p, CONTROL_STOP) == 0, "ControlTrace", handle);
-    check(query(PERFORMANCE_TRACE, &m, sizeof m, NULL) < 0, "the masks of a stopped session", 0);
+    expect_true(ControlTraceW(handle, NULL, &b.p, CONTROL_STOP) == 0, "ControlTrace", handle);
+    expect_true(query(PERFORMANCE_TRACE, &m, sizeof m, NULL) < 0, "the masks of a stopped session", 0);
 }
 
 static void the_kernel_logger_has_its_handle(void)
 {
     struct block b = block_of(REAL_TIME);
     TRACEHANDLE handle = 0;
-    check(StartTraceW(&handle, L"NT Kernel Logger", &b.p) == 0 && handle == KERNEL_LOGGER, "its handle", handle);
+    expect_true(StartTraceW(&handle, L"NT Kernel Logger", &b.p) == 0 && handle == KERNEL_LOGGER, "its handle", handle);
     b = block_of(0);
-    check(ControlTraceW(KERNEL_LOGGER, NULL, &b.p, CONTROL_QUERY) == 0, "its query", 0);
+    expect_true(ControlTraceW(KERNEL_LOGGER, NULL, &b.p, CONTROL_QUERY) == 0, "its query", 0);
     b = block_of(0);
-    check(ControlTraceW(handle, NULL, &b.p, CONTROL_STOP) == 0, "its stop", 0);
+    expect_true(ControlTraceW(handle, NULL, &b.p, CONTROL_STOP) == 0, "its stop", 0);
 }
 
 static void functions_are_found(void)
@@ -116,15 +117,15 @@ static void functions_are_found(void)
                                         "StartTraceW",
                                         "TraceQueryInformation"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        find("advapi32.dll", names[i]);
-    find("tdh.dll", "TdhLoadManifestFromMemory");
-    find("tdh.dll", "TdhUnloadManifestFromMemory");
-    find("tdh.dll", "TdhEnumerateProvidersForDecodingSource");
-    find("tdh.dll", "TdhFormatProperty");
-    find("api-ms-win-eventing-controller-l1-1-0.dll", "TraceQueryInformation");
-    find("api-ms-win-eventing-consumer-l1-1-0.dll", "ProcessTrace");
-    find("api-ms-win-eventing-provider-l1-1-0.dll", "EventWriteEx");
-    find("api-ms-win-eventing-legacy-l1-1-0.dll", "EnableTraceEx");
+        function_find("advapi32.dll", names[i]);
+    function_find("tdh.dll", "TdhLoadManifestFromMemory");
+    function_find("tdh.dll", "TdhUnloadManifestFromMemory");
+    function_find("tdh.dll", "TdhEnumerateProvidersForDecodingSource");
+    function_find("tdh.dll", "TdhFormatProperty");
+    function_find("api-ms-win-eventing-controller-l1-1-0.dll", "TraceQueryInformation");
+    function_find("api-ms-win-eventing-consumer-l1-1-0.dll", "ProcessTrace");
+    function_find("api-ms-win-eventing-provider-l1-1-0.dll", "EventWriteEx");
+    function_find("api-ms-win-eventing-legacy-l1-1-0.dll", "EnableTraceEx");
 }
 
 int main(void)
