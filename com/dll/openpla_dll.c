@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla.dll: its entry points for COM, and for the process of a set. */
+/* The entry points of openpla.dll for COM and for the set host process. */
 #include "com/dll/exports.h"
 #include "com/proxy/proxy_stub.h"
 #include "com/server/server.h"
@@ -14,7 +14,7 @@
 #include <wchar.h>
 
 #ifdef OPENPLA_BUNDLED_XML
-/* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
+/* libxml2's hook for static linking into a DLL; its header declares it only with HAVE_WIN32_THREADS. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
@@ -25,8 +25,8 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 }
 #endif
 
-/* Whether the class is used in process because it is registered so, and not because a manifest says it: without
-   registration there is no server that could do the work. For 32-bit programs there is no other way (DECISIONS 42). */
+/* Whether the class is used in process because it is registered in process, and not through a manifest: without
+   registration there is no server that could do the work. 32-bit programs always use it in process (DECISIONS 42). */
 static bool is_registered_use(REFCLSID clsid)
 {
     if (sizeof(void *) == 4)

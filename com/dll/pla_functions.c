@@ -34,7 +34,7 @@ HRESULT extract_for(const struct caller *caller, const char *cabinet, const char
         hr = check_path(caller, "DestinationPath", folder);
     if (FAILED(hr))
         return hr;
-    /* Under Wine all processes have one account, and COM tells nobody's (DECISIONS 22). */
+    /* Under Wine all processes have one account, and COM does not identify the caller (DECISIONS 22). */
     const bool impersonate = !caller->in_process && !host_is_wine();
     if (impersonate)
         hr = CoImpersonateClient();
@@ -155,7 +155,7 @@ static HRESULT read_texts(const VARIANT *v, struct texts *out)
                                              : DISP_E_TYPEMISMATCH;
 }
 
-/* `lists` has a place for each variable. */
+/* `lists` has room for one list per variable. */
 static HRESULT read_pairs(const struct texts *all, struct task_variable *variables, struct texts *lists, size_t *count)
 {
     HRESULT hr = S_OK;

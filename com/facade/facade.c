@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of sets in a client's process: each goes to an object of the server that is bound to the same name. Who
-   asks the server sees for itself. */
+/* The verbs of sets in a client's process: each is forwarded to the server's object that is bound to the same name. The
+   server checks the caller's access itself. */
 #include "com/facade/facade.h"
 
 #include "com/facade/own_members.h"
@@ -77,7 +77,7 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
     return E_OUTOFMEMORY;
 }
 
-/* Copies, from memory_alloc; NULL: none were put. */
+/* Copies of user and password, from memory_alloc; NULL: none were set. */
 static HRESULT copy_credentials(struct object *o, char **user, char **password)
 {
     struct peer *peer = peer_of(o);
@@ -89,8 +89,8 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Nothing keeps a set of this namespace that does not run but the objects that hold it: what this one has committed it
- * can modify. */
+/* A set of this namespace that is not running exists only in the objects that hold it, so what this object has
+   committed it can also modify. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE)
@@ -101,7 +101,7 @@ static uint32_t mode_for(struct object *o, const char *space, const char *name, 
     return known && (mode & SETS_MODIFY) ? mode | SETS_CREATE_NEW : mode;
 }
 
-/* Takes it over. NULL: the folder is named as we would. */
+/* Takes over `folder`; NULL: the folder has the name that this process would compute. */
 static void keep_folder(struct object *o, char *folder)
 {
     object_lock(o);
@@ -128,7 +128,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
         hr = set_to_commit_xml(o, true, &whole, NULL);
     if (SUCCEEDED(hr))
         hr = peer_machine(server, &machine);
-    /* A new object: what the last one holds of the set may be more than ours has now. */
+    /* A new object, because the previous one may hold properties that ours no longer has. */
     if (SUCCEEDED(hr))
         hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr))
@@ -144,7 +144,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     if (SUCCEEDED(hr) && sets_commit_binds(mode)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
-        keep_credentials(o, NULL, NULL); /* the server has them, and asks for none again from who gave them */
+        keep_credentials(o, NULL, NULL); /* the server has them now, and this object no longer returns them */
         set_credentials_hide(o);
         peer_keep(o, set, true, NULL);
         keep_folder(o, folder);
@@ -164,7 +164,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Fills ours with what the server says of its own. */
+/* Fills the object with the server's values. */
 static HRESULT facade_fill(struct object *o, const char *xml, const char *account, const char *space, const char *name,
                            const char *server)
 {
@@ -176,7 +176,7 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     return hr;
 }
 
-/* From the server's, which is bound to the name already, and keeps that. */
+/* Fills the object from the server's object, which is bound to the name, and keeps that. */
 static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
 {
     char *xml = NULL, *account = NULL;
@@ -204,7 +204,7 @@ static HRESULT facade_query(struct object *o, const struct caller *caller, const
     if (SUCCEEDED(hr))
         hr = peer_query(space, name, machine, false, &set);
     memory_free(machine);
-    if (FAILED(hr)) /* of a damaged one, the server's Delete asks for no more than the name */
+    if (FAILED(hr)) /* for a corrupt set, the server's Delete needs only the name */
         return definition_is_damaged(hr) ? sets_bind_damaged(o, space, name, server, hr) : hr;
     hr = fill_from(o, set, space, name, server);
     IDispatch_Release(set);
@@ -251,7 +251,7 @@ static struct trace_data_collector *trace_collector(struct object *set)
                : NULL;
 }
 
-/* MS-PLA 3.2.4.9, note 26: the one figure that a start tells. Without it the session runs all the same. */
+/* MS-PLA 3.2.4.9, note 26: the one value that a start returns. A failure to read it does not stop the session. */
 static void take_session_id(struct object *o, const char *space, const char *name)
 {
     struct object *there = NULL;
@@ -273,7 +273,7 @@ static void take_session_id(struct object *o, const char *space, const char *nam
     error_clear();
 }
 
-/* A System set is never committed: the server's object gets what was put before it is started. */
+/* A System set is never committed: the server's object receives the credentials before it is started. */
 static HRESULT give_credentials(struct object *o, const char *space, const char *name)
 {
     char *user = NULL, *password = NULL;
@@ -336,7 +336,7 @@ static HRESULT facade_manage(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* The files of the latest run, out of the server's XML: one call, whatever the number of collectors. */
+/* The files of the latest run, from the server's XML: one call for any number of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
     struct object *there = NULL, **collectors;
@@ -357,7 +357,8 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
     return hr;
 }
 
-/* Variables and the computer's name are the server's; what was put since cannot be known to it. */
+/* Variables and the computer's name are the server's. Properties that were set since the last commit are not known to
+   it. */
 static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
 {
     char *now = peer_folder_key(o);
@@ -372,7 +373,7 @@ static HRESULT read_next_folder(struct object *o, const char *space, const char 
     HRESULT hr = get_text(o, space, name, L"OutputLocation", folder);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || server_is_gone(hr))
         return hr;
-    error_clear(); /* a pattern that no name can be made of: ours will say so where it is asked for */
+    error_clear(); /* an invalid pattern; this process reports it when the name is computed */
     return S_OK;
 }
 
@@ -435,7 +436,7 @@ static HRESULT add_listed(const struct listing *l, const char *name, uint32_t in
     return hr;
 }
 
-/* S_FALSE: the server is none of ours. */
+/* S_FALSE: not an OpenPLA server. */
 static HRESULT add_names(const struct listing *l)
 {
     uint32_t count, index = 0;
@@ -480,7 +481,7 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     (void)caller;
     struct listing l = {collection, NULL, NULL, space, pattern, server};
     char *machine = NULL;
-    /* The server need not read all sets for one of them. Another's does, and ignores the filter. */
+    /* Limits the server's list to one set. Other servers ignore the filter and return all. */
     char *filter = text_format(SETS_FILTER_NAME "%s", pattern);
     HRESULT hr = filter ? peer_machine(server, &machine) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -502,7 +503,8 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
     return hr;
 }
 
-/* What a set of a list holds, as it was then. A server that has ended since knows it as it is now. */
+/* The values of a set when its list was created; if the server has exited since, the current values from a new server.
+ */
 static HRESULT facade_read_listed(struct object *o, const char *space, const char *name)
 {
     char *xml = NULL, *account = NULL, *folder = NULL;

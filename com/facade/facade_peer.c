@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's object of a set in a client's process: how it is found, kept, and asked for anew when it is gone. */
+/* The peer of a set in a client's process, the server's object: found, kept, and replaced when its server has exited.
+ */
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
@@ -52,7 +53,7 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
     if (FAILED(hr))
         return hr;
     hr = server_call(*out, &data_collector_set_class, L"Query", arguments, 2);
-    if (damaged && definition_is_damaged(hr)) /* the server's object is bound to it all the same */
+    if (damaged && definition_is_damaged(hr)) /* the server's object stays bound to it */
         return S_OK;
     if (FAILED(hr)) {
         IDispatch_Release(*out);
@@ -84,7 +85,7 @@ void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index
     peer_of(o)->listed_at = index;
 }
 
-/* A reference; NULL: it came in none, or has an object by now. */
+/* A reference to the set's list; NULL: the set came from no list, or has its own object now. */
 static struct server_list *list_of(struct object *o, uint32_t *index)
 {
     object_lock(o);
@@ -135,7 +136,7 @@ HRESULT peer_machine(const char *server, char **machine)
     return *machine ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Out of the list that the set came in; NULL: it came in none, or the server that had it has ended. */
+/* The object from the list that the set came from; NULL: it came from no list, or that server has exited. */
 static IDispatch *peer_is_listed(struct object *o)
 {
     uint32_t index;
@@ -145,7 +146,7 @@ static IDispatch *peer_is_listed(struct object *o)
     return set;
 }
 
-/* The server's object of a bound set, a reference: the one that is kept, or another one. */
+/* Returns a reference to the server's object of a bound set: the one that is kept, or a new one. */
 static HRESULT peer_connect(struct object *o, const char *space, const char *name, IDispatch **out)
 {
     char *machine = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both sides of what is asked of many sets of a list at once, and of a commit between processes. */
+/* The client's and the server's side of own_members.h. */
 #include "com/facade/own_members.h"
 
 #include "com/facade/server_call.h"
@@ -15,10 +15,10 @@
 
 enum {
     STATUSES_AT_ONCE = 64,
-    NAMES_AT_ONCE = 1024,     /* a megabyte with the longest there may be */
-    DEFINITIONS_AT_ONCE = 64, /* with the largest there may be, some tens of megabytes */
+    NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
+    DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
 };
-#define STATUS_AGE_MS 100 /* more than a script needs for so many, less than it takes to do something about one */
+#define STATUS_AGE_MS 100 /* longer than a script needs to read them all, shorter than a person needs to act on one */
 
 /* ---- lists: the server's side ---- */
 
@@ -26,7 +26,7 @@ static HRESULT add_status(struct object *set, struct texts *out)
 {
     struct value v;
     if (FAILED(object_get(set, &set->class->properties[IDataCollectorSet_Status], &v))) {
-        error_clear(); /* who asks that set is told */
+        error_clear(); /* a query of that set reports the error */
         return texts_add(out, "");
     }
     return texts_give(out, text_format("%u", (unsigned)v.u32));
@@ -39,7 +39,7 @@ static HRESULT add_name(struct object *set, struct texts *out)
     return SUCCEEDED(hr) ? texts_give(out, v.text) : hr;
 }
 
-/* Nothing of it is read live, the client asks for that. */
+/* Reads no live properties: the client asks for those itself. */
 static HRESULT add_definition(struct object *set, struct texts *out)
 {
     struct value account;
@@ -98,14 +98,14 @@ struct server_list {
     LONG references;
     IDispatch *there;
     struct host_lock lock; /* of all below */
-    uint32_t next;         /* the index behind the latest one whose status was asked for */
-    uint32_t first, count; /* of what is known; what is before `next` has served */
+    uint32_t next;         /* the index after the latest one whose status was read */
+    uint32_t first, count; /* of the known statuses; those before `next` have been used */
     uint32_t statuses[STATUSES_AT_ONCE];
     bool known[STATUSES_AT_ONCE];
     uint64_t asked; /* clock_monotonic_ms */
     LONG verbs;     /* as `outdated` was then */
     uint32_t next_definition;
-    uint32_t first_definition; /* of what is known; one that has served is NULL */
+    uint32_t first_definition; /* of the known definitions; used ones are NULL */
     struct texts definitions;  /* account and XML of each */
 };
 
@@ -169,7 +169,7 @@ static bool next_string(struct server_list *list, uint32_t index, uint32_t *stat
     return true;
 }
 
-/* At most so many sets from the index on. S_FALSE: the server is none of ours. */
+/* Asks for at most `most` sets from the index on. S_FALSE: not an OpenPLA server. */
 static HRESULT list_ask(struct server_list *list, DISPID member, uint32_t index, LONG most, struct texts *out)
 {
     VARIANT arguments[] = {{.vt = VT_I4}, {.vt = VT_I4}}, answer;
@@ -291,7 +291,7 @@ static HRESULT give_issues(struct object *issues, VARIANT *out)
     return hr;
 }
 
-/* As the three methods would one after the other. */
+/* Does what SetXml, SetCredentials and Commit would do one after the other. */
 static HRESULT set_commit_own(struct object *set, const struct whole_commit *what, struct object *issues)
 {
     const struct caller caller = com_caller();
@@ -342,7 +342,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     for (size_t i = 0; i < MODE_ARGUMENT; i++) {
         const VARIANT *v = i < params->cArgs ? &params->rgvarg[params->cArgs - 1 - i] : NULL;
         memory_free_secret(texts[i]);
-        if (v && V_VT(v) == VT_BSTR) /* a copy that was made for this call: clients of ours alone call it */
+        if (v && V_VT(v) == VT_BSTR) /* a copy that COM made for this call, which only OpenPLA's clients make */
             bstr_wipe(V_BSTR(v));
     }
     object_release(issues);
@@ -351,7 +351,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
 
 /* ---- commits: the client's ---- */
 
-/* What the server finds it finds here as well as there. */
+/* Skips findings that this process has reported already. */
 static HRESULT add_issue(struct object *issues, uint32_t what, const char *key, const char *text)
 {
     bool known;
@@ -447,7 +447,7 @@ HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct
         if (hr == S_FALSE)
             hr = commit_by_methods(set, what, arguments, issues);
         else if (SUCCEEDED(hr) && FAILED(add_issues(&answer, issues)))
-            error_clear(); /* it is committed: what cannot be read of the answer now does not undo that */
+            error_clear(); /* the set is committed; a result that cannot be read does not change that */
         VariantClear(&answer);
     }
     for (size_t i = 0; i < ARGUMENTS; i++) {

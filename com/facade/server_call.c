@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
+/* Calls from a client's process to objects of the server: activation as the caller, and late-bound calls. */
 #include "com/facade/server_call.h"
 
 #include "com/objects/collection.h"
@@ -15,10 +15,10 @@
 enum {
     MOST_ARGUMENTS = 5,
     AT_ONCE = 64, /* items */
-    /* A server that ends may still be handed out; what asked it for a new object has changed nothing and asks again. */
+    /* COM may return a server that is exiting; a failed activation has changed nothing and is repeated. */
     ACTIVATIONS = 5,
     ACTIVATION_PAUSE = 100, /* ms */
-    RENEWAL_WAIT = 60000,   /* ms, for another client that is at it */
+    RENEWAL_WAIT = 60000,   /* ms, for another client that starts one */
 };
 
 bool server_is_gone(HRESULT hr)
@@ -49,7 +49,7 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
                      error_standard_text(hr));
 }
 
-/* Of this computer (info NULL) up to `most` times, as long as the server is gone. */
+/* Activates on this computer (info NULL) up to `most` times while the server is gone. */
 static HRESULT server_activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
 {
     MULTI_QI query = {.pIID = &IID_IDispatch};
@@ -72,8 +72,8 @@ void server_create_repairs_nothing(void)
     repairs_nothing = true;
 }
 
-/* Several clients may find the same dead server at the same time, and one new server is enough. */
-static HRESULT activate_anew(const CLSID *id, IUnknown **out)
+/* Several clients may find the same dead server at the same time; only one new server is started. */
+static HRESULT server_activate_again(const CLSID *id, IUnknown **out)
 {
     struct mutex *mutex;
     HRESULT hr = mutex_open("openpla-activation", &mutex);
@@ -106,14 +106,14 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    /* Another computer is asked for the classes that every PLA has. */
+    /* On another computer, use the classes that every PLA has. */
     CLSID id = *class_id;
     if (here && registration_mode_here() == REGISTRATION_BESIDE)
         id = com_class_beside(class_id);
     info.pwszName = name;
     hr = server_activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
     if (here && server_is_gone(hr) && host_is_wine() && !repairs_nothing)
-        hr = activate_anew(&id, &object);
+        hr = server_activate_again(&id, &object);
     memory_free(name);
     if (SUCCEEDED(hr))
         hr = as_caller(object);
@@ -126,7 +126,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     return not_reached(hr, machine);
 }
 
-/* The member's number from our own type library: asking the server would be one call more. */
+/* The member's DISPID from our type library, which saves a call to the server. */
 static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
 {
     WCHAR *name = (WCHAR *)member;
@@ -139,7 +139,7 @@ static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID 
     return hr;
 }
 
-/* The failure as the server told it. */
+/* Returns the failure with the server's message. */
 static HRESULT error_is_reported(EXCEPINFO *exception)
 {
     char *text = NULL;
@@ -150,7 +150,7 @@ static HRESULT error_is_reported(EXCEPINFO *exception)
     return hr;
 }
 
-/* Returns what a call returned, with a text for it where there is none yet. */
+/* Returns the call's result, and sets a message if the call set no message. */
 static HRESULT gone(HRESULT hr)
 {
     return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has exited: %s", error_standard_text(hr)) : hr;

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
+/* Calls from a client's process to objects of the server: activation as the caller, and late-bound calls. */
 #ifndef OPENPLA_SERVER_CALL_H
 #define OPENPLA_SERVER_CALL_H
 
 #include "com/objects/wrapper.h"
 
-/* A new object of the class from its server, on the machine that is named (NULL and "": this one), where it acts for
-   whoever calls here. Errors are COM's, with a text that says which server. Under Wine a server that was killed here is
-   replaced by a new one (service_renew_rpcss). */
+/* Creates an object of the class in its server on the named computer (NULL or "": this one); it acts for the caller.
+   Errors are COM's, with a message that names the server. Under Wine a server that was killed on this computer is
+   replaced (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
-/* For who only looks: from now on this process leaves a server that was killed as it is. */
+/* For callers that only inspect: from now on this process does not replace a killed server. */
 void server_create_repairs_nothing(void);
 
-/* Calls the member of an object whose interface is that of `class`. By IDispatch, because Wine loses the error text of
-   other calls between processes. Arguments in the order of the call, borrowed. On failure the error text is the
+/* Calls a member of an object whose interface is that of `class`. Uses IDispatch, because Wine loses the error message
+   of other calls between processes. Arguments in the order of the call, borrowed. On failure the error message is the
    server's. `result` may be NULL. */
 HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                       const VARIANT *arguments, UINT count, VARIANT *result);
-/* Calls a method that no type library has (enum own_member). S_FALSE: the object has none of that number, as it is not
-   of a server of ours. */
+/* Calls a method that is in no type library (enum own_member). S_FALSE: the object does not have it, because it is not
+   of an OpenPLA server. */
 HRESULT server_invoke_own(IDispatch *object, DISPID member, const VARIANT *arguments, UINT count, VARIANT *result);
-/* server_invoke with any object, which is not to act for the caller. */
+/* server_invoke for an object that must not act for the caller. */
 HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
                     const VARIANT *arguments, UINT count, VARIANT *result);
-/* server_invoke for the usual cases. Texts are UTF-8, from memory_alloc. */
+/* server_invoke for common cases. Strings are UTF-8, from memory_alloc. */
 HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out);
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
                     UINT count);
-/* Calls `each` with every item of a collection (borrowed), an object that acts for the caller, until one call fails.
-   Many items cross in one call. */
+/* Calls `each` with every item of a collection (borrowed, acting for the caller) until a call fails. Transfers several
+   items per call. */
 typedef HRESULT server_item_each(IDispatch *item, void *user);
 HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user);
-/* What a call that returned `hr` gave, as a text or a number; *v is cleared. */
+/* Converts the result of a call that returned `hr` to a string or a number; clears *v. */
 HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out);
 HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out);
 
-/* Whether the failure says that the call reached no object, since the server's process has ended: another one may be
-   asked the same. */
+/* Whether the failure means that the call reached no object because the server's process has exited, so the call can be
+   repeated with another server. */
 bool server_is_gone(HRESULT hr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share, and their enumerator. behaviour 16. */
+/* The members that all six collections share, and their enumerator (behaviour 16). */
 #include "com/objects/collection.h"
 
 #include "com/objects/convert.h"
@@ -17,7 +17,7 @@ HRESULT collection_get_count(void *interface_pointer, void *out)
     return S_OK;
 }
 
-/* The row of what an item is called: Name, Key or DisplayName; NULL if it has none. */
+/* The property that names an item: Name, Key or DisplayName; NULL if it has none. */
 static const struct property *name_row(const struct class *class)
 {
     static const char *const rows[] = {"Name", "Key", "DisplayName"};
@@ -32,7 +32,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     struct object **items;
     size_t count;
     *out = NULL;
-    if (!name[0]) /* or a script with nothing in its variable removes one that has no name */
+    if (!name[0]) /* otherwise a script with an empty variable would remove an item without a name */
         return error_set(DISP_E_BADINDEX, "%s: the index is an empty string", collection->class->name);
     HRESULT hr = collection_snapshot(collection, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
@@ -50,8 +50,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: item '%s' does not exist", collection->class->name, name);
 }
 
-/* Whoever goes on with what is found takes it for an item: an object of another kind, or of another collection, must
-   not be found. */
+/* Callers use the result as an item, so an object of another class or of another collection must not be found. */
 static HRESULT find_object(struct object *collection, IUnknown *object, struct object **out)
 {
     struct object **items, *model;
@@ -100,7 +99,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         variant_free(&index);
         return hr;
     }
-    if (index.type == VARIANT_BOOL_) /* False would be the first item, which nobody means */
+    if (index.type == VARIANT_BOOL_) /* False would mean the first item, which no script intends */
         return error_set(DISP_E_TYPEMISMATCH, "%s: the index must be a number or a name, not a Boolean",
                          collection->class->name);
     hr = variant_to_i64(&index, &number);
@@ -121,7 +120,7 @@ HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void 
     return com_result(interface_pointer, wrapper_give(hr, item, out));
 }
 
-/* A new enumerator over what the collection holds now. */
+/* Creates an enumerator over the current items. */
 static HRESULT enumerator_create(struct object *collection, IUnknown **out);
 
 HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
@@ -159,7 +158,7 @@ HRESULT collection_clear_items(void *interface_pointer)
     return S_OK;
 }
 
-/* Takes the items out that were added last, and not the same ones that were there before. */
+/* Removes the items that were added last, but not equal ones that were there before. */
 static void take_back(struct object *collection, struct object **items, size_t count)
 {
     while (count--) {
@@ -187,7 +186,7 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     }
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
-    /* What is in the other belongs to it; Windows gives an error too (MS-PLA note 34). */
+    /* Items of the other collection belong to its set; Windows returns an error too (MS-PLA note 34). */
     if (collection->class->adopts) {
         object_release(from);
         return com_result(
@@ -224,7 +223,7 @@ struct enumerator {
     IEnumVARIANT iface;
     LONG references;
     struct client_use *client; /* as in struct wrapper */
-    struct object **items;     /* what the collection held; references */
+    struct object **items;     /* the items when it was created; references */
     size_t count;
     LONG position;
 };
@@ -257,7 +256,7 @@ static ULONG STDMETHODCALLTYPE enumerator_release(IEnumVARIANT *This)
     return (ULONG)n;
 }
 
-/* Windows' items are VT_UNKNOWN; Wine's VBScript and JScript can use VT_DISPATCH only, others both. */
+/* Windows returns VT_UNKNOWN. Wine's VBScript and JScript accept only VT_DISPATCH, other languages both. */
 static HRESULT give_object(struct object *item, VARIANT *out)
 {
     void *wrapper;

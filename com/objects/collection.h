@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share: written once, typed for each interface by macros. */
+/* The members that all six collections share, typed for each interface by macros. */
 #ifndef OPENPLA_COLLECTION_H
 #define OPENPLA_COLLECTION_H
 
@@ -17,7 +17,7 @@ HRESULT collection_create_item(void *interface_pointer, const struct class *clas
 HRESULT collection_add_range(void *interface_pointer, void *other);
 /* Whether the argument is an object, by reference or not; *out is borrowed and may be NULL. */
 bool variant_is_object(const VARIANT *v, IUnknown **out);
-/* The item that an index, a name or an object of the collection stands for; a reference. */
+/* Returns a reference to the item with this index or name, or to this object if it is in the collection. */
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out);
 
 #define COLLECTION_READ_THUNKS(I, Item, Number)                                                                        \
@@ -54,7 +54,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     {                                                                                                                  \
         return collection_remove_item(This, &which);                                                                   \
     }
-/* A method that makes an item which is in no collection yet. */
+/* A method that creates an item, which is not in the collection yet. */
 #define COLLECTION_CREATE_THUNK(I, Item, Method, class)                                                                \
     static HRESULT STDMETHODCALLTYPE I##_##Method##_thunk(I *This, Item **out)                                         \
     {                                                                                                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collections of sets, collectors, folder actions and schedules, the value map, and those of their items that are
-   properties and nothing else. */
+/* The collections of sets, collectors, folder actions and schedules, the value map, and the items that consist of
+   properties only. */
 #include "com/objects/collection.h"
 #include "com/objects/convert.h"
 #include "com/objects/wrapper.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values between the model's types and COM's, by the kind of the property. */
+/* Converts values between the model's types and COM's, by the kind of the property. */
 #include "com/objects/convert.h"
 
 #include "com/objects/foreign_object.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of both widths of programs: values stand behind 8 bytes, and the narrower members are the first bytes of llVal. */
+/* In 64-bit and 32-bit programs the value starts at offset 8, and the narrower members are the first bytes of llVal. */
 _Static_assert(sizeof(VARIANT) == BY_POINTER(24, 16), "VARIANT has another size");
 _Static_assert(offsetof(VARIANT, llVal) == 8 && offsetof(VARIANT, boolVal) == 8 && offsetof(VARIANT, date) == 8,
                "a VARIANT's value has moved");
@@ -31,7 +31,7 @@ HRESULT bstr_from_text(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* What ends with a NUL is taken without it: what VBScript expands under Wine, such as %COMPUTERNAME%, does. */
+/* A trailing NUL is dropped: strings that Wine's VBScript expands, such as %COMPUTERNAME%, have one. */
 static HRESULT text_from_wide(BSTR in, const char *argument, bool replace, char **out)
 {
     UINT units = SysStringLen(in);
@@ -86,7 +86,7 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
     return hr;
 }
 
-/* Its items until SafeArrayUnaccessData. */
+/* The items are accessible until SafeArrayUnaccessData. */
 static HRESULT array_create(VARTYPE type, size_t count, SAFEARRAY **out, void **items)
 {
     *out = SafeArrayCreateVector(type, 0, (ULONG)count);
@@ -153,7 +153,7 @@ static HRESULT not_kept(const char *argument, VARTYPE type)
                      type);
 }
 
-/* Records, and arrays that may hold them, are copied by their description, which is the client's object. */
+/* Records, and arrays that may contain them, are copied by their record description, which is the client's object. */
 static bool is_copied_by_calls(const VARIANT *v)
 {
     if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values between the model's types and COM's, by the kind of the property. */
+/* Converts values between the model's types and COM's, by the kind of the property. */
 #ifndef OPENPLA_CONVERT_H
 #define OPENPLA_CONVERT_H
 
@@ -10,31 +10,32 @@
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
 
-/* Calls `method` with who calls the object and two BSTR arguments, as text_from_bstr gives them; what they held is
-   overwritten. */
+/* Calls `method` with the caller and two BSTR arguments, converted by text_from_bstr; the copies are overwritten
+   afterwards. */
 typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, const char *first, const char *second);
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 
-/* The Xml member of sets and collectors, and their SetXml: the text is read by `method`, what it finds goes out as a
+/* The Xml member of sets and collectors, and their SetXml: `method` reads the XML, and its findings are returned as a
    map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
 
-/* UTF-8 to a new BSTR. */
-/* Overwrites what is secret, before it is freed: freed ones are kept by the system for the next. NULL is allowed. */
+/* Overwrites a secret before it is freed, because the system caches freed BSTRs. NULL is allowed. */
 void bstr_wipe(BSTR text);
+/* UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);
 /* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded
    NUL or a lone surrogate. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
-/* The items of an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
+/* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
-/* Array of BSTR to texts, and back. NULL counts as empty. */
+/* Array of BSTR to strings, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
-/* Arrays, objects and records are DISP_E_BADVARTYPE (DECISIONS 4), naming the argument; references are followed. */
+/* Arrays, objects and records fail with DISP_E_BADVARTYPE (DECISIONS 4), naming the argument; references are followed.
+ */
 HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out);
 HRESULT variant_to_com(const struct variant *in, VARIANT *out);
 

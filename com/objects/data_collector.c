@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five collectors: IDataCollector's members (MS-PLA 3.2.4.5), typed for each, and what each has besides. */
+/* The five collectors: IDataCollector's members (MS-PLA 3.2.4.5), typed for each, and the additional members of each.
+ */
 #include "com/objects/convert.h"
 
 static HRESULT get_set(void *interface_pointer, IDataCollectorSet **out)

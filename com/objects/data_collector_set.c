@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDataCollectorSet and its IDataManager: the members that are more than a property. MS-PLA 3.2.4.1. */
+/* IDataCollectorSet and its IDataManager: the members that are not plain properties (MS-PLA 3.2.4.1). */
 #include "com/dll/exports.h"
 #include "com/objects/convert.h"
 #include "com/server/call_entry.h"
@@ -15,7 +15,7 @@ static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BS
 {
     const struct caller caller = com_caller();
     HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
-    if (!caller.in_process) /* then it is a copy that was made for this call, which others free as it is */
+    if (!caller.in_process) /* then it is a copy for this call, which COM frees without overwriting */
         bstr_wipe(password);
     return hr;
 }
@@ -31,7 +31,7 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
     const struct caller caller = com_caller();
     char *name_text = NULL, *server_text = NULL;
     struct object *issues = NULL;
-    if (validation) /* without one the issues are not wanted (DECISIONS 12) */
+    if (validation) /* without it the issues are not returned (DECISIONS 12) */
         *validation = NULL;
     HRESULT hr = text_from_bstr(name, "name", &name_text);
     if (SUCCEEDED(hr))

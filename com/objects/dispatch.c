@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
+/* IDispatch of every object: ITypeInfo::Invoke, and what scripts need beyond it (behaviour 20). */
 #include "com/facade/own_members.h"
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"
@@ -24,9 +24,9 @@ static char *dispatch_member_name(ITypeInfo *info, DISPID id)
     return text;
 }
 
-/* ---- GUID properties: ITypeInfo::Invoke has no way for them, so scripts get and put strings in braces ---- */
+/* ---- GUID properties: ITypeInfo::Invoke cannot convert them, so scripts read and write strings in braces ---- */
 
-/* The row of a GUID property that the member names; NULL if it is none. */
+/* The row of the GUID property with this DISPID; NULL if it is another member. */
 static const struct property *guid_row(const struct wrapper *s, ITypeInfo *info, DISPID id)
 {
     const struct class *class = s->class->model;
@@ -77,7 +77,7 @@ static HRESULT get_guid(struct wrapper *s, const struct property *p, VARIANT *ou
     return hr;
 }
 
-/* S_FALSE: the member is no GUID property. */
+/* S_FALSE: not a GUID property. */
 static HRESULT guid_member_invoke(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
                                   VARIANT *result)
 {
@@ -91,7 +91,7 @@ static HRESULT guid_member_invoke(struct wrapper *s, ITypeInfo *info, DISPID id,
 
 /* ---- type information ---- */
 
-/* A resource of the module that this code is in. */
+/* Loads it from the resources of the module that contains this code. */
 static HRESULT load_type_library(ITypeLib **out)
 {
     WCHAR path[MAX_PATH * 4];
@@ -117,7 +117,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
         ITypeLib_Release(library);
         if (FAILED(hr))
             return error_set(hr, "the type library in openpla.dll lacks %s", c->model->name);
-        /* Whoever comes second drops his own. */
+        /* If two threads load it at once, the second releases its copy. */
         if (InterlockedCompareExchangePointer((void **)&c->type_info, info, NULL))
             ITypeInfo_Release(info);
         *out = c->type_info;
@@ -149,16 +149,16 @@ HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT co
     return hr;
 }
 
-/* ---- arguments that ITypeInfo::Invoke does not take ---- */
+/* ---- arguments that ITypeInfo::Invoke rejects ---- */
 
-/* One argument's stand-in for the call. */
+/* A converted argument for the call. */
 struct stand_in {
     VARIANT value;
     VARIANT *write_back; /* the script's variable that an [out] interface pointer goes to */
     IDispatch *out;
 };
 
-/* The function's description for the member and kind of call; NULL if there is none. */
+/* The function description of the member for this kind of call; NULL if it does not exist. */
 static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
 {
     FUNCDESC *f;
@@ -178,7 +178,7 @@ static bool has_function(ITypeInfo *info, DISPID id, WORD flags)
     return f != NULL;
 }
 
-/* What a script passed, references followed. */
+/* The argument of the script, following references. */
 static const VARIANT *follow(const VARIANT *v)
 {
     return V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v) ? V_VARIANTREF(v) : v;
@@ -195,7 +195,7 @@ static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const V
     return hr;
 }
 
-/* VT_ARRAY|VT_VARIANT, as VBScript and PowerShell make arrays, to an array of `type`. */
+/* Converts VT_ARRAY|VT_VARIANT, the arrays of VBScript and PowerShell, to an array of `type`. */
 static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
 {
     LONG count;
@@ -211,8 +211,8 @@ static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
     return hr;
 }
 
-/* More than any list of a set has. Wine's SafeArrayCreateVector makes an array that is too short of a length whose
-   bytes do not fit into 32 bits. */
+/* More than any list of a set contains. Wine's SafeArrayCreateVector returns a too small array if the size in bytes
+   exceeds 32 bits. */
 #define SCRIPT_ITEMS_MAX 1000000
 
 /* A JScript array: an object with `length` and members "0", "1", ... */
@@ -266,7 +266,7 @@ static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct sta
     return S_OK;
 }
 
-/* Nothing, Null and null where a string is asked for: no string, as $null is in PowerShell. */
+/* Nothing, Null and null for a string parameter become an empty string, as $null does in PowerShell. */
 static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
 {
     const VARIANT *v = follow(given);
@@ -288,7 +288,8 @@ static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
-/* An object where its value is meant, which ITypeInfo::Invoke would ask for as well, without care. */
+/* Replaces an object by its default value, which ITypeInfo::Invoke would also read, but without limiting what the
+   object may do. */
 static HRESULT stand_in_for_value(const VARIANT *given, VARTYPE wanted, struct stand_in *s)
 {
     IDispatch *object = foreign_object_in(given);
@@ -308,9 +309,9 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
     return stand_in_for_value(given, t->vt, s);
 }
 
-/* ---- numbers that ITypeInfo::Invoke would make others of ---- */
+/* ---- numbers that ITypeInfo::Invoke would change ---- */
 
-/* Whether a negative number that is put stands for 32 bits: not where the property is a number of something. */
+/* Whether a negative number stands for 32 bits: not for properties that count something. */
 static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
@@ -398,7 +399,7 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     return DISP_E_EXCEPTION;
 }
 
-/* An argument that was refused before the call: told as the member would tell it. */
+/* Reports an argument that was rejected before the call in the way the member would. */
 static HRESULT result_with_exception(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
 {
     char *name = dispatch_member_name(info, id);
@@ -456,7 +457,7 @@ static HRESULT invoke_with_help(struct wrapper *s, ITypeInfo *info, DISPID id, W
     return hr;
 }
 
-/* S_FALSE: it is none of enum own_member. */
+/* S_FALSE: not in enum own_member. */
 static HRESULT own_member_invoke(struct wrapper *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
 {
     if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)

@@ -24,7 +24,7 @@ static HRESULT provider_collection_create(const char *category, struct object **
     return object_create(&trace_data_provider_collection_class, NULL, out);
 }
 
-/* What is registered can be created, no more and no less. Factories live as long as the module. */
+/* One factory per registered class. Factories live as long as the module. */
 struct factory {
     IClassFactory iface;
     const CLSID *id;

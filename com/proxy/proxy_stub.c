@@ -85,8 +85,8 @@ static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLE
     if (message->Buffer) {
         BYTE *end = (BYTE *)message->Buffer + message->cbBuffer;
         if (is_commit(self, message) && message->cbBuffer >= 2 && message->cbBuffer % 4 == 0) {
-            /* The mode ends here; a server with enumerations of 4 bytes reads it from the 4 bytes that follow, and one
-               with 2 does not look at them. */
+            /* The mode ends here; a server with enumerations of 4 bytes reads it from the following 4 bytes, and one
+               with 2 ignores them. */
             const BYTE mode[] = {end[-2], end[-1], 0, 0};
             memcpy(end, mode, sizeof mode);
             message->cbBuffer += sizeof mode;
@@ -194,7 +194,7 @@ static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChan
 static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
 {
     struct proxy *self = from_proxy(buffer);
-    if (InterlockedExchange(&self->connected, 0)) /* Wine's would release a channel that is not there */
+    if (InterlockedExchange(&self->connected, 0)) /* Wine's would release a channel that does not exist */
         IRpcProxyBuffer_Disconnect(self->inner);
 }
 
@@ -294,7 +294,7 @@ static const PRPC_STUB_FUNCTION stub_functions[MOST_OPNUMS] = {
     [7 ... MOST_OPNUMS - 1] = call_interpreted,
 };
 
-/* Once the generated factory has filled in what widl leaves out. */
+/* Called after the generated factory has filled in what widl leaves out. */
 static void complete_stub(CInterfaceStubVtbl *stub)
 {
     if (!stub->header.pDispatchTable && stub->header.DispatchTableCount <= MOST_OPNUMS)

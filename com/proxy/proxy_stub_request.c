@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks a request along the format string (-Oicf) of its method: NDR transfer syntax 2.0, little-endian. And calls the
-   method, with a handler of exceptions around it. */
+/* Walks a request along the format string (-Oicf) of its method (NDR transfer syntax 2.0, little-endian), and calls the
+   method with an exception handler around it. */
 #include "com/proxy/proxy_stub_request.h"
 
 #include "engine/base/host.h"
@@ -105,7 +105,7 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
         return false;
     if (!request->exact)
         return true;
-    /* A null pointer ends here, but not for Wine, which does not look at it. */
+    /* A null pointer ends here, but Wine does not check it. */
     if (request->pointee_boundary == 4 && !read_32(request->bytes + request->at - 4))
         return true;
     if (routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)BSTR_UserUnmarshal)
@@ -184,10 +184,12 @@ HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, I
                                  DWORD *exception);
 
 #ifdef __x86_64__
-enum { EXCEPTION_SLOT = 72 }; /* from the stack pointer of the frame to the caller's home slot of the fourth argument */
+enum {
+    EXCEPTION_SLOT = 72
+}; /* offset from the frame's stack pointer to the caller's home slot of the fourth argument */
 
-/* The frame's filter, called while the exception is looked into. The code is kept from here: Wine's handler does not
-   give it to the line that it goes on with, as Windows' does. */
+/* The frame's filter, called before unwinding. The code is stored here, because Wine's handler does not pass it to the
+   code after the call, as Windows' does. */
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame);
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame)
 {

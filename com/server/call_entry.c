@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who calls, how, and how often at a time. */
+/* Identifies and limits the callers of the server. */
 #include "com/server/call_entry.h"
 
 #include "engine/base/host.h"
@@ -11,7 +11,8 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* What the call acts for, which need not be the account of the client's process; to be made a process's token too. */
+/* Returns the token that the call impersonates, which can differ from that of the client's process. It can be turned
+   into a process token too. */
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
@@ -30,17 +31,19 @@ struct caller com_caller(void)
     RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
         return caller_self;
-    /* Wine would give the server's own token (DECISIONS 22): there the process's is asked for. */
+    /* Wine would return the server's own token (DECISIONS 22), so there the process's token is used. */
     return (struct caller){.process = status == RPC_S_OK ? id : 0, .token = host_is_wine() ? NULL : client_token};
 }
 
-/* One entry for each client that has anything now. */
+/* One entry per client that has running calls, objects or memory. An entry is removed when it has none of them
+   (client_use_end, client_use_drop). Memory can be released later than the last object, for example of a collector that
+   was added to another client's set; such an entry is removed when the next new client comes. */
 
 struct client_use {
     struct client_use *next;
     DWORD id;       /* of the process; 0: of another machine */
     uint64_t whose; /* hash of the account then */
-    HANDLE process; /* keeps the id from being used again; NULL where we may not look at it */
+    HANDLE process; /* keeps the id from being reused; NULL if it cannot be opened */
     uint32_t requests, objects;
     struct memory_share *share;
 };
@@ -63,7 +66,7 @@ static struct client_use *client_use_find(DWORD id, uint64_t whose)
     return use;
 }
 
-/* Who has nothing any more is forgotten. Under the lock. */
+/* Removes the entry if its client has no calls, objects or memory. Under the lock. */
 static void forget_idle(struct client_use *use)
 {
     if (use->requests || use->objects || memory_share_bytes(use->share))
@@ -78,7 +81,7 @@ static void forget_idle(struct client_use *use)
     memory_free(use);
 }
 
-/* Memory can go after the last object: a collector that was added to another client's set. Under the lock. */
+/* Under the lock. */
 static void forget_all_idle(void)
 {
     for (size_t i = 0; i < LISTS; i++)
@@ -165,9 +168,9 @@ struct memory_share *client_use_share(struct client_use *use)
 }
 
 static volatile LONG guarded;
-/* What this thread serves. */
+/* The call that this thread serves. */
 static _Thread_local struct {
-    const struct call_entry *call; /* its place on the stack alone counts */
+    const struct call_entry *call; /* only its address is compared */
     struct client_use *client;
 } served;
 
@@ -206,7 +209,8 @@ HRESULT call_enter(struct call_entry *call)
     *call = (struct call_entry){0};
     if (!InterlockedCompareExchange(&guarded, 0, 0))
         return S_OK;
-    /* One that an exception ended has not left: what runs around us lies above us on the stack. */
+    /* A call that an exception ended has not called call_leave. The stack grows down, so an outer call lies above us.
+     */
     if (served.call && (uintptr_t)served.call <= (uintptr_t)call)
         end_served();
     if (served.call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry of calls from other processes into the server: who calls, how the call is protected, and what each client
-   has of the server. A call is checked before anything that it brings is read. */
+/* The entry of calls from other processes into the server: identifies the caller, checks how the call is protected, and
+   limits what each client may use. All this happens before any argument of the call is read. */
 #ifndef OPENPLA_CALL_ENTRY_H
 #define OPENPLA_CALL_ENTRY_H
 
@@ -10,43 +10,44 @@
 #include <objbase.h>
 #include <windows.h>
 
-/* caller_self for a call of this process. It is of use as long as the call runs. Fast: it asks for no account. */
+/* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast:
+   does not look up the account. */
 struct caller com_caller(void);
 
-/* What each client has of the server: calls that are being served, objects, and memory that these hold (the quotas
-   "requests", "objects" and "memory").
-   A client is a process of this machine, or an account of another one. */
+/* What a client uses of the server: running calls, objects, and the memory of these objects (the quotas "requests",
+   "objects" and "memory"). A client is a process of this computer, or an account of another computer. */
 struct client_use;
 
-/* A call begins; *out, for client_use_end. HRESULT of RPC_S_SERVER_TOO_BUSY beyond the quota, E_OUTOFMEMORY. */
+/* Counts a call of the client; end it with client_use_end. HRESULT of RPC_S_SERVER_TOO_BUSY beyond the quota,
+   E_OUTOFMEMORY. */
 HRESULT client_use_begin(const struct caller *caller, struct client_use **out);
 void client_use_end(struct client_use *use);
-/* An object is made for the client whose call runs, and counts until client_use_drop, whatever becomes of the client.
-   HRESULT of ERROR_NOT_ENOUGH_QUOTA. NULL is nobody, who may have all. */
+/* Counts an object for the client until client_use_drop, even after the client has exited. HRESULT of
+   ERROR_NOT_ENOUGH_QUOTA. NULL has no limit. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
-/* Where what is made for it counts; borrowed. NULL for NULL. */
+/* The memory share that counts the client's memory; borrowed. NULL for NULL. */
 struct memory_share *client_use_share(struct client_use *use);
 
 typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *level,
                                             DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities);
-/* Whether the call that this thread serves came with packet privacy, by CoQueryClientBlanket, which is the argument
-   (MS-PLA 2.1). E_ACCESSDENIED, with the level, if it did not, or if that cannot be told: Wine never tells (behaviour
-   21), so there, `wine`, that alone refuses nobody. */
+/* Checks that the current call uses packet privacy (MS-PLA 2.1). `query` is CoQueryClientBlanket. E_ACCESSDENIED, with
+   the level, if it does not or if the level is unknown. Wine never reports the level (behaviour 21), so with `wine` an
+   unknown level is accepted. */
 HRESULT call_check_level(query_client_blanket *query, bool wine);
 
-/* From now on this process' calls are looked at: openplasrv.exe's. Clients' own are not. */
+/* From now on, calls into this process are checked and counted. openplasrv.exe calls it; clients do not. */
 void call_entry_guard(void);
 
-/* A call, while it is served, on the stack; a part of another one that this thread serves belongs to that. */
+/* A call that is being served; lives on the stack. Nested calls of the same thread belong to the outermost one. */
 struct call_entry {
     bool counted;
 };
-/* E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin), E_OUTOFMEMORY: the call is to
-   go no further, and call_leave is not to be called. Calls of this process itself are let through. */
+/* E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin), E_OUTOFMEMORY: return the
+   failure without call_leave. Calls within this process always succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
-/* The client whose call this thread serves; NULL: none that is counted. */
+/* The client whose call this thread serves; NULL if the call is not counted. */
 struct client_use *call_client(void);
 
 #endif

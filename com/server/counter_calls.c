@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight calls of MS-PCQ. Their names and parameters are those of idl/perflib.idl; szMachine is for providers that
-   stand in for several computers, which none here does. */
+/* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for providers that
+   represent several computers; no provider here does. */
 #include "com/server/counter_server.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -22,8 +22,8 @@ HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_serv
     return hr;
 }
 
-/* What the stub holds for all calls together: a client may offer a buffer of 1 GB, which RPC makes before it asks us.
-   No answer has more than 64 MB. */
+/* The limit of all calls' buffers together: a client may request a buffer of 1 GB, which RPC allocates before our code
+   runs. No answer exceeds 64 MB. */
 #define MOST_BYTES ((LONGLONG)256 << 20)
 static volatile LONGLONG held;
 
@@ -51,8 +51,8 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
 /* Who calls */
 
 enum { ADDRESS = 64 };
-/* Where a call comes from, by its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). True: by a pipe. `address` becomes ""
-   where that or a local call is what it says; of what says nothing it is a text that is no address. */
+/* Reads the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
+   becomes "" for a local call, and a string that is not an address if the binding does not contain one. */
 static bool read_origin(char address[ADDRESS])
 {
     static const char tcp[] = "ncacn_ip_tcp:", pipe[] = "ncacn_np:", local[] = "ncalrpc:";
@@ -75,7 +75,7 @@ static bool read_origin(char address[ADDRESS])
     return by_pipe;
 }
 
-/* The account that the call acts for. */
+/* Returns the token that the call impersonates. */
 static HRESULT call_token(void **out)
 {
     RPC_STATUS status = RpcImpersonateClient(NULL);
@@ -88,7 +88,7 @@ static HRESULT call_token(void **out)
     return hr;
 }
 
-/* Looks at the call that this thread serves; `client` becomes the words for it. */
+/* Checks the access of the current call; `client` becomes a description of the client. */
 static DWORD call_check_access(char *client, size_t room)
 {
     char address[ADDRESS];
@@ -98,19 +98,19 @@ static DWORD call_check_access(char *client, size_t room)
     RPC_STATUS local = *address || by_pipe ? RPC_S_INVALID_BINDING : I_RpcBindingInqLocalClientPID(NULL, &process);
     struct pcq_call call = {
         .level_known = !wine, .level = RPC_C_AUTHN_LEVEL_NONE, .address = *address ? address : NULL};
-    /* Under Wine a pipe tells no process, and nobody but the programs of the prefix, which are of one account, gets at
-       it. */
+    /* Wine does not report the process of a pipe's client, but only programs of the prefix can open it, and all of them
+       have one account. */
     call.caller.in_process = (wine && by_pipe && !*address) || (local == RPC_S_OK && process == GetCurrentProcessId());
     call.caller.process = local == RPC_S_OK ? process : 0;
     call.caller.token = wine ? NULL : call_token;
-    /* One that was never authenticated has no level to be told. */
+    /* A call without authentication has no level. */
     if (RpcBindingInqAuthClientA(NULL, NULL, NULL, &level, NULL, NULL) == RPC_S_OK)
         call.level = level;
     snprintf(client, room, "%s %lu", address, process);
     return pcq_access_check(&call, rules->from);
 }
 
-/* Looks who calls, and runs the method over a buffer. */
+/* Checks the access, and runs the method with a buffer. */
 #define ANSWER(method)                                                                                                 \
     do {                                                                                                               \
         struct pcq_buffer out = {.bytes = lpData, .room = dwInSize};                                                   \
@@ -123,7 +123,7 @@ static DWORD call_check_access(char *client, size_t room)
         return error;                                                                                                  \
     } while (0)
 
-/* Wine hands on a handle of zeros as none (behaviour 25), which is a fault by C706 as any that is not known. */
+/* Wine passes a handle of zeros as NULL (behaviour 25); by C706 it is a fault like any unknown handle. */
 static void expect_query(RPC_HQUERY query)
 {
     if (!query)
@@ -206,7 +206,7 @@ error_status_t PerflibV2ValidateCounters(RPC_HQUERY hQuery, ULONG dwInSize, unsi
     return error == ERROR_SUCCESS ? pcq_validate_counters(hQuery, lpData, dwInSize, dwAdd != 0) : error;
 }
 
-/* The client has gone without closing it. */
+/* The client disconnected without closing it. */
 void __RPC_USER RPC_HQUERY_rundown(RPC_HQUERY query)
 {
     pcq_close_query(query);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that offers counters, and who starts it. */
+/* The process that offers counters, and the code in the service that starts it. */
 #include "com/server/counter_server.h"
 
 #include "com/server/server.h"
@@ -14,11 +14,11 @@
 
 #define PIPE           "\\pipe\\winreg" /* MS-PCQ 2.1 */
 #define LOCAL_ENDPOINT "OpenPLACounters"
-#define WAITING        20         /* connections that are not taken yet */
-#define MOST_FRAGMENT  (1u << 20) /* bytes of one call that RPC takes */
+#define WAITING        20         /* pending connections */
+#define MOST_FRAGMENT  (1u << 20) /* maximum size of a call in bytes */
 #define START_AGAIN_MS 500
-#define MOST_PAUSE_MS  30000 /* between starts that fail, as while another program has the port */
-#define LIVED_MS       10000 /* one that ran so long was started well */
+#define MOST_PAUSE_MS  30000 /* delay between failing starts, for example while another program uses the port */
+#define LIVED_MS       10000 /* a child that ran this long counts as started successfully */
 #define LOOK_MS        200
 
 static bool listener_report(long error, const char *protocol, const char *endpoint)
@@ -38,8 +38,8 @@ static bool offer(const char *protocol, const char *endpoint)
                            protocol, endpoint);
 }
 
-/* Of a connection by TCP Wine's runtime lets the thread that waits for the next call and the one that sends the last
-   answer share one event, and now and then both wait for ever (DECISIONS 110). */
+/* With a TCP connection of Wine's runtime, the thread that waits for the next call and the one that sends the last
+   answer share an event, and occasionally both wait forever (DECISIONS 110). */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
 {
     if (!host_is_wine())
@@ -51,7 +51,7 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
 static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *settings)
 {
     char port[8];
-    /* Under Wine nothing is authenticated, and this would refuse all. */
+    /* Under Wine no call is authenticated, so this flag would reject all. */
     unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
     RPC_STATUS status = RPC_S_OK;
     if (!host_is_wine())
@@ -90,7 +90,7 @@ int counter_server_main(const WCHAR *parent)
         return 1;
     }
     WaitForSingleObject(process ? process : GetCurrentProcess(), INFINITE);
-    /* Calls may be under way, which no orderly end waits for. */
+    /* An orderly exit would not wait for running calls. */
     TerminateProcess(GetCurrentProcess(), 0);
     return 0;
 }
@@ -100,13 +100,13 @@ int counter_server_main(const WCHAR *parent)
 static struct thread *keeper;
 static struct wakeup *end;
 
-/* Until the end one child after another. */
+/* Keeps one child process running until the service stops. */
 static void child_keep_running(void *user)
 {
     uint32_t pause = START_AGAIN_MS;
     struct process *idle = NULL;
     (void)user;
-    /* Wine would end the service with its last other program, which may be the one that a client has ended. */
+    /* Wine stops the service with the last other program, which may be the one that a client has terminated. */
     if (host_is_wine())
         idle_child_start(&idle);
     for (bool over = false; !over;) {

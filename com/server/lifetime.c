@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keeps the server process up: clients that live, sets that run, and a child that keeps Wine up. */
+/* What keeps the server process running: live clients, running sets, and a child process that keeps Wine running. */
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"
@@ -14,12 +14,12 @@
 
 struct client {
     DWORD id;
-    HANDLE process; /* keeps the id from being used again */
+    HANDLE process; /* keeps the id from being reused */
 };
 static SRWLOCK clients_lock = SRWLOCK_INIT;
 static struct client *clients;
 static size_t client_count, client_capacity;
-static bool has_unknown_client; /* one could not be told or noted */
+static bool has_unknown_client; /* a client could not be identified or recorded */
 
 static bool client_note(DWORD id)
 {
@@ -61,7 +61,7 @@ bool clients_alive(void)
     return alive;
 }
 
-/* ---- the child that keeps Wine up while a service has work to do ---- */
+/* ---- the child process that keeps Wine running while a service has work to do ---- */
 
 HRESULT server_child_start(const char *option, struct process **child)
 {
@@ -99,7 +99,7 @@ int idle_child_main(const WCHAR *parent)
     return 0;
 }
 
-/* ---- whether any set runs: what the server asks before it ends ---- */
+/* ---- whether any set is running: checked before the server exits ---- */
 
 static bool is_running(const char *space, const char *name)
 {
@@ -107,7 +107,7 @@ static bool is_running(const char *space, const char *name)
     return name && SUCCEEDED(run_query(space, name, &state)) && state.status != RUN_STOPPED;
 }
 
-/* Called for each set that runs; true: enough. */
+/* Called for each running set; true: stop. */
 typedef bool (*each_running)(const char *space, const char *name);
 
 static bool see(const char *space, const char *name, each_running each)
@@ -115,7 +115,7 @@ static bool see(const char *space, const char *name, each_running each)
     return is_running(space, name) && each(space, name);
 }
 
-/* Of thousands of stored sets only those are asked for that have ever run. */
+/* Checks only the stored sets that have run at least once. */
 static HRESULT see_stored(const char *space, each_running each, bool *enough)
 {
     struct stored_stamps stamps;
@@ -144,7 +144,8 @@ static HRESULT see_shipped(const char *space, each_running each, bool *enough)
     return S_OK;
 }
 
-/* S_FALSE: it was told enough. Fails with the last namespace that could not be read, when all were seen. */
+/* S_FALSE: `each` returned true. Otherwise reads all namespaces, and fails with the error of the last one that could
+   not be read. */
 static HRESULT see_running(each_running each)
 {
     bool enough = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openplahost.exe <namespace> <name> <run key>: runs one set; all it does is in openpla.dll. */
+/* openplahost.exe <namespace> <name> <run key>: runs one set. The code is in openpla.dll. */
 #include "com/dll/exports.h"
 
 int wmain(int argc, WCHAR **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openplasrv.exe: the COM server and service, which openpla.dll holds. */
+/* openplasrv.exe: the COM server and service. The code is in openpla.dll. */
 #include "com/server/server.h"
 
 int wmain(int argc, WCHAR **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server process: its security, command line, class objects, and when it ends. */
+/* The server process: security, command line, class objects, and when it exits. */
 #include "com/server/server.h"
 
 #include "com/objects/wrapper.h"
@@ -20,7 +20,7 @@
 #include <sddl.h>
 #include <wchar.h>
 
-/* ---- security: who may call the server, and what it lets those do that it calls ---- */
+/* ---- security: who may call the server, and what the objects it calls may do ---- */
 
 static HRESULT security_error(const char *doing)
 {
@@ -28,9 +28,9 @@ static HRESULT security_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Who may call at all: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and the
-   account of this process; from another machine administrators and Performance Log Users alone. 3 is COM_RIGHTS_EXECUTE
-   with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
+/* The accounts that may call: the system, administrators, Performance Log Users (MS-PLA 1.5 note 1), LocalService, and
+   the account of this process; from another computer only administrators and Performance Log Users. 3 is
+   COM_RIGHTS_EXECUTE with _EXECUTE_LOCAL, 7 with _EXECUTE_REMOTE too. From LocalAlloc. */
 static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
     union {
@@ -87,16 +87,17 @@ HRESULT server_secure(initialize_security *initialize)
 
 /* ---- the process ---- */
 
-/* COM may take this long to hand over the first client of a process that it started. */
+/* COM may take this long to deliver the first client to a process that it started. */
 #define FIRST_CLIENT_MS 30000
-/* After the last object a process that COM started waits for the next client: starting one costs about 1 s. */
+/* After the last object is released, a process that COM started waits this long for the next client, because starting
+   one takes about 1 s. */
 #define GRACE_MS        5000
-/* A client that was on its way when the classes were revoked shows up within this time. */
+/* A client whose request was in transit when the classes were revoked arrives within this time. */
 #define LATE_CLIENT_MS  200
 
-/* What keeps the process, for the whole module: the one state that DllCanUnloadNow and the server share. */
+/* The counts that keep the process running, for the whole module: shared by DllCanUnloadNow and the server. */
 static volatile LONG objects, work;
-static HANDLE use_changed; /* auto-reset, set by every change of the two; only in openplasrv.exe */
+static HANDLE use_changed; /* auto-reset, set by every change of either; only in openplasrv.exe */
 static bool note_clients;  /* started by COM, under Wine */
 
 static void use_change(volatile LONG *count, LONG by)
@@ -130,9 +131,9 @@ static bool has_work(void)
 
 static struct supervisor *supervisor;
 
-/* Work that no client waits for: an enabled schedule, a start that is pending. While there is some, a server started by
-   COM does not end, and under Wine a service keeps a child (idle_child.h) without which Wine would end it. A running
-   set needs none: its host process is a program of its own. */
+/* Work without a waiting client: an enabled schedule, a pending start. While there is any, a server started by COM does
+   not exit, and under Wine a service keeps a child process (idle_child_start) without which Wine would stop it. A
+   running set needs none, because its set host process is a separate program. */
 static void work_changed(void *user, bool any)
 {
     (void)user;
@@ -147,7 +148,7 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Both kinds where both are registered; those of Windows' PLA must not be taken from it where we are beside it. */
+/* Room for both kinds of classes. Beside Windows' PLA, its classes must not be registered. */
 static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -170,7 +171,7 @@ static HRESULT register_class(size_t index, bool beside)
     return hr;
 }
 
-/* Whether this program is registered as the server of this mode. */
+/* Whether this program is the registered server of this mode. */
 static bool class_is_served(enum registration_mode mode)
 {
     char *server = NULL, *own = host_module_folder(), *folder = NULL;
@@ -183,7 +184,7 @@ static bool class_is_served(enum registration_mode mode)
     return is;
 }
 
-/* Registers every class and lets clients in at once. */
+/* Registers every class and accepts clients at once. */
 static HRESULT register_classes(void)
 {
     const bool beside = class_is_served(REGISTRATION_BESIDE), dropin = !beside || class_is_served(REGISTRATION_DROPIN);
@@ -225,7 +226,7 @@ static HRESULT open_server(void)
     return hr;
 }
 
-/* The classes must have been revoked. Under Wine CoUninitialize, and with it an orderly exit, can hang. */
+/* The classes must be revoked before. Under Wine CoUninitialize can hang, and with it an orderly exit. */
 static void process_leave(int code)
 {
     supervisor_stop(supervisor);
@@ -242,12 +243,12 @@ static bool in_use(void)
     return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
 }
 
-/* Returns when there was neither object nor work nor a running set for the whole grace period. */
+/* Returns after a whole grace period without objects, work and running sets. */
 static void wait_until_unused(DWORD grace)
 {
     for (;;) {
         bool used = in_use();
-        /* The end of a client sets no event: looked for now and then. */
+        /* An exiting client sets no event, so poll. */
         DWORD wait = !used ? grace : note_clients ? GRACE_MS : INFINITE;
 
         if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || used || in_use())
@@ -312,7 +313,7 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     }
 }
 
-/* Until the service is told to end; under Wine with the idle child beside it while there is work. */
+/* Runs until the service is stopped; under Wine with the idle child while there is work. */
 static void serve_until_end(void)
 {
     HANDLE events[] = {service_end, use_changed};
@@ -320,7 +321,7 @@ static void serve_until_end(void)
     bool wine = host_is_wine();
     do {
         if (wine && has_work() && !child) {
-            idle_child_start(&child); /* without it Wine may end the service */
+            idle_child_start(&child); /* without it Wine may stop the service */
         } else if (child && !has_work()) {
             idle_child_end(child);
             child = NULL;
@@ -360,7 +361,7 @@ static int serve_as_service(void)
 
 /* Command line */
 
-/* What the arguments after the verb ask for. */
+/* The request in the arguments after the verb. */
 struct wish {
     bool noservice, dropin, beside, rows, start;
 };
@@ -385,7 +386,7 @@ static int change_registration(bool remove, const struct wish *wish)
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     what.folder = folder;
     what.replace = wish->dropin || host_is_wine();
-    /* Wine has no PLA whose place could be taken. */
+    /* Wine has no PLA that could be replaced. */
     what.mode = wish->beside || (!wish->dropin && !host_is_wine()) ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
     if (SUCCEEDED(hr))
         hr = remove ? remove_registrations(&what, wish) : registration_write(&what);
@@ -395,7 +396,7 @@ static int change_registration(bool remove, const struct wish *wish)
     return FAILED(hr);
 }
 
-/* For whoever replaces or removes the programs: the exit code says whether a set still runs. */
+/* For installers that replace or remove the programs: the exit code is 1 if a set is still running. */
 static int report_sets(bool stop_them)
 {
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
@@ -413,17 +414,17 @@ static bool is_option(const WCHAR *argument, const WCHAR *name)
 
 static int print_usage(void)
 {
-    fputs("openplasrv /regserver [/noservice] [/beside | /dropin]   registers the classes and the service\n"
-          "openplasrv /unregserver [/beside | /dropin]              removes what /regserver wrote\n"
-          "  /noservice   COM starts the server when a client needs it; no service is made\n"
-          "  /beside      classes of our own, OpenPLA.DataCollectorSet: what there is without a word on Windows\n"
-          "  /dropin      take the place of another PLA; /unregserver puts it back. Without a word under Wine\n"
-          "  /start       and starts the service; if it does not start, nothing is registered\n"
-          "  /rows        leaves the service to somebody else, such as an installer; /unregserver stops it\n"
-          "openplasrv /sets [/stop]   names the sets that run, or stops them; 1: some still run\n"
-          "openplasrv -Embedding                          serves the classes; COM starts it so\n"
-          "openplasrv /service                            the same as a service\n"
-          "openplasrv /counters                           offers this computer's counters by RPC\n",
+    fputs("openplasrv /regserver [/noservice] [/beside | /dropin]   register the classes and the service\n"
+          "openplasrv /unregserver [/beside | /dropin]              remove what /regserver wrote\n"
+          "  /noservice   COM starts the server when a client needs it; no service is created\n"
+          "  /beside      separate classes, OpenPLA.DataCollectorSet; the default on Windows\n"
+          "  /dropin      replace another PLA, which /unregserver restores; the default under Wine\n"
+          "  /start       also start the service; if it does not start, nothing is registered\n"
+          "  /rows        leave the service to an installer; /unregserver stops it\n"
+          "openplasrv /sets [/stop]   list or stop the running sets; exit code 1: some are still running\n"
+          "openplasrv -Embedding                          serve the classes; used by COM\n"
+          "openplasrv /service                            serve the classes as a service\n"
+          "openplasrv /counters                           offer this computer's counters by RPC\n",
           stderr);
     return 1;
 }
@@ -432,7 +433,7 @@ int OpenPlaServer(int argc, WCHAR **argv)
 {
     struct wish wish = {0};
     libraries_restrict();
-    /* COM appends the argument to the command line of LocalServer32, which has it already. */
+    /* COM appends the argument to the command line of LocalServer32, which already has it. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
         return serve_for_com();
     if (argc == 2 && is_option(argv[1], L"service"))

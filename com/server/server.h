@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <windows.h>
 
-/* Every COM object of ours, and every LockServer(TRUE), counts from its creation to its end. In process this is the
-   count for DllCanUnloadNow; in openplasrv.exe started by COM the last end begins the grace period. */
+/* Count the COM objects of this module and LockServer(TRUE). In process the count is for DllCanUnloadNow; in an
+   openplasrv.exe that COM started, the grace period begins when it reaches zero. */
 void server_object_created(void);
 void server_object_destroyed(void);
 LONG server_object_count(void);
 
-/* The classes that are served; in com/objects/factory.c. `for_client`: the objects are made in a client's process and
-   leave the work to the server. The factory lives as long as the module. */
+/* The COM classes; in com/objects/factory.c. With `for_client` the objects live in a client's process and forward their
+   methods to the server. The factory lives as long as the module. */
 enum {
 #define CLASS(name, guid, title, create, category)    COM_CLASS_##name,
 #define FACADE(name, guid, title, create, for_client) COM_CLASS_##name,
@@ -27,46 +27,46 @@ enum {
     COM_CLASS_COUNT
 };
 IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid);
-/* The class of OpenPLA's own that stands beside this one of Windows' (reg/registration_table.h). */
+/* OpenPLA's separate class for this class of Windows (reg/registration_table.h). */
 CLSID com_class_beside(const CLSID *clsid);
-/* Tells COM in this process that our proxies and stubs serve the interfaces, which no registration says beside Windows'
-   own PLA. Once is enough. */
+/* Makes COM in this process use our proxies and stubs, which are not registered when OpenPLA runs beside Windows' PLA.
+   Once is enough. */
 HRESULT com_use_own_proxies(void);
 
-/* Whether a set of any namespace runs now; in com/server/lifetime.c. */
+/* Whether any set is running; in com/server/lifetime.c. */
 bool server_set_is_running(void);
-/* Prints the sets that run, or stops each and prints that; true: some still run, or that could not be told, of which it
-   says why on stderr. */
+/* Prints the running sets, or stops and prints each. Returns true if some are still running or if they cannot be
+   listed; prints the reason to stderr then. */
 bool server_report_sets(bool stop_them);
 
-/* openplasrv.exe's main program; exported. Exit code 0 or 1. Without an argument that it knows it prints them. */
+/* The main program of openplasrv.exe; exported. Returns exit code 0 or 1. Prints the usage for unknown arguments. */
 int OpenPlaServer(int argc, WCHAR **argv);
 
 typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG services,
                                            SOLE_AUTHENTICATION_SERVICE *service, void *reserved, DWORD authentication,
                                            DWORD impersonation, void *list, DWORD capabilities, void *reserved_too);
 
-/* Calls CoInitializeSecurity, which is the argument. MS-PLA 2.1: packet privacy. Whoever the server calls (objects of
-   clients, among them QueryInterface and Release) may learn who it is, and not act for it; no object of a client comes
-   with marshalling code of its own; no server is started in a client's name. */
+/* Calls `initialize`, which is CoInitializeSecurity: packet privacy (MS-PLA 2.1). Objects that the server calls may
+   identify it but not act for it. Objects of clients cannot bring custom marshalling code, and no server is started on
+   behalf of a client. */
 HRESULT server_secure(initialize_security *initialize);
 
-/* Which processes the server's objects were made for. Wine never releases the references of a process that ended
-   without doing so (a script that calls WScript.Quit is one), so the server looks whether its clients live.
-   Notes the process whose call this thread is in. One that cannot be told counts as a client that lives for ever. */
+/* The processes that have objects of the server. Wine never releases the references of a process that exits without
+   releasing them (such as a script that calls WScript.Quit), so the server checks whether its clients are alive.
+   Records the process of the current call. An unknown process counts as a client that never exits. */
 void clients_note_caller(void);
-/* Whether any process that was noted still lives; those that ended are forgotten. */
+/* Whether any recorded process is alive; forgets those that have exited. */
 bool clients_alive(void);
 
-/* The child that keeps Wine up: wineserver ends services when the last program that is no service has ended, so a
-   service with work to do keeps one such program, which does nothing and ends with it.
-   Starts openplasrv.exe with the arguments `option` and this process' id; *child, NULL on failure, is for
-   idle_child_end. */
+/* The child process that keeps Wine running: wineserver stops services when the last program that is not a service has
+   exited. A service with work to do keeps one such program, which does nothing and exits with it.
+   server_child_start starts openplasrv.exe with the arguments `option` and this process's id. *child, NULL on failure,
+   is for idle_child_end. */
 HRESULT server_child_start(const char *option, struct process **child);
-/* The same with `/idle`. */
+/* server_child_start with `/idle`. */
 HRESULT idle_child_start(struct process **child);
 void idle_child_end(struct process *child); /* NULL is allowed */
-/* The child's main program: waits for the end of the process with the id in `parent`. Exit code. */
+/* The main program of the child: waits until the process with the id in `parent` exits. Returns the exit code. */
 int idle_child_main(const WCHAR *parent);
 
 #endif
