@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way to the server, and its errors. */
+/* Connects to the server, and prints its errors. */
 #include "examples/connection.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name, CommitMode mode)
                 continue;
             IValueMapItem_get_Key(item, &key);
             IValueMapItem_get_Description(item, &words);
-            printf("  remark: %ls: %ls\n", key, words);
+            printf("  note: %ls: %ls\n", key, words);
             SysFreeString(key);
             SysFreeString(words);
             IValueMapItem_Release(item);

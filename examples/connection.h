@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both examples do: reach the server of a machine, and say in words what failed. */
+/* Shared by both examples: connects to a computer's server, and prints failures. */
 #ifndef OPENPLA_EXAMPLE_CONNECTION_H
 #define OPENPLA_EXAMPLE_CONNECTION_H
 
@@ -8,19 +8,19 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* A new data collector set in the server of `machine`; NULL or "": of this one. COM must be initialised. */
+/* Creates a data collector set in the server of `machine`; NULL or "": this computer. COM must be initialised. */
 HRESULT create_set(const WCHAR *machine, IDataCollectorSet **set);
-/* Commits and shows what the server has to remark. */
+/* Commits, and prints the server's validation issues. */
 HRESULT commit_set(IDataCollectorSet *set, const WCHAR *name, CommitMode mode);
-/* Start(TRUE): returns when the set collects, or with what kept it from it. Asked for by name, because a late-bound
-   call brings the server's words along wherever it runs. */
+/* Start(TRUE): returns when the set collects, or with the reason why it does not. Late-bound, because such a call
+   transfers the server's error message between processes. */
 HRESULT start_set(IDataCollectorSet *set);
 
-/* Where the latest run of the first collector wrote to, after the set is read anew: SysFreeString. NULL: it said why.
- */
+/* The output location of the first collector's latest run, after the set was queried again: SysFreeString. NULL:
+   failed, with a message printed. */
 BSTR latest_output(IDataCollectorSet *set, const WCHAR *name);
 
-/* For a call that failed: says the step, the result and the server's words if there are any. Returns whether it did. */
+/* If the call failed, prints the step, the result and the server's message if any. Returns whether it failed. */
 BOOL failed(HRESULT hr, const char *step);
 
 #endif

@@ -15,7 +15,7 @@ static const char filter_data[] = "12.84.150.40";
 static const char other_address[] = "10.0.0.1";
 enum { PATIENCE = 10000 /* ms */ };
 
-/* Puts the value of one of the provider's maps. */
+/* Sets the value of one of the provider's maps. */
 static BOOL put_map(HRESULT hr, IValueMap *map, LONG number, const char *step)
 {
     VARIANT value = {.vt = VT_I4, .lVal = number};
@@ -106,7 +106,7 @@ static BOOL add_collector(IDataCollectorSet *set, ITraceDataProvider **provider)
     return ok;
 }
 
-/* In its place among what the provider's callback says, which another thread calls. */
+/* Keeps the output in order with the provider's callback, which another thread calls. */
 static void say(const char *line)
 {
     puts(line);
@@ -127,10 +127,10 @@ static void traffic(void)
     provider_traffic(other_address);
 }
 
-/* From Start to Stop, with another level in between. */
+/* From Start to Stop, with a change of the level in between. */
 static BOOL set_run(IDataCollectorSet *set, const WCHAR *name, ITraceDataProvider *provider)
 {
-    traffic(); /* nobody has asked for it yet */
+    traffic(); /* not requested yet */
     if (FAILED(start_set(set)))
         return FALSE;
     BOOL ok = provider_is_at(LEVEL_VERBOSE);

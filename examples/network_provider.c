@@ -17,7 +17,7 @@ static const EVENT_DESCRIPTOR failed_to_send = {PACKET_ERROR, 0, 0, LEVEL_ERROR,
 static REGHANDLE provider;
 static HANDLE changed; /* the callback was called */
 static CRITICAL_SECTION lock;
-/* What it was given last. */
+/* The values of the last call. */
 static BOOL enabled, ever_enabled;
 static UCHAR wanted_level;
 static char wanted_address[64]; /* "": any */
@@ -109,7 +109,7 @@ static void write_packet(const EVENT_DESCRIPTOR *what, const char *address)
     EventWrite(provider, what, 1, &data);
 }
 
-/* Levels and keywords are looked at by EventWrite, the provider's own filter by itself (MS-PLA 2.2.11.1.3). */
+/* EventWrite checks levels and keywords; the provider must apply its filter (MS-PLA 2.2.11.1.3). */
 void provider_traffic(const char *address)
 {
     EnterCriticalSection(&lock);

@@ -10,7 +10,7 @@ struct packet_trace {
     ULONG count; /* of all events; the first of them are here */
     USHORT ids[MOST_PACKETS];
 };
-/* Prints each event of the file. False: it cannot be read, and it said why. */
+/* Prints each event of the file. False: failed, with a message printed. */
 BOOL packet_trace_read(const WCHAR *path, struct packet_trace *out);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MS-PLA 4.2, querying performance counters: makes a set with one counter collector out of process, lets it take its
-   samples and shows its log.
-   query_counters [set name] [samples] [counter] [machine] */
+/* MS-PLA 4.2, querying performance counters: creates a set with one counter collector out of process, waits for its
+   samples and prints its log. query_counters [set name] [samples] [counter] [machine] */
 #include "examples/connection.h"
 
 #include <stdio.h>
@@ -36,8 +35,8 @@ static HRESULT put_counter(IPerformanceCounterDataCollector *collector, const WC
     return hr;
 }
 
-/* What the collector is to do. The specification's example leaves the log's name and format at their defaults; here it
-   is one that can be shown, and a new run replaces it. */
+/* Configures the collector. The specification's example keeps the default name and format of the log; here the format
+   can be printed, and a new run overwrites it. */
 static BOOL collector_describe(IPerformanceCounterDataCollector *collector, const struct wish *w)
 {
     const IPerformanceCounterDataCollectorVtbl *v = collector->lpVtbl;
@@ -69,7 +68,7 @@ static BOOL add_collector(IDataCollectorSet *set, const struct wish *w)
     return ok;
 }
 
-/* The set ends by itself when it has its samples; twice the time they take is enough. */
+/* The set stops when it has its samples; wait at most twice that time. */
 static BOOL wait_for_end(IDataCollectorSet *set, const struct wish *w)
 {
     DataCollectorSetStatus status = plaRunning;
@@ -112,7 +111,7 @@ static BOOL show_log(IDataCollectorSet *set, const struct wish *w)
     if (!path)
         return FALSE;
     printf("Log: %ls\n", path);
-    const BOOL ok = w->machine[0] || show_file(path); /* another machine's file is not here */
+    const BOOL ok = w->machine[0] || show_file(path); /* another computer's file is not accessible */
     SysFreeString(path);
     return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relog_events IN.etl [IN.etl ...] OUT.etl PID: writes the events of one process into a log of its own, by
+/* relog_events IN.etl [IN.etl ...] OUT.etl PID: writes the events of one process to a separate log, by
    ITraceRelogger of Windows' relogger.h. Under Wine openetw.dll, registered or beside the program, has the class.
    x86_64-w64-mingw32-gcc -municode -o relog_events.exe relog_events.c -lole32 -loleaut32 */
 #ifndef COBJMACROS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The network provider as a program of its own, for control_provider.vbs and .js: packets to and from two addresses,
+/* The network provider as a separate program, for control_provider.vbs and .js: packets to and from two addresses,
    ten times a second, until it was enabled and is no longer, or the time is over.
    send_packets [seconds] */
 #include "examples/network_provider.h"

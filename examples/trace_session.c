@@ -13,7 +13,7 @@
 
 enum { NAME_ROOM = 1024, MOST_SESSIONS = 64, BUFFER_KB = 64, LEVEL_VERBOSE = 5, CLOCK_QPC = 1 };
 
-/* As the API wants it: both names behind the structure. */
+/* As the API requires, both names follow the structure. */
 struct properties {
     EVENT_TRACE_PROPERTIES head;
     WCHAR name[NAME_ROOM], file[NAME_ROOM];
@@ -56,7 +56,7 @@ static int session_start(const WCHAR *name, const WCHAR *file, int count, WCHAR 
         GUID provider;
         if (FAILED(CLSIDFromString(providers[i], &provider)))
             error = ERROR_INVALID_PARAMETER;
-        /* Any keyword. With a time-out it would wait until the providers that run have heard of it. */
+        /* Any keyword. With a timeout the call would wait until running providers have received it. */
         if (!error)
             error =
                 EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, LEVEL_VERBOSE, 0, 0, 0, NULL);

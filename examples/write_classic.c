@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider of the older kind: RegisterTraceGuids and TraceEvent. What its events say is in classic_events.mof.
+/* A provider of the older kind: RegisterTraceGuids and TraceEvent. classic_events.mof describes its events.
    write_classic [events [seconds to wait]] */
 #define INITGUID
 #include <stdio.h>

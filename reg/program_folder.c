@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who can write where the service's programs lie, by the descriptors of files and folders. */
+/* Finds the accounts that can change the service's programs, from the descriptors of files and folders. */
 #include "reg/program_folder.h"
 
 #include "engine/base/file.h"
@@ -11,7 +11,7 @@
 #include <sddl.h>
 #include <string.h>
 
-/* Entries of these begin with a header, the rights and the SID, or have two GUIDs before it. */
+/* These entries begin with a header, the rights and the SID, or have two GUIDs before the SID. */
 struct allowed {
     ACE_HEADER header;
     ACCESS_MASK rights;
@@ -68,7 +68,7 @@ static HRESULT name_sid(PSID sid, char **who)
     return hr;
 }
 
-/* The SID of an entry that gives something; NULL: it gives nothing. */
+/* The SID of an entry that grants rights; NULL: it grants none. */
 static PSID given_to(const struct allowed *ace)
 {
     switch (ace->header.AceType) {
@@ -87,7 +87,7 @@ static PSID given_to(const struct allowed *ace)
     }
 }
 
-static HRESULT told(PSID sid, char **who)
+static HRESULT writer_name(PSID sid, char **who)
 {
     HRESULT hr = name_sid(sid, who);
     return FAILED(hr) ? hr : S_OK;
@@ -105,14 +105,15 @@ HRESULT program_folder_writer(PSECURITY_DESCRIPTOR descriptor, DWORD rights, boo
         return *who ? S_OK : E_OUTOFMEMORY;
     }
     if (!own && (!owner || !is_trusted(owner, false)))
-        return owner ? told(owner, who) : ((*who = text_copy("its owner, who is not told")) ? S_OK : E_OUTOFMEMORY);
+        return owner ? writer_name(owner, who)
+                     : ((*who = text_copy("its owner, who is unknown")) ? S_OK : E_OUTOFMEMORY);
     for (DWORD i = 0; i < acl->AceCount; i++) {
         struct allowed *ace;
         if (!GetAce(acl, i, (void **)&ace) || (ace->header.AceFlags & INHERIT_ONLY_ACE))
             continue;
         PSID sid = given_to(ace);
         if (sid && (ace->rights & rights) && !is_trusted(sid, own))
-            return told(sid, who);
+            return writer_name(sid, who);
     }
     return S_FALSE;
 }
@@ -129,20 +130,20 @@ static HRESULT check_one(const char *path, DWORD rights)
                                         NULL, NULL, NULL, NULL, &descriptor);
     memory_free(wide);
     if (error)
-        return error_set(HRESULT_FROM_WIN32(error), "\"%s\": who may change it cannot be told: %s", path,
+        return error_set(HRESULT_FROM_WIN32(error), "cannot read the access rights of '%s': %s", path,
                          error_standard_text(HRESULT_FROM_WIN32(error)));
     hr = program_folder_writer(descriptor, rights, host_is_wine(), &who);
     LocalFree(descriptor);
     if (hr == S_OK)
         hr = error_set(E_ACCESSDENIED,
-                       "\"%s\" can be changed by %s, who would so run code as the service: give the folder to the "
-                       "system and administrators alone, or register with /noservice",
+                       "unsafe program folder '%s': %s can change it and so run code as the service (give the folder "
+                       "to the system and administrators only, or register with /noservice)",
                        path, who);
     memory_free(who);
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The folder and what is run or loaded from it. */
+/* The folder, and the programs and libraries in it. */
 static HRESULT check_contents(const char *folder)
 {
     struct texts files = {0};

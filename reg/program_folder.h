@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a folder may hold the service's programs: who writes there runs code as the service. */
+/* Checks whether a folder may contain the service's programs: an account that can write there runs code as the service.
+ */
 #ifndef OPENPLA_PROGRAM_FOLDER_H
 #define OPENPLA_PROGRAM_FOLDER_H
 
@@ -7,17 +8,17 @@
 
 #include <windows.h>
 
-/* S_OK, or E_ACCESSDENIED with a text that names the folder or program and the account which can change it: neither the
-   system, administrators or TrustedInstaller. Looked at are the folder, the one of 32-bit programs in it, the programs
-   and libraries of both, and what leads to them, since who renames a parent puts another folder in its place. A folder
-   that is not there yet is as its parent. Under Wine, which gives each file of this Unix user an entry of this account,
-   and of its mode for others one for everyone: only what everyone may write is refused, and of parents, of which Wine
-   does not know the sticky ones, nothing is asked. */
+/* S_OK, or E_ACCESSDENIED with a message that names the folder or program and the account that can change it, other
+   than the system, administrators and TrustedInstaller. Checks the folder, its folder of 32-bit programs, the programs
+   and libraries of both, and all parent folders, because an account that can rename a parent can put another folder in
+   its place. For a folder that does not exist, its parent is checked. Under Wine each file has entries only for the
+   current Unix user and, from its mode for others, for Everyone. So only access by everyone is rejected, and parents
+   are not checked, because Wine does not report the sticky bit. */
 HRESULT program_folder_check(const char *folder);
 
-/* Of one descriptor with owner and DACL: S_FALSE when nobody else has any of these rights, else S_OK with *who his name
-   or SID, from memory_alloc; "everyone" for what has no DACL. `own`: this process' account counts as trusted, and so
-   does any owner. */
+/* Checks one descriptor with owner and DACL: S_FALSE if no other account has any of these rights, else S_OK with the
+   account's name or SID in *who, from memory_alloc ("everyone" without a DACL). `own`: this process's account and any
+   owner count as trusted. */
 #define PROGRAM_FOLDER_RIGHTS (0x100d0156 | 0x40000000) /* add, append, attributes, delete, its descriptor; generic */
 #define PROGRAM_PARENT_RIGHTS (0x100d0040) /* rename it, delete what is in it, its descriptor; generic all */
 HRESULT program_folder_writer(PSECURITY_DESCRIPTOR descriptor, DWORD rights, bool own, char **who);

@@ -13,12 +13,12 @@
 
 #define REPLACED                       "Software\\OpenPLA\\Replaced"
 
-/* What the table says of each interface is what the IDL makes. */
+/* The table's number of methods must match the IDL. */
 #define INTERFACE(name, guid, methods) _Static_assert(sizeof(name##Vtbl) == (methods) * sizeof(void *), #name);
 #include "reg/interfaces.def"
 #undef INTERFACE
 
-/* openpla.dll for 32-bit programs. NULL when memory is out. */
+/* The path of openpla.dll for 32-bit programs. NULL when out of memory. */
 static char *narrow_module(const char *folder)
 {
     return text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
@@ -32,7 +32,7 @@ static void row_free(struct registration_row *row)
     registered_value_free(&row->value);
 }
 
-/* Takes the texts of the entry over. */
+/* Takes over the strings of the entry. */
 static HRESULT row_of(struct registration_entry *from, struct registration_row *row)
 {
     *row = (struct registration_row){.root = from->root,
@@ -87,7 +87,8 @@ static char *server_path(const char *folder)
 
 enum owner { OWNER_NOBODY, OWNER_THIS, OWNER_OTHER_FOLDER, OWNER_FOREIGN };
 
-/* Whose class DataCollectorSet of this mode is now. *module (may come back NULL) is what its registration names. */
+/* The owner of the class DataCollectorSet in this mode. *module (may become NULL) is the module that its registration
+   names. */
 static HRESULT find_owner(enum registration_mode mode, const char *folder, enum owner *owner, char **module)
 {
     static const struct {
@@ -124,8 +125,8 @@ static HRESULT find_owner(enum registration_mode mode, const char *folder, enum 
     return hr;
 }
 
-/* Keeps what another module has in the row's place, under the same path below REPLACED: a value that is like ours too,
-   for it must outlive ours. What is kept already is older and stays. */
+/* Saves another module's value of the row, under the same path below REPLACED, even if it equals ours, because it must
+   outlive ours. A value that is already saved is older and stays. */
 static HRESULT keep_row(struct registry_changes *changes, const struct registration_row *row)
 {
     struct registered_value present = {0}, kept = {0};
@@ -147,7 +148,7 @@ static HRESULT keep_row(struct registry_changes *changes, const struct registrat
     return hr;
 }
 
-/* Removes one value as far as it is ours, or puts back what it had replaced. */
+/* Removes a value if it is ours, and restores the value it had replaced. */
 static HRESULT remove_value(const struct registration_row *row, const char *kept_key)
 {
     struct registry_changes changes = {0};
@@ -163,7 +164,7 @@ static HRESULT remove_value(const struct registration_row *row, const char *kept
     return hr;
 }
 
-/* Removes the row's value and, when nothing is left in it and it was not there before us, its key. */
+/* Removes the row's value, and its key if nothing is left in it and it did not exist before. */
 static HRESULT remove_row(const struct registration_row *row)
 {
     char *kept_key = text_format("%s\\%s", REPLACED, row->key);
@@ -183,7 +184,8 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
     static const struct registered_value absent = {0};
     HRESULT hr = S_OK;
     size_t i;
-    /* All, those too that are not written: a row that is not kept is taken for ours when ours are removed. */
+    /* Saves all rows, including those that are not written: a row that is not saved would be treated as ours when ours
+       are removed. */
     for (i = 0; keep && i < rows->count && SUCCEEDED(hr); i++)
         hr = keep_row(changes, &rows->items[i]);
     for (i = 0; i < rows->count && SUCCEEDED(hr); i++) {
@@ -201,11 +203,11 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
 static HRESULT foreign(const char *module)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                     "class %s%s belongs to %s; /dropin takes its place and /unregserver puts it back",
+                     "class %s%s belongs to %s (use /dropin to replace it; /unregserver restores it)",
                      registration_classes[0].digits, REGISTRATION_TAIL_DROPIN, module);
 }
 
-/* Windows gives the keys of its own classes to TrustedInstaller: not even administrators write there. */
+/* Windows gives the keys of its classes to TrustedInstaller: even administrators cannot write there. */
 static HRESULT explain(HRESULT hr)
 {
     if (hr != E_ACCESSDENIED)
@@ -213,8 +215,8 @@ static HRESULT explain(HRESULT hr)
     char *text = text_copy(error_text(hr));
     if (text)
         hr = error_set(hr,
-                       "%s (only an administrator registers; and where Windows protects the keys of its own PLA, "
-                       "allow-dropin.ps1 gives them to administrators and back again)",
+                       "%s (register as an administrator; if Windows protects the keys of its PLA, allow-dropin.ps1 "
+                       "gives administrators access and takes it back)",
                        text);
     memory_free(text);
     return hr;
@@ -260,7 +262,7 @@ HRESULT registration_write(const struct registration *what)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The rows of the other mode where it is registered from this folder too, else none: what both need stays. */
+/* The rows of the other mode if it is registered from this folder too: rows that both modes need stay. */
 static HRESULT other_rows(const struct registration *what, struct registration_rows *out)
 {
     const enum registration_mode other = what->mode == REGISTRATION_DROPIN ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
@@ -294,7 +296,8 @@ HRESULT registration_remove(const struct registration *what)
             hr = other_rows(what, &others);
         if (SUCCEEDED(hr)) {
             HRESULT hr2 = others.count ? S_OK : what->rows_only ? service_stop(server) : service_remove(server);
-            /* The class's row that find_owner looks at is among the first: last, so that a second attempt finds it. */
+            /* find_owner checks a row of the class, which is among the first. It is removed last, so that a second
+               attempt finds it. */
             for (size_t i = rows.count; i-- > 0;) {
                 hr = is_among(&rows.items[i], &others) ? S_OK : remove_row(&rows.items[i]);
                 hr2 = FAILED(hr2) ? hr2 : hr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds the registry to the table of registration.def. */
+/* Compares the registry with the table of registration.def. */
 #include "reg/registration_check.h"
 
 #include "engine/base/file.h"
@@ -7,7 +7,7 @@
 
 #include <windows.h>
 
-/* NULL in *out: there is none. A value of another type is as a text that is never ours. */
+/* *out is NULL if the value does not exist. A value of another type becomes a string that never matches. */
 static HRESULT text_of(const struct registered_value *value, char **out)
 {
     *out = NULL;
@@ -26,7 +26,7 @@ static HRESULT text_of(const struct registered_value *value, char **out)
 HRESULT registration_find_server(enum registration_mode mode, char **server)
 {
     struct registered_value value = {0};
-    /* Of the first class, by which registering finds its owner too. */
+    /* Checks the first class, as registration does to find the owner. */
     char *guid = registration_guid(mode, &registration_classes[0]);
     char *key = guid ? text_format("Software\\Classes\\CLSID\\%s\\LocalServer32", guid) : NULL;
     HRESULT hr = key ? registry_get(key, "ServerExecutable", &value) : E_OUTOFMEMORY;

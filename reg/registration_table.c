@@ -39,7 +39,7 @@ const struct registration_subject registration_interfaces[] = {
 const size_t registration_interface_count = sizeof registration_interfaces / sizeof registration_interfaces[0];
 static const struct registration_subject nothing = {"", "", "", 0, false};
 
-/* What a row is filled in for. */
+/* The class or interface that a row is filled in for. */
 struct place {
     enum registration_mode mode;
     const char *folder;
@@ -57,7 +57,7 @@ char *registration_guid(enum registration_mode mode, const struct registration_s
     return text_format("%s%s", subject->digits, tail_of(subject->methods ? REGISTRATION_DROPIN : mode));
 }
 
-/* *out is NULL when memory is out. */
+/* *out is NULL when out of memory. */
 static HRESULT placeholder(const char *word, size_t length, const struct place *p, char **out)
 {
 #define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
@@ -87,7 +87,7 @@ static HRESULT placeholder(const char *word, size_t length, const struct place *
     return S_OK;
 }
 
-/* Braces around lower-case letters are a placeholder; those of a GUID hold other things too. */
+/* Lower-case letters in braces are a placeholder; GUIDs in braces contain other characters too. */
 static HRESULT fill_in(const char *text, const struct place *p, char **out)
 {
     struct text_buffer buffer = {0};
@@ -139,7 +139,7 @@ static HRESULT fill_row(const struct table_row *from, const struct place *p, str
     return from->data ? fill_in(from->data, p, &entry->data) : S_OK;
 }
 
-static bool is_left_out(const struct table_row *row, const struct place *p)
+static bool is_skipped(const struct table_row *row, const struct place *p)
 {
     const bool dropin_only = row->when == DROPIN || row->when == DROPIN_CLASS || row->when == EACH_INTERFACE;
     return (dropin_only && p->mode != REGISTRATION_DROPIN) ||
@@ -163,7 +163,7 @@ HRESULT registration_table(enum registration_mode mode, const char *folder, stru
         for (size_t j = 0; j < count && SUCCEEDED(hr); j++) {
             const struct place place = {mode, folder, table[i].narrow, &subjects[j]};
             struct registration_entry entry = {0};
-            if (is_left_out(&table[i], &place))
+            if (is_skipped(&table[i], &place))
                 continue;
             hr = fill_row(&table[i], &place, &entry);
             if (SUCCEEDED(hr) &&

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of registration.def with everything filled in, on every host: what registration writes, and what the forms
-   of the registration and the installer are made of. */
+/* The table of registration.def with all placeholders filled in, on every host OS: the source of the registration and
+   of the forms for administrators and installers. */
 #ifndef OPENPLA_REGISTRATION_TABLE_H
 #define OPENPLA_REGISTRATION_TABLE_H
 
 #include "engine/base/text.h"
 
-/* In Windows' place: its class identifiers, ProgIDs, AppID and library. Beside: classes of our own, OpenPLA.name. */
+/* Drop-in: Windows' class identifiers, ProgIDs, AppID and type library. Beside: separate classes, OpenPLA.<name>. */
 enum registration_mode { REGISTRATION_DROPIN, REGISTRATION_BESIDE };
 
-/* The folder below the server's where openpla.dll and openpdh.dll for 32-bit programs are, if they are. */
+/* The subfolder of the server's folder with openpla.dll and openpdh.dll for 32-bit programs, if installed. */
 #define OPENPLA_FOLDER_32        "x86"
 
-/* All identifiers but the first group: those of MS-PLA 1.9, and ours beside them. An AppID is {03837503 and the tail.
- */
+/* All identifiers except for the first group: those of MS-PLA 1.9, and ours beside them. An AppID is {03837503 and the
+   tail. */
 #define REGISTRATION_TAIL_DROPIN "-098B-11D8-9414-505054503030}"
 #define REGISTRATION_TAIL_BESIDE "-7D7F-4CE7-B081-7C53C3F9BDF1}"
 #define REGISTRATION_BESIDE_GUID(first)                                                                                \
@@ -44,8 +44,8 @@ struct registration_entries {
     size_t count, capacity;
 };
 
-/* The rows of this mode for this folder (no separator at its end), of both kinds of registration and of 32-bit
-   programs. E_INVALIDARG: an unknown placeholder. */
+/* The rows of this mode for this folder (without a trailing separator), for both kinds of registration and for 32-bit
+   programs. E_INVALIDARG: unknown placeholder. */
 HRESULT registration_table(enum registration_mode mode, const char *folder, struct registration_entries *out);
 void registration_entries_free(struct registration_entries *entries);
 
@@ -58,7 +58,7 @@ struct registration_subject {
 extern const struct registration_subject registration_classes[], registration_interfaces[];
 extern const size_t registration_class_count, registration_interface_count;
 
-/* The identifier of a class in this mode, in braces; of an interface that of MS-PLA. NULL when memory is out. */
+/* The identifier of a class in this mode, in braces, or of an interface (that of MS-PLA). NULL when out of memory. */
 char *registration_guid(enum registration_mode mode, const struct registration_subject *subject);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct registry_change {
     WCHAR *key, *name;               /* name NULL: the default value */
-    bool made_key;                   /* the change was to make `key` */
+    bool made_key;                   /* the change created `key` */
     struct registered_value earlier; /* else: what the value was before */
 };
 
@@ -49,7 +49,7 @@ HRESULT registry_number(const char *digits, struct registered_value *out)
 {
     uint64_t number;
     if (!text_to_u64(digits, &number) || number > UINT32_MAX)
-        return error_set(E_INVALIDARG, "registration table: '%s' is no number of 32 bits", digits);
+        return error_set(E_INVALIDARG, "registration table: '%s' is not a 32-bit number", digits);
     DWORD *data = memory_alloc(sizeof *data);
     if (!data)
         return E_OUTOFMEMORY;
@@ -62,7 +62,7 @@ HRESULT registry_bytes(const char *digits, struct registered_value *out)
 {
     const size_t size = strlen(digits) / 2;
     if (!size || strlen(digits) % 2 || strspn(digits, "0123456789abcdef") != 2 * size)
-        return error_set(E_INVALIDARG, "registration table: '%s' are no bytes", digits);
+        return error_set(E_INVALIDARG, "registration table: '%s' is not a string of bytes", digits);
     BYTE *data = memory_alloc(size);
     if (!data)
         return E_OUTOFMEMORY;
@@ -105,7 +105,7 @@ static LSTATUS read_value(const WCHAR *key, const WCHAR *name, struct registered
     memset(out, 0, sizeof(*out));
     if (status)
         return is_missing(status) ? ERROR_SUCCESS : status;
-    do { /* again when the value grew between the two calls */
+    do { /* repeated if the value grew between the two calls */
         memory_free(out->data);
         out->data = NULL;
         status = RegQueryValueExW(handle, name, NULL, &out->type, NULL, &out->size);
@@ -165,7 +165,7 @@ static LSTATUS write_value(const WCHAR *key, const WCHAR *name, const struct reg
     return status;
 }
 
-/* Makes room first, so that whatever was done can also be recorded. */
+/* Reserves the record first, so that every change can be recorded. */
 static HRESULT reserve_change(struct registry_changes *changes)
 {
     if (!memory_grow((void **)&changes->items, &changes->capacity, changes->count + 1, sizeof(*changes->items)))
@@ -185,7 +185,7 @@ static HRESULT make_one_key(struct registry_changes *changes, const WCHAR *key, 
     if (!change.key)
         return E_OUTOFMEMORY;
     memcpy(change.key, key, units * sizeof(WCHAR));
-    /* The parents' keys of the system may be readable only. */
+    /* The system's parent keys may be read-only. */
     LSTATUS status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, change.key, 0, KEY_QUERY_VALUE, &handle);
     if (is_missing(status))
         status =

@@ -5,7 +5,7 @@
 
 #include "engine/base/text.h"
 
-/* A value as it is in the registry. `data` from memory_alloc, UTF-16 for texts; type is REG_SZ and so on. */
+/* A value in the registry. `data` from memory_alloc, UTF-16 for strings; type is REG_SZ and so on. */
 struct registered_value {
     bool exists;
     DWORD type, size; /* size in bytes */
@@ -13,7 +13,7 @@ struct registered_value {
 };
 void registered_value_free(struct registered_value *value);
 
-/* What was done, so that it can be undone. Zero-initialise. */
+/* Recorded changes, for undoing them. Zero-initialise. */
 struct registry_changes {
     struct registry_change *items;
     size_t count, capacity;
@@ -22,23 +22,23 @@ struct registry_changes {
 /* Reads one value; name NULL is the default value. A missing key or value is S_OK with exists false. */
 HRESULT registry_get(const char *key, const char *name, struct registered_value *out);
 HRESULT registry_key_exists(const char *key, bool *exists);
-/* Makes the key with every missing parent. */
+/* Creates the key with all missing parents. */
 HRESULT registry_make_key(struct registry_changes *changes, const char *key);
-/* Sets the value (exists true, key made when missing) or sees to it that it is absent. Nothing is written or recorded
-   when it is so already. */
+/* Sets the value (`exists` true; creates the key) or deletes it. Does nothing, and records nothing, if the registry has
+   that state already. */
 HRESULT registry_put(struct registry_changes *changes, const char *key, const char *name,
                      const struct registered_value *value);
-/* Deletes `key`, which lies below `root`, and then its parents up to root (which stays), as long as they have neither
-   values nor keys. A missing key counts as deleted. */
+/* Deletes `key`, which lies below `root`, and then its empty parents up to root (which stays). A missing key counts as
+   deleted. */
 HRESULT registry_prune(const char *root, const char *key);
 
-/* Deletes `key` with all that is in it, then prunes its parents up to root. */
+/* Deletes `key` with its contents, then its empty parents up to root. */
 HRESULT registry_delete_tree(const char *root, const char *key);
 
-/* Takes everything back, the last change first. What another program changed meanwhile is overwritten; a key in which
-   another program put something stays. */
+/* Undoes all changes, the latest first. Changes that another program has made since are overwritten; a key in which
+   another program created something stays. */
 void registry_changes_undo(struct registry_changes *changes);
-/* Forgets the record; the registry keeps what was done. */
+/* Discards the record; the registry keeps the changes. */
 void registry_changes_free(struct registry_changes *changes);
 
 /* REG_SZ of a UTF-8 text. */

@@ -7,12 +7,12 @@
 #include <windows.h>
 #include <wchar.h>
 
-#define ACCOUNT       L"LocalSystem" /* what a set without credentials runs as; others need its rights too */
+#define ACCOUNT       L"LocalSystem" /* sets without credentials run as this account; others need its rights too */
 #define STOP_WAIT_MS  30000
 #define START_WAIT_MS 30000
 #define START_POLL_MS 50
 
-/* "<server>" /service: quoted, since a path may hold blanks. */
+/* "<server>" /service: in quotes, because a path may contain blanks. */
 static WCHAR *service_command(const char *server)
 {
     char *text = text_format("\"%s\" /service", server);
@@ -31,10 +31,10 @@ static HRESULT service_error(const char *doing)
 
 struct connection {
     WCHAR *command;
-    SC_HANDLE manager, service; /* NULL: there is none */
+    SC_HANDLE manager, service; /* NULL: not open */
 };
 
-/* For service_close in any case. S_FALSE: there is no such service. */
+/* Close with service_close in any case. S_FALSE: the service does not exist. */
 static HRESULT service_open(const char *server, DWORD manager_access, DWORD access, struct connection *out)
 {
     *out = (struct connection){.command = service_command(server)};
@@ -58,7 +58,7 @@ static void service_close(struct connection *c)
     memory_free(c->command);
 }
 
-/* The present configuration, from memory_alloc; NULL with the last error set. */
+/* The current configuration, from memory_alloc; NULL with the last error set. */
 static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
 {
     QUERY_SERVICE_CONFIGW *config = NULL;
@@ -76,7 +76,7 @@ static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
     return config;
 }
 
-/* Its text is NULL where the service has none. From memory_alloc; NULL with the last error set. */
+/* The description is NULL if the service has none. From memory_alloc; NULL with the last error set. */
 static SERVICE_DESCRIPTIONW *query_description(SC_HANDLE service)
 {
     SERVICE_DESCRIPTIONW *description = NULL;
@@ -144,7 +144,7 @@ HRESULT service_restore(const struct service_kept *kept, const char *server)
     HRESULT hr = service_open(server, 0, SERVICE_CHANGE_CONFIG, &c);
     if (hr == S_FALSE)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "the service OpenPLA does not exist");
-    /* Nobody but the manager knows the password of an account: what else was changed comes back without it. */
+    /* Only the service manager knows an account's password: all other changes are undone without it. */
     if (SUCCEEDED(hr) && !restore_config(c.service, kept->config, kept->config->lpServiceStartName)) {
         hr = service_error("restoring");
         restore_config(c.service, kept->config, NULL);
@@ -188,7 +188,7 @@ HRESULT service_install(const char *server)
     return hr;
 }
 
-/* Whether it ran and does no more. */
+/* Returns whether the service was running and is stopped now. */
 static bool stop_and_wait(SC_HANDLE service)
 {
     SERVICE_STATUS_PROCESS status = {0};
@@ -197,13 +197,13 @@ static bool stop_and_wait(SC_HANDLE service)
         status.dwCurrentState == SERVICE_STOPPED)
         return false;
     HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, status.dwProcessId);
-    /* The control fails when the process died; Wine's manager shows it as running all the same. */
-    const bool told = process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status);
-    if (told)
+    /* The control fails if the process has died; Wine's manager still lists it as running. */
+    const bool stopping = process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status);
+    if (stopping)
         WaitForSingleObject(process, STOP_WAIT_MS);
     if (process)
         CloseHandle(process);
-    return told;
+    return stopping;
 }
 
 /* S_FALSE: it runs another program. */
@@ -254,7 +254,7 @@ HRESULT service_stop(const char *server)
     return hr;
 }
 
-/* False, with the last error set: it does not run. */
+/* False, with the last error set: not running. */
 static bool start_and_wait(SC_HANDLE service)
 {
     SERVICE_STATUS status = {.dwCurrentState = SERVICE_START_PENDING};

@@ -12,46 +12,46 @@
 #define OPENPLA_SERVICE_DESCRIPTION                                                                                    \
     L"Starts, stops and schedules data collector sets, and serves the PLA classes to local and remote clients."
 
-/* The service as it was, for service_restore. */
+/* A saved state of the service, for service_restore. */
 struct service_kept {
     bool taken;                        /* service_keep succeeded */
     QUERY_SERVICE_CONFIGW *config;     /* from memory_alloc; NULL: there was no service */
     SERVICE_DESCRIPTIONW *description; /* from memory_alloc; its text may be NULL */
 };
-/* S_FALSE: there is no such service, which is kept too. On failure *out is empty. */
+/* Saves the state. S_FALSE: the service does not exist, which is saved too. On failure *out is empty. */
 HRESULT service_keep(struct service_kept *out);
-/* Puts back what service_install(server) has changed, or removes the service where there was none; nothing where
-   nothing was kept. Goes on after a failure and returns the first: the account cannot come back where it has a
-   password, which nobody but the service manager knows. */
+/* Undoes service_install(server), or removes the service if it did not exist; does nothing without a saved state.
+   Continues after a failure and returns the first one. An account with a password cannot be restored, because only the
+   service manager knows the password. */
 HRESULT service_restore(const struct service_kept *kept, const char *server);
 void service_kept_free(struct service_kept *kept);
 
-/* Makes the service, or brings the one that exists up to date: own process, automatic start, account LocalSystem,
-   program `server` (UTF-8 path) with the argument /service. On failure it may be half done: service_restore. */
+/* Creates or updates the service: separate process, automatic start, account LocalSystem, program `server` (UTF-8 path)
+   with the argument /service. On failure it may be half done: call service_restore. */
 HRESULT service_install(const char *server);
-/* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`. Where it cannot be deleted
-   it is started again. S_FALSE: there is none, or it runs another program. */
+/* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`. If it cannot be deleted, it
+   is started again. S_FALSE: it does not exist or runs another program. */
 HRESULT service_remove(const char *server);
-/* Stops the service, if it runs `server`, and waits up to 30 s for its process: until that has ended nobody can delete
-   its program. S_FALSE: there is none, or it runs another program. */
+/* Stops the service, if it runs `server`, and waits up to 30 s until its process has exited and its program can be
+   deleted. S_FALSE: it does not exist or runs another program. */
 HRESULT service_stop(const char *server);
-/* Starts the service and waits until it runs, 30 seconds at most. S_OK when it ran already. */
+/* Starts the service and waits until it runs, at most 30 seconds. S_OK if it was already running. */
 HRESULT service_start(void);
 
-/* Wine's rpcss goes on naming the process of a server that was killed to each client, for minutes. Starts rpcss anew,
-   which forgets all servers. A server of the service that runs would be forgotten too, so it is stopped first (a
-   running set goes on in its host); the next client's activation starts the service. On Windows it is not to be called.
- */
+/* Restarts Wine's rpcss. After a server was killed, rpcss keeps returning its process to clients for minutes; the
+   restarted one has forgotten all servers. It would forget the running server of the service too, so that is stopped
+   first (a running set continues in its set host process), and the next client's activation starts the service. Not for
+   Windows. */
 HRESULT service_renew_rpcss(void);
 
-/* The service as its manager tells of it. */
+/* The service as its manager reports it. */
 struct service_seen {
     char *command; /* UTF-8, from memory_alloc: the program with its argument */
     bool disabled; /* it may not be started */
     bool running;  /* or about to */
-    DWORD process; /* of a running one; it may have ended, which Wine's manager does not notice */
+    DWORD process; /* of a running service; may have exited, which Wine's manager does not notice */
 };
-/* S_FALSE, and *out empty: there is no such service. */
+/* S_FALSE, and *out empty: the service does not exist. */
 HRESULT service_look(struct service_seen *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the counters that this computer's objects have, from their tables. */
+/* Writes the page of this computer's counters from their tables. */
 #include "docs/generate/counters_page.h"
 
 #include "engine/pdh/core/table.h"
@@ -45,7 +45,7 @@ static HRESULT add_object(const struct counter_object_type *p, struct text_buffe
     return hr;
 }
 
-/* One row for each text; a text of several counters names them all. */
+/* One row per reason; counters with the same reason share it. */
 static void add_absent(struct text_buffer *b)
 {
     static const struct {
@@ -55,14 +55,11 @@ static void add_absent(struct text_buffer *b)
 #include "engine/pdh/absent_counters.def"
 #undef ABSENT
     };
-    text_buffer_add(b,
-                    "\n## What is not there\n\n"
-                    "Counters of Windows without a true source on this host, and why. What is neither above nor here "
-                    "belongs to a\n"
-                    "program, such as a database, and is there where that runs and brings it along: see [Counters of "
-                    "your\n"
-                    "own](../user/counters.md#counters-of-your-own). `*` is all of the object.\n\n"
-                    "| object | counters | why |\n|---|---|---|\n");
+    text_buffer_add(
+        b, "\n## Unsupported counters\n\nWindows' counters that have no reliable source on this host OS, and why. "
+           "Counters that are neither above nor here\nbelong to a program, such as a database, and exist when that "
+           "program provides them: see [Counters of your\nown](../user/counters.md#counters-of-your-own). `*` stands "
+           "for all counters of the object.\n\n| object | counters | why |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *parts[] = {rows[i].object, rows[i].counters};
         for (size_t k = 0; k < 2; k++) {
@@ -85,19 +82,17 @@ static void add_functions(struct text_buffer *b)
     } rows[] = {
         {"PdhBrowseCounters, PdhBrowseCountersH, PdhSelectDataSource, PdhVbCreateCounterPathList, "
          "PdhVbGetCounterPathFromList, PdhVbGetOneCounterPath",
-         "Dialogs, and what they have left behind."},
-        {"PdhRelog", "No header tells of its structure; `openpla relog` does its work."},
+         "Dialogs and their results."},
+        {"PdhRelog", "No header declares its structure; use `openpla relog`."},
         {"PdhPla..., PdhiPla..., PlaTimeInfoToMilliSeconds",
-         "Windows XP's way to sets, in no header; [IDataCollectorSet](IDataCollectorSet.md) is what followed."},
-        {"PdhLogServiceCommand, PdhLogServiceControl", "The service that they speak to is that of Windows 2000."},
-        {"PdhVbOpenLog, PdhVbUpdateLog, PdhVbGetLogFileSize", "No page tells the order of their parameters."},
+         "Windows XP's interface to sets, in no header; replaced by [IDataCollectorSet](IDataCollectorSet.md)."},
+        {"PdhLogServiceCommand, PdhLogServiceControl", "They control a service of Windows 2000."},
+        {"PdhVbOpenLog, PdhVbUpdateLog, PdhVbGetLogFileSize", "The order of their parameters is not documented."},
     };
     text_buffer_add(
-        b, "\n## Functions that are not there\n\n"
-           "Names of `pdh.dll` that `openpdh.dll` exports and that answer `PDH_NOT_IMPLEMENTED`; of those with "
-           "texts both\n"
-           "forms, A and W.\n\n"
-           "| functions | why |\n|---|---|\n");
+        b,
+        "\n## Unsupported functions\n\nFunctions of `pdh.dll` that `openpdh.dll` exports but that return "
+        "`PDH_NOT_IMPLEMENTED`; functions with strings in\nboth forms, A and W.\n\n| functions | why |\n|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         text_buffer_format(b, "| %s | %s |\n", rows[i].names, rows[i].reason);
 }

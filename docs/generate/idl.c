@@ -80,7 +80,7 @@ static size_t word_length(const char *text)
     return n;
 }
 
-/* Takes the word if it is next. */
+/* Skips the word if it is next. */
 static bool idl_take(const char **at, const char *word)
 {
     size_t n = strlen(word);
@@ -137,7 +137,7 @@ static char *take_bracketed(const char **at, char open, char close)
     return text_buffer_take(&b);
 }
 
-/* The argument of an attribute, without quotes: helpstring("x"), uuid(x); "" when the attribute is not there. */
+/* The argument of an attribute, without quotes: helpstring("x"), uuid(x); "" without the attribute. */
 static char *idl_attribute(const char *attributes, const char *name)
 {
     const char *at = attributes ? strstr(attributes, name) : NULL;
@@ -183,7 +183,7 @@ static HRESULT read_member(const char **at, struct idl_interface *i, unsigned fi
     return m->help ? S_OK : E_OUTOFMEMORY;
 }
 
-/* How many opnums an interface has below its own. */
+/* The number of opnums of the base interfaces. */
 static unsigned opnums_below(const struct idl *idl, const char *base)
 {
     for (size_t i = 0; i < idl->count; i++)
@@ -192,7 +192,7 @@ static unsigned opnums_below(const struct idl *idl, const char *base)
     return FIRST_OPNUM;
 }
 
-/* An interface whose name is next and whose body follows; a mere declaration is left out. */
+/* An interface whose name is next and whose body follows; forward declarations are skipped. */
 static HRESULT read_interface(const char **at, const char *attributes, struct idl *idl)
 {
     char *name = take_word(at);

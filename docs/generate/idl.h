@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interfaces of idl/pla.idl and their members, as far as the reference tells of them. */
+/* The interfaces of idl/pla.idl and their members, as far as the reference describes them. */
 #ifndef OPENPLA_IDL_H
 #define OPENPLA_IDL_H
 
@@ -24,7 +24,7 @@ struct idl {
     struct idl_interface *interfaces;
     size_t count, capacity;
 };
-/* E_INVALIDARG with what was expected where; E_OUTOFMEMORY. *out is to be freed in any case. */
+/* E_INVALIDARG with what was expected and where; E_OUTOFMEMORY. Free *out in any case. */
 HRESULT idl_read(const char *text, struct idl *out);
 void idl_free(struct idl *idl);
 const struct idl_member *idl_member(const struct idl_interface *i, const char *name, enum idl_call call);

@@ -193,14 +193,13 @@ static void add_setting_values(const struct setting *s, struct text_buffer *b)
 void settings_page(struct text_buffer *b)
 {
     text_buffer_format(b, "<!-- %s -->\n# Settings\n\n", REFERENCE_ORIGIN);
-    text_buffer_add(b,
-                    "Keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)) that this "
-                    "implementation reads. The set's XML\nhas them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, "
-                    "which Windows keeps and does nothing with. `Commit` tells of a\nword that is none of those here, "
-                    "and the default counts; what is no number it refuses. Case does not matter. What\nis read only "
-                    "tells of runs. Those that begin with `OpenPLA.Alert` hold for all alert collectors of the "
-                    "set, or for one\nof them: `OpenPLA.AlertOn[My alert]`.\n\n| key | values | default | what it is "
-                    "for |\n|---|---|---|---|\n");
+    text_buffer_add(
+        b, "Keys of `SetValue` and `GetValue` ([IDataCollectorSet](IDataCollectorSet.md)) that this implementation "
+           "uses. The set's XML\nstores them as `<Value name=\"OpenPLA.Restart\">boot</Value>`, which Windows keeps "
+           "and ignores. `Commit` reports an unknown\nword and uses the default; it rejects an invalid number. Case "
+           "does not matter. Read-only settings describe runs.\nSettings that begin with `OpenPLA.Alert` apply to all "
+           "alert collectors of the set, or to one of them:\n`OpenPLA.AlertOn[My alert]`.\n\n| key | values | default "
+           "| purpose |\n|---|---|---|---|\n");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         text_buffer_format(b, "| `%s` | ", settings[i].key);
         add_setting_values(&settings[i], b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of one interface: its properties, its methods and the opnums it keeps free. What a property refuses is found
-   by putting to it what might be refused: the rows' checks are code and cannot be read. */
+/* Writes the page of one interface: its properties, its methods and its reserved opnums. The checks of properties are
+   code, so the page finds the rejected values by setting candidates. */
 #include "docs/generate/reference.h"
 #include "engine/base/memory.h"
 
@@ -13,7 +13,7 @@ static void refusals_free(struct refusals *r)
     memset(r, 0, sizeof *r);
 }
 
-/* Adds the result unless it is there already. Success adds nothing. */
+/* Adds the result unless it exists already. Success adds nothing. */
 static HRESULT refusals_add(struct refusals *r, HRESULT hr)
 {
     if (SUCCEEDED(hr))
@@ -25,7 +25,7 @@ static HRESULT refusals_add(struct refusals *r, HRESULT hr)
             return S_OK;
     if (r->count == sizeof r->items / sizeof r->items[0])
         return error_set(E_UNEXPECTED, "a property refuses in more ways than the reference has room for");
-    /* What is wrong in a document the XML library says, in words of its version. */
+    /* The XML library's messages depend on its version. */
     const char *text = hr == OPENPLA_E_MALFORMED_XML ? error_standard_text(hr) : error_text(hr);
     r->items[r->count].text = text_copy(text);
     r->items[r->count].hr = hr;
@@ -37,7 +37,7 @@ static HRESULT probe(struct object *o, const struct property *p, const struct va
     return refusals_add(r, object_put(o, p, v));
 }
 
-/* A number that the row has not; the values just outside of a range that leaves some. */
+/* A number that the row does not accept: the values just outside a range. */
 static HRESULT probe_numbers(struct object *o, const struct property *p, struct refusals *r)
 {
     struct value v = {.kind = p->kind};
@@ -93,7 +93,7 @@ static HRESULT probe_lists(struct object *o, const struct property *p, struct re
     return SUCCEEDED(hr) ? probe_list(o, p, "a", "A", r) : hr;
 }
 
-/* A day before the dates of the rows above it; then what is no date. */
+/* A day before the dates of the rows above it; then an invalid date. */
 static HRESULT probe_dates(struct object *o, const struct property *p, struct refusals *r)
 {
     const double day = 45000;
@@ -198,7 +198,7 @@ static void add_default(struct text_buffer *b, const struct property *p)
     }
 }
 
-/* What its values may be; nothing where the type says it all. */
+/* The permitted values; nothing if the type defines them. */
 static void add_values(struct text_buffer *b, const struct property *p)
 {
     switch (p->kind) {
@@ -211,7 +211,7 @@ static void add_values(struct text_buffer *b, const struct property *p)
         text_buffer_format(b, "- Values: %s of [%s](enumerations.md#", p->kind == PROPERTY_ENUM ? "one" : "any",
                            p->enumeration->name);
         add_anchor(b, p->enumeration->name);
-        text_buffer_add(b, p->kind == PROPERTY_ENUM ? "): " : "), added together; other bits are dropped: ");
+        text_buffer_add(b, p->kind == PROPERTY_ENUM ? "): " : "), added together; other bits are ignored: ");
         for (size_t i = 0; i < p->enumeration->count; i++)
             text_buffer_format(b, "%s`%s` %s%X", i ? ", " : "", p->enumeration->items[i].name,
                                p->enumeration->items[i].value > 9 ? "0x" : "",
@@ -222,17 +222,17 @@ static void add_values(struct text_buffer *b, const struct property *p)
         text_buffer_format(b, "- Values: at most %lld bytes\n", (long long)p->max);
         break;
     case PROPERTY_DATE:
-        text_buffer_add(b, "- Values: a date, of which the time of day is dropped, or Empty\n");
+        text_buffer_add(b, "- Values: a date (the time of day is ignored), or Empty\n");
         break;
     case PROPERTY_TIME:
-        text_buffer_add(b, "- Values: a date, of which the day is dropped, or Empty\n");
+        text_buffer_add(b, "- Values: a date (the day is ignored), or Empty\n");
         break;
     case PROPERTY_VARIANT:
-        text_buffer_add(b, "- Values: a number, a truth value, a text, a date, an error or Empty\n");
+        text_buffer_add(b, "- Values: a number, a Boolean, a string, a date, an error or Empty\n");
         break;
     case PROPERTY_TEXT:
         if (p->lenient)
-            text_buffer_add(b, "- Values: any text; a lone surrogate becomes U+FFFD\n");
+            text_buffer_add(b, "- Values: any string; a lone surrogate becomes U+FFFD\n");
         break;
     default:
         break;
@@ -252,7 +252,7 @@ static void add_xml(struct text_buffer *b, const struct object *o, const struct 
     text_buffer_add(b, "- XML: ");
     switch (p->xml_use) {
     case XML_HIDDEN:
-        text_buffer_add(b, "not in it");
+        text_buffer_add(b, "not included");
         break;
     case XML_SHOWN:
         text_buffer_format(b, "`<%s>`, written; %s", p->xml,
@@ -287,7 +287,8 @@ static HRESULT add_refusals(const struct sources *s, const struct class *class, 
             hr = error_set(E_UNEXPECTED, "%s: wintypes.h has no name for 0x%08X", p->name,
                            (unsigned)refused.items[i].hr);
         else
-            text_buffer_format(b, "- Refused with [`%s`](errors.md), for example: `%s`\n", name, refused.items[i].text);
+            text_buffer_format(b, "- Rejected with [`%s`](errors.md), for example: `%s`\n", name,
+                               refused.items[i].text);
     }
     if (SUCCEEDED(hr))
         refusals_free(&refused);
@@ -338,7 +339,7 @@ static HRESULT add_row(const struct sources *s, const struct idl_interface *i, c
         }
         text_buffer_add(b, "\n");
     } else {
-        text_buffer_add(b, "- No member of the interface: it lives in the XML\n");
+        text_buffer_add(b, "- Not a member of the interface: only in the XML\n");
     }
     add_values(b, p);
     add_xml(b, o, p);
@@ -406,7 +407,7 @@ static HRESULT add_rows(const struct sources *s, const struct idl_interface *i, 
         return hr;
     for (size_t k = 0; SUCCEEDED(hr) && k < class->property_count; k++) {
         const struct property *p = &class->properties[k];
-        /* A row that is neither a member nor in the XML is the engine's own. */
+        /* A row that is neither a member nor in the XML is internal to the engine. */
         if (!interface_owns_row(i, p) || (p->access == ACCESS_NONE && p->xml_use == XML_HIDDEN))
             continue;
         if (!any)
@@ -418,7 +419,7 @@ static HRESULT add_rows(const struct sources *s, const struct idl_interface *i, 
     return hr;
 }
 
-/* Properties that are code first, a get with its put; then methods. */
+/* Properties implemented by functions first, a get with its put; then methods. */
 static void add_members(const struct idl_interface *i, struct text_buffer *b)
 {
     static const struct {
@@ -429,7 +430,7 @@ static void add_members(const struct idl_interface *i, struct text_buffer *b)
         bool any = false;
         for (size_t k = 0; k < i->count; k++) {
             const struct idl_member *m = &i->members[k];
-            /* A row of the XML alone is told of above, a put with its get. */
+            /* A row of the XML only is described above, a put with its get. */
             if (member_mark(i, m) != parts[part].mark || m->call == IDL_PUT || interface_row(i, m->name))
                 continue;
             if (!any)

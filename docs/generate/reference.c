@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files the reference has, and what they are made from. */
+/* The files of the reference, and their sources. */
 #include "docs/generate/reference.h"
 
 #include "docs/generate/counters_page.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCE_LIMIT (1u << 20) /* bytes of a file that is read */
+#define SOURCE_LIMIT (1u << 20) /* maximum size of a source file in bytes */
 
 /* ---- interfaces and their rows ---- */
 
@@ -27,7 +27,7 @@ enum {
     SHARED_COUNT
 };
 
-/* IDataCollector has no objects of its own: its rows are those that all kinds begin with. */
+/* IDataCollector has no objects: its rows are those that all collectors begin with. */
 static bool is_shared(const struct idl_interface *i)
 {
     return !strcmp(i->name, "IDataCollector");
@@ -69,7 +69,7 @@ enum member_mark member_mark(const struct idl_interface *i, const struct idl_mem
     return p && p->access != ACCESS_NONE ? MARK_ROW : MARK_CODE;
 }
 
-/* Every row has the members that its access asks for, and no others. */
+/* Checks that every row has exactly the members that its access requires. */
 static HRESULT check_rows(const struct idl_interface *i)
 {
     const struct class *class = interface_class(i->name);
@@ -125,7 +125,7 @@ static HRESULT read_codes(const char *text, struct codes *out)
 
 /* ---- files ---- */
 
-/* Takes what the buffer holds. */
+/* Takes over the buffer's contents. */
 static HRESULT add_file(struct reference *r, const char *name, struct text_buffer *b)
 {
     char *text = text_buffer_take(b), *copy = text_copy(name);

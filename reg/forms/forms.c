@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function for each form. */
+/* One function per form. */
 #include "reg/forms/forms.h"
 
 #include "engine/base/memory.h"
@@ -53,7 +53,7 @@ static HRESULT reg_row(struct text_buffer *to, const struct registration_entry *
     } else if (e->kind == REGISTRATION_NUMBER) {
         uint64_t number;
         if (!text_to_u64(e->data, &number))
-            return error_set(E_INVALIDARG, "registration table: '%s' is no number", e->data);
+            return error_set(E_INVALIDARG, "registration table: '%s' is not a number", e->data);
         text_buffer_format(to, "dword:%08x", (unsigned)number);
     } else {
         text_buffer_add(to, "hex:");
@@ -110,7 +110,7 @@ static HRESULT make_dropin_32(struct text_buffer *to)
 
 static const char *const kinds[] = {"REG_SZ", "REG_DWORD", "REG_BINARY", "KEY", NULL};
 
-/* Rows of the service are left out: what a script registers COM starts when a client needs it. */
+/* Omits rows of the service: after a registration by script, COM starts the server for a client. */
 static HRESULT vbs_row(struct text_buffer *to, const struct registration_entry *e)
 {
     if (e->service || !kinds[e->kind])
@@ -133,7 +133,7 @@ static HRESULT ps1_row(struct text_buffer *to, const struct registration_entry *
     return S_OK;
 }
 
-/* The key below the shared one, once: what removal deletes. */
+/* The key below the shared one, once: removal deletes it. */
 static HRESULT walk_tops(enum registration_mode mode, struct text_buffer *to, const char *before, const char *after)
 {
     struct registration_entries entries = {0};
@@ -250,10 +250,9 @@ static HRESULT make_ps1(struct text_buffer *to, enum registration_mode mode)
 {
     static const char *const names[] = {"dropin", "beside"};
     text_buffer_format(to,
-                       "# SPDX-License-Identifier: MIT\r\n"
-                       "# Made of reg/registration.def. Registers OpenPLA without a service, or removes that:\r\n"
-                       "#   .\\register-%s.ps1 -Folder FOLDER [-Remove]\r\n"
-                       "# FOLDER is where openplasrv.exe is. Needs an administrator. Takes no other PLA's place.\r\n",
+                       "# SPDX-License-Identifier: MIT\r\n# Generated from reg/registration.def. Registers OpenPLA "
+                       "without a service, or removes that:\r\n#   .\\register-%s.ps1 -Folder FOLDER [-Remove]\r\n# "
+                       "FOLDER is where openplasrv.exe is. Needs an administrator. Takes no other PLA's place.\r\n",
                        names[mode]);
     text_buffer_add(
         to,
@@ -305,73 +304,42 @@ static HRESULT make_ps1_beside(struct text_buffer *to)
     return make_ps1(to, REGISTRATION_BESIDE);
 }
 
-/* Only the keys of Windows' that a drop-in writes: the script gives them to administrators, and back. */
+/* Only Windows' keys that a drop-in writes: the script gives them to administrators and back. */
 static HRESULT make_allow(struct text_buffer *to)
 {
     text_buffer_add(
-        to,
-        "# SPDX-License-Identifier: MIT\r\n"
-        "# Made of reg/registration.def. Windows protects the keys of its own PLA: their owner is TrustedInstaller, "
-        "and\r\n"
-        "# administrators only read. Before openplasrv /regserver /dropin an administrator allows it:\r\n"
-        "#   .\\allow-dropin.ps1            saves owner and descriptor of each key, then lets administrators write\r\n"
-        "#   .\\allow-dropin.ps1 -Restore   after openplasrv /unregserver: owners and descriptors as they were\r\n"
-        "param([switch]$Restore, [string]$Saved = \"$env:ProgramData\\OpenPLA-dropin-descriptors.csv\")\r\n"
-        "$ErrorActionPreference = 'Stop'\r\n"
-        "Add-Type -Namespace OpenPLA -Name Privileges -MemberDefinition '[DllImport(\"ntdll.dll\")] public static "
-        "extern "
-        "int RtlAdjustPrivilege(int privilege, bool enable, bool thread, out bool was);'\r\n"
-        "$was = $false\r\n"
-        "# SeTakeOwnership, SeBackup, SeRestore: what setting another owner needs.\r\n"
-        "foreach ($privilege in 9, 17, 18) {\r\n"
-        "    if ([OpenPLA.Privileges]::RtlAdjustPrivilege($privilege, $true, $false, [ref]$was)) {\r\n"
-        "        throw 'this needs an administrator'\r\n"
-        "    }\r\n"
-        "}\r\n"
-        "$machine = [Microsoft.Win32.Registry]::LocalMachine\r\n"
-        "$all = [System.Security.AccessControl.AccessControlSections]'Owner, Group, Access'\r\n"
-        "function Open([string]$key, [string]$rights) {\r\n"
-        "    $machine.OpenSubKey($key, [Microsoft.Win32.RegistryKeyPermissionCheck]::ReadWriteSubTree,\r\n"
-        "                        [System.Security.AccessControl.RegistryRights]$rights)\r\n"
-        "}\r\n"
-        "function Under([string]$key) {\r\n"
-        "    $opened = $machine.OpenSubKey($key)\r\n"
-        "    if (-not $opened) { return }\r\n"
-        "    $key\r\n"
-        "    foreach ($name in $opened.GetSubKeyNames()) { Under \"$key\\$name\" }\r\n"
-        "}\r\n"
-        "function Descriptor([string]$key) {\r\n"
-        "    $opened = $machine.OpenSubKey($key)\r\n"
-        "    if (-not $opened) { return }\r\n"
-        "    $opened.GetAccessControl($all).GetSecurityDescriptorSddlForm($all)\r\n"
-        "    $opened.Dispose()\r\n"
-        "}\r\n"
-        "if ($Restore) {\r\n"
-        "    # From the lowest keys up: a parent that has its protection back may refuse what is below it. So does a "
-        "key\r\n"
-        "    # that is as it was, where this is done again.\r\n"
-        "    $refused = @()\r\n"
-        "    $rows = @(Import-Csv -LiteralPath $Saved)\r\n"
-        "    [array]::Reverse($rows)\r\n"
-        "    foreach ($row in $rows) {\r\n"
-        "        $now = Descriptor $row.Key\r\n"
-        "        if (-not $now -or $now -eq $row.Sddl) { continue }\r\n"
-        "        try {\r\n"
-        "            $security = New-Object System.Security.AccessControl.RegistrySecurity\r\n"
-        "            $security.SetSecurityDescriptorSddlForm($row.Sddl, $all)\r\n"
-        "            $opened = Open $row.Key 'ChangePermissions, TakeOwnership'\r\n"
-        "            $opened.SetAccessControl($security)\r\n"
-        "            $opened.Dispose()\r\n"
-        "        } catch { $refused += \"$($row.Key): $_\" }\r\n"
-        "    }\r\n"
-        "    if ($refused) { throw \"$Saved stays, since these are not as they were: $($refused -join '; ')\" }\r\n"
-        "    Remove-Item -LiteralPath $Saved\r\n"
-        "    return\r\n"
-        "}\r\n"
-        "if (Test-Path -LiteralPath $Saved) { throw \"$Saved is there: it holds what was before\" }\r\n"
-        "$administrators = New-Object System.Security.Principal.SecurityIdentifier 'S-1-5-32-544'\r\n"
-        "# Those that are there: of a key that is not, nothing comes.\r\n"
-        "$keys = @(\r\n");
+        to, "# SPDX-License-Identifier: MIT\r\n# Generated from reg/registration.def. Windows protects the keys of its "
+            "PLA: their owner is TrustedInstaller, and\r\n# administrators can only read. Run this as an administrator "
+            "before openplasrv /regserver /dropin:\r\n#   .\\allow-dropin.ps1            saves owner and descriptor of "
+            "each key, then lets administrators write\r\n#   .\\allow-dropin.ps1 -Restore   after openplasrv "
+            "/unregserver: owners and descriptors as they were\r\nparam([switch]$Restore, [string]$Saved = "
+            "\"$env:ProgramData\\OpenPLA-dropin-descriptors.csv\")\r\n$ErrorActionPreference = 'Stop'\r\nAdd-Type "
+            "-Namespace OpenPLA -Name Privileges -MemberDefinition '[DllImport(\"ntdll.dll\")] public static extern "
+            "int RtlAdjustPrivilege(int privilege, bool enable, bool thread, out bool was);'\r\n$was = $false\r\n# "
+            "SeTakeOwnership, SeBackup, SeRestore: what setting another owner needs.\r\nforeach ($privilege in 9, 17, "
+            "18) {\r\n    if ([OpenPLA.Privileges]::RtlAdjustPrivilege($privilege, $true, $false, [ref]$was)) {\r\n    "
+            "    throw 'this needs an administrator'\r\n    }\r\n}\r\n$machine = "
+            "[Microsoft.Win32.Registry]::LocalMachine\r\n$all = "
+            "[System.Security.AccessControl.AccessControlSections]'Owner, Group, Access'\r\nfunction "
+            "Open([string]$key, [string]$rights) {\r\n    $machine.OpenSubKey($key, "
+            "[Microsoft.Win32.RegistryKeyPermissionCheck]::ReadWriteSubTree,\r\n                        "
+            "[System.Security.AccessControl.RegistryRights]$rights)\r\n}\r\nfunction Under([string]$key) {\r\n    "
+            "$opened = $machine.OpenSubKey($key)\r\n    if (-not $opened) { return }\r\n    $key\r\n    foreach ($name "
+            "in $opened.GetSubKeyNames()) { Under \"$key\\$name\" }\r\n}\r\nfunction Descriptor([string]$key) {\r\n    "
+            "$opened = $machine.OpenSubKey($key)\r\n    if (-not $opened) { return }\r\n    "
+            "$opened.GetAccessControl($all).GetSecurityDescriptorSddlForm($all)\r\n    $opened.Dispose()\r\n}\r\nif "
+            "($Restore) {\r\n    # From the lowest keys up: a parent that has its protection back may refuse what is "
+            "below it. So does a key\r\n    # that is as it was, where this is done again.\r\n    $refused = @()\r\n   "
+            " $rows = @(Import-Csv -LiteralPath $Saved)\r\n    [array]::Reverse($rows)\r\n    foreach ($row in $rows) "
+            "{\r\n        $now = Descriptor $row.Key\r\n        if (-not $now -or $now -eq $row.Sddl) { continue }\r\n "
+            "       try {\r\n            $security = New-Object System.Security.AccessControl.RegistrySecurity\r\n     "
+            "       $security.SetSecurityDescriptorSddlForm($row.Sddl, $all)\r\n            $opened = Open $row.Key "
+            "'ChangePermissions, TakeOwnership'\r\n            $opened.SetAccessControl($security)\r\n            "
+            "$opened.Dispose()\r\n        } catch { $refused += \"$($row.Key): $_\" }\r\n    }\r\n    if ($refused) { "
+            "throw \"$Saved stays, since these are not as they were: $($refused -join '; ')\" }\r\n    Remove-Item "
+            "-LiteralPath $Saved\r\n    return\r\n}\r\nif (Test-Path -LiteralPath $Saved) { throw \"$Saved is there: "
+            "it holds what was before\" }\r\n$administrators = New-Object System.Security.Principal.SecurityIdentifier "
+            "'S-1-5-32-544'\r\n# Those that are there: of a key that is not, nothing comes.\r\n$keys = @(\r\n");
     HRESULT hr = walk_tops(REGISTRATION_DROPIN, to, "    Under '", "'\r\n");
     text_buffer_add(
         to, ")\r\n"
@@ -440,7 +408,7 @@ static HRESULT wxi_row(struct text_buffer *to, const struct registration_entry *
     if (e->kind > REGISTRATION_KEY_ONLY)
         return S_OK;
     if (e->kind == REGISTRATION_KEY_ONLY) {
-        /* Windows Installer's sign for the key alone, made and removed. */
+        /* Windows Installer's sign for only a key, created and removed. */
         text_buffer_format(to, "  <RegistryValue Root=\"HKLM\" Key=\"%s\" Name=\"*\" Type=\"string\" Value=\"\"/>\n",
                            e->key);
         return S_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of registration.def in the forms that administrators and installers take. The build makes them (reg/forms/build.sh). */
+/* Converts the table of registration.def to forms for administrators and installers. The build writes them
+   (reg/forms/build.sh). */
 #ifndef OPENPLA_REG_FORMS_H
 #define OPENPLA_REG_FORMS_H
 

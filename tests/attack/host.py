@@ -66,7 +66,7 @@ def open_folder(bin_folder):
             before = os.stat(path).st_mode
             os.chmod(path, mode)
             code, text = wine(os.path.join(folder, "openplasrv.exe"), "/regserver")
-            check(code == 1 and "0x80070005" in text and "can be changed by" in text and "/noservice" in text,
+            check(code == 1 and "0x80070005" in text and "can change it" in text and "/noservice" in text,
                   f"{path} with mode {mode:o}: {code} {text}")
             os.chmod(path, before)
     check(wine("reg", "query", key, "/ve")[1] == registered, "what is registered stays")

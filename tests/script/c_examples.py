@@ -56,7 +56,7 @@ def check_provider(name):
             expect(re.search(rf"<{element}>.*?<Value>{value}</Value>.*?</{element}>", provider.group()),
                    f"{element} is not {value}", output)
         expect(code == 0, f"control_provider: exit code {code}", output)
-        expect(re.search(rf"^Committed: {name}\n" + enabled % 5 + "Started\n" + enabled % 2 + r"(?:  remark: .*\n)*Changed\nProvider: disabled\n"
+        expect(re.search(rf"^Committed: {name}\n" + enabled % 5 + "Started\n" + enabled % 2 + r"(?:  note: .*\n)*Changed\nProvider: disabled\n"
                          r"Trace: C:\\.*\.etl\n" + event % (2, "error") + event % (4, "sent") + event % (5, "bytes") +
                          event % (2, "error") + r"Done\.\n\Z", output, re.M), "not what was asked for", output)
 
