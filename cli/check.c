@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla check: what of a set's definition this host can serve, before anybody starts it. */
+/* openpla check: checks whether this computer supports a set before it is started. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
@@ -32,11 +32,11 @@ static const char help_text[] =
     "\n"
     "Exit codes: 0 all supported, 1 failed, 2 wrong command line, 3 something is not supported.\n";
 
-/* One thing that a definition asks for. */
+/* An item that a definition requires. */
 struct wish {
     char *collector, *name;
     char *reason; /* NULL: it can be served */
-    bool ignored; /* of a setting: it does no harm */
+    bool ignored; /* of a setting: it has no effect */
 };
 struct wishes {
     struct wish *items;
@@ -44,11 +44,11 @@ struct wishes {
 };
 struct checked {
     struct wishes counters, providers, settings;
-    size_t ignored; /* of the settings: those that do no harm */
+    size_t ignored; /* number of settings without effect */
     struct counter_nearest nearest;
 };
 
-/* Can all be served that matters? */
+/* Whether all relevant items are supported. */
 static bool is_served(const struct checked *c)
 {
     return !c->counters.refused && !c->providers.refused && c->settings.count == c->ignored;
@@ -80,8 +80,8 @@ static HRESULT wishes_add(struct wishes *w, const char *collector, const char *n
     return S_OK;
 }
 
-/* Our own reason where we know one, else what PDH said, without the path that stands before it, and which counter is
-   near. */
+/* The reason from OpenPLA's tables if known, else PDH's message without the path before it, and the most similar
+   counter. */
 static HRESULT counter_refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
@@ -127,7 +127,7 @@ static void refusal_note(void *user, HRESULT reason, const char *path, const cha
     }
 }
 
-/* Each path by itself: so it is known which one gives nothing. */
+/* Each path in a separate query, to know which one has no counters. */
 static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const char *collector, char *path)
 {
     struct refusal r = {NULL, S_OK};
@@ -229,8 +229,8 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     return hr;
 }
 
-/* What reading and Commit have to tell of it. What is only ignored, as exports of Windows have it in plenty, is no
-   reason not to start the set. */
+/* Issues of reading and Commit. Ignored settings, which exports of Windows have in plenty, are no reason not to start
+   the set. */
 static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
     struct checked *c = user;
@@ -242,7 +242,7 @@ static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *
     return hr;
 }
 
-/* A start would fail for it, hours after the import perhaps. */
+/* A start would fail because of it, perhaps hours after the import. */
 static HRESULT check_root(struct checked *c, const struct data_collector_set *set)
 {
     char *root = host_expand_environment(set_root(set)), *reason = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla completion: a script for bash that completes the command lines of all verbs. It holds what the verbs' own
-   tables and pages of help say, and looks for sets where they are stored, so that no program is started when Tab is
-   pressed, which under Wine takes seconds. */
+/* openpla completion: a bash script that completes the command lines of all verbs. It contains the option tables of the
+   verbs and finds sets in the store's folders, so no program is started when Tab is pressed; under Wine that takes
+   seconds. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static const char driver[] =
     "}\n"
     "complete -o default -F _openpla openpla openpla.exe";
 
-/* The names under which Windows has the tools. */
+/* Windows' names of the tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
 struct heard {
@@ -90,7 +90,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* How long "CSV|TSV" is at the start of the text; 0: it is no choice of words, or one of what may be several. */
+/* The length of "CSV|TSV" at the start of the string; 0: not a choice of words, or several may be combined. */
 static size_t choice_length(const char *text)
 {
     size_t length = 0;
@@ -102,7 +102,7 @@ static size_t choice_length(const char *text)
     return choice && ends ? length : 0;
 }
 
-/* What stands behind the option in the verb's page, or of a page that is made of a table, in that. */
+/* The value's form from the verb's help page, or from its table. */
 static const char *form_of(const struct verb *verb, const struct option *option)
 {
     if (option->kind == OPTION_FORM)
@@ -141,7 +141,7 @@ static void put(struct heard *h, const char *dash, const char *word)
     h->begun = true;
 }
 
-/* One list of what a verb and its sub-verb know; a sub-verb's tables may come in parts. */
+/* A list of a verb and its sub-verb; the tables of a sub-verb may come in parts. */
 static void put_words(void *user, const char *sub, const struct option *options, size_t count)
 {
     struct heard *h = user;

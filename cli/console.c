@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What verbs say to people and ask them: messages, a terminal's page, the percentage of long work, questions. */
+/* Messages, the console's code page, progress, and questions. */
 #include "cli/cli.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 #endif
 
-/* Whether messages have the form and the place of those of Windows' tools (DECISIONS 130). */
+/* Whether messages have the form and stream of Windows' tools (DECISIONS 130). */
 static bool as_windows;
 
 void cli_speak_as_windows(int argc, char **argv)
@@ -41,7 +41,7 @@ bool cli_wants_json(int argc, char **argv)
     return false;
 }
 
-/* Of a message: programs split what Windows' tools write at CR LF. */
+/* The end of a message line: programs split the output of Windows' tools at CR LF. */
 static const char *line_end(void)
 {
     return as_windows ? "\r\n" : "\n";
@@ -76,7 +76,7 @@ int cli_usage(const char *verb, const char *format, ...)
 #ifdef _WIN32
 bool screen_is_terminal(FILE *stream)
 {
-    DWORD mode; /* NUL and printers are character devices too, but no console */
+    DWORD mode; /* NUL and printers are character devices too, but not consoles */
     return GetConsoleMode((HANDLE)_get_osfhandle(_fileno(stream)), &mode);
 }
 
@@ -103,7 +103,7 @@ bool screen_clear(void)
 }
 #endif
 
-/* ---- the percentage that long work shows ---- */
+/* ---- progress ---- */
 
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total)
 {
@@ -132,7 +132,7 @@ void cli_progress_end(struct cli_progress *p)
     }
 }
 
-/* ---- what people are asked, and the times that they say ---- */
+/* ---- questions, and times on command lines ---- */
 
 int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local)
 {
@@ -159,7 +159,7 @@ static bool input_comes(void)
     return true;
 }
 #else
-/* False: the user wants an end, which while signals are blocked does not end the reading of a terminal. */
+/* False: the user wants to exit; while signals are blocked they do not end a read of the terminal. */
 static bool input_comes(void)
 {
     enum { AGAIN = 100 /* ms */ };
@@ -177,7 +177,7 @@ bool cli_may_overwrite(const char *path)
     fprintf(cli_messages(), "'%s' already exists. Overwrite it? [y/n] ", path);
     fflush(cli_messages());
     const bool answered = input_comes() && fgets(answer, sizeof answer, stdin);
-    if (!answered) /* what follows is a line of its own */
+    if (!answered) /* the next output starts on a new line */
         fputc('\n', cli_messages());
     return answered && (*answer == 'y' || *answer == 'Y');
 }

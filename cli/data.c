@@ -57,8 +57,8 @@ static HRESULT add_first_name(struct texts *own, const char *name)
     return first ? texts_give(own, first) : E_OUTOFMEMORY;
 }
 
-/* By the first names of the set's folders, sorted, as there may be thousands of both. Of one that cannot be looked at
-   nobody knows whether it is another's. */
+/* Searches the sorted names of the set's folders, as there may be thousands of both. Unreadable folders are not listed
+   as foreign. */
 static HRESULT find_others(struct looked *l)
 {
     struct texts all = {0}, own = {0};
@@ -263,8 +263,7 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
     return hr;
 }
 
-/* A folder that is there may be written in several ways: with a separator behind it, from the current one, by a link.
- */
+/* An existing folder may be written in several ways: with a separator at its end, relative, by a link. */
 static bool is_asked_for(const struct showing *s, const char *root)
 {
     struct folder_identity identity;
@@ -276,7 +275,7 @@ static bool is_asked_for(const struct showing *s, const char *root)
     return false;
 }
 
-/* A definition that cannot be read has no folder that could be known. */
+/* The folder of an unreadable definition is unknown. */
 static HRESULT try_set(struct showing *s, const char *space, const char *name, const char *xml, size_t size)
 {
     char *root = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla events: what happened to the sets. */
+/* openpla events: shows the journal of the sets. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 
 #define VERB    "events"
-#define LOOK_MS 1000 /* while it follows, in case the folder's watch tells nothing */
+#define LOOK_MS 1000 /* polling interval while following, in case the folder's watch reports nothing */
 
 struct choice {
     const char *set, *level;
     uint32_t id, last, max;
     bool follow, json;
-    enum journal_level worst; /* shown: this level and what is worse */
+    enum journal_level worst; /* show this level and more severe ones */
 };
 
 static const struct {
@@ -34,7 +34,7 @@ static const char *level_name(enum journal_level level)
     return "";
 }
 
-/* Of which set the event tells: its first field, but for those that tell of none. */
+/* The set of the event: its first field, except for events without a set. */
 static const char *set_of(const struct journal_entry *e)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -51,7 +51,7 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
-/* The journal's fields are texts; these are always numbers, while a set or a file may be called 7. */
+/* The journal's fields are strings; these are always numbers, while a set or a file may be named 7. */
 static bool is_number_field(const char *name)
 {
     static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",
@@ -93,7 +93,7 @@ static void print_text(const struct journal_entry *e)
     printf("\n");
 }
 
-/* Shows what there is, but for the first `skipped` that are chosen. *seen: how many were chosen. */
+/* Shows the selected events after the first `skipped`. *seen: how many were selected. */
 static HRESULT event_show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown,
                           uint64_t *seen)
 {

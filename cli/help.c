@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla help: which verbs there are and what each takes, as their own tables say. And openpla version. */
+/* openpla help: the verbs and their options, from their tables. And openpla version. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
@@ -14,7 +14,7 @@ const struct verb *help_find_verb(const char *name)
     return NULL;
 }
 
-/* ---- who takes what ---- */
+/* ---- sub-verbs ---- */
 
 /* The first words of a verb's sub-verbs, each once. */
 static void hear_sub_verb(void *user, const char *sub, const struct option *options, size_t count)

@@ -11,8 +11,8 @@
 static HANDLE asked, done;
 static int begun;
 
-/* On a thread of the system's. When the window closes, the session ends or the machine goes down, the process dies as
-   soon as this returns: the loop gets a while to end its file. */
+/* Runs on a system thread. When the window closes, the session ends or the system shuts down, the process is terminated
+   as soon as this returns, so wait for the loop to complete its file. */
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);
@@ -35,7 +35,7 @@ bool interrupt_wait(uint32_t timeout_ms)
     return WaitForSingleObject(asked, timeout_ms) == WAIT_OBJECT_0;
 }
 
-/* The events stay for a handler that may still run. */
+/* The events are not closed, because a handler may still run. */
 void interrupt_end(void)
 {
     if (--begun != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla.exe: finds the verb and runs it. Exit codes: enum cli_exit. What a verb gives goes to stdout, everything else
-   (errors, remarks, progress) to stderr, both in UTF-8. */
+/* openpla.exe: finds the verb and runs it. Exit codes: enum cli_exit. Results go to stdout, everything else (errors,
+   warnings, progress) to stderr, both in UTF-8. */
 #include "cli/cli.h"
 #include "engine/base/memory.h"
 
@@ -26,7 +26,7 @@ const struct verb *const cli_verbs[] = {
     &verb_unlodctr, &verb_version,    NULL,
 };
 
-/* The verb whose name the program has: logman.exe is a copy of openpla.exe. */
+/* The verb that the program is named after: logman.exe is a copy of openpla.exe. */
 static const struct verb *own_verb(const char *program)
 {
     char name[16];
@@ -68,7 +68,7 @@ static int verb_run_line(int argc, char **argv)
     int result = verb->run(argc - at, argv + at);
     if (options_help_wanted())
         result = help_print(verb, 0, NULL);
-    /* A full disk or a closed pipe shows at the latest here. */
+    /* A full disk or a closed pipe is detected here at the latest. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "openpla %s: cannot write the output\n", verb->name);
         result = result == CLI_DONE || result == CLI_REMARKS ? CLI_FAILED : result;
@@ -105,7 +105,7 @@ int wmain(int argc, WCHAR **argv)
         fputs("openpla: out of memory\n", stderr);
         return CLI_FAILED;
     }
-    /* Lines end as the verb writes them; the console is told that they are UTF-8. */
+    /* Lines end as the verb writes them; the console is set to UTF-8. */
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
     console_page = GetConsoleOutputCP();

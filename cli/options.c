@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a verb's command line, and what -config FILE adds to it, or tells what it may hold. */
+/* Parses a verb's command line and the files of -config, or reports the verb's options. */
 #include "cli/cli.h"
 #include "engine/base/memory.h"
 
 #include <string.h>
 
-/* Who has asked for the options of a verb, and of which sub-verb they are told now. */
+/* The receiver of a verb's options, and the current sub-verb. */
 static struct {
     options_heard *heard;
     void *user;
@@ -45,7 +45,7 @@ bool cli_asks_for_help(const char *argument)
            text_equal_nocase(argument, "--help");
 }
 
-/* ---- verbs of verbs ---- */
+/* ---- sub-verbs ---- */
 
 static int no_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, const char *word)
 {
@@ -91,15 +91,15 @@ int cli_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, i
     return no_sub_verb(verb, verbs, count, argc ? argv[0] : NULL);
 }
 
-/* ---- what was mistyped ---- */
+/* ---- mistyped words ---- */
 
 static bool same_letter(char a, char b)
 {
     return (a | 0x20) == (b | 0x20);
 }
 
-/* How often a letter is put in, left out, another one, or has changed places with its neighbour (Damerau), in any case.
-   UINT32_MAX for words that are no names. */
+/* The number of letters that were inserted, omitted, replaced or swapped with their neighbour (Damerau), case-
+   insensitive. UINT32_MAX for words that are not names. */
 static unsigned letters_between(const char *a, const char *b)
 {
     enum { MOST = 127 };
@@ -130,7 +130,7 @@ void nearest_consider(struct nearest *n, const char *name)
 {
     const size_t length = strlen(n->word);
     const unsigned most = length > 12 ? 3 : length > 4 ? 2 : 1, distance = letters_between(n->word, name);
-    /* A word of one letter is near to any other one. */
+    /* A word of one letter is similar to any other one. */
     if (distance <= most && distance < strlen(name) && (!n->name || distance < n->distance)) {
         n->name = name;
         n->distance = distance;
@@ -148,11 +148,11 @@ static int no_such_option(const char *verb, const char *argument, const struct o
 
 /* ---- options ---- */
 
-/* The option that an argument names, NULL when it names none. */
+/* The option that an argument names; NULL: none. */
 static const struct option *find_option(const char *argument, const struct option *options, size_t count)
 {
     const char *name = argument;
-    /* En and em dashes are what web pages make of it. */
+    /* En and em dashes, into which web pages turn hyphens. */
     const bool dash = strncmp(argument, "\xE2\x80\x93", 3) == 0 || strncmp(argument, "\xE2\x80\x94", 3) == 0;
     if (dash || argument[0] == '-' || argument[0] == '/') {
         name += dash ? 3 : argument[0] == '-' && argument[1] == '-' ? 2 : 1;
@@ -163,7 +163,7 @@ static const struct option *find_option(const char *argument, const struct optio
     return NULL;
 }
 
-/* "-5" and "-" are values, "-x" should have been an option. */
+/* "-5" and "-" are values; "-x" is an unknown option. */
 static bool looks_like_option(const char *argument)
 {
     return argument[0] == '-' && argument[1] && (argument[1] < '0' || argument[1] > '9');
@@ -268,7 +268,7 @@ static HRESULT add_words(const char *line, struct texts *out)
     return hr;
 }
 
-/* "[o]" names an option whose values are the lines that follow; "-o out.csv" is a piece of a command line. */
+/* "[o]" names an option whose values are on the following lines; "-o out.csv" is a part of a command line. */
 static HRESULT add_settings(const char *path, struct texts *out)
 {
     struct texts lines = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that verbs write, and texts and logs as people are told of them. */
+/* Output files of verbs, and strings and logs as they are shown to people. */
 #include "cli/output.h"
 
 #include "cli/cli.h"
@@ -28,13 +28,13 @@ static bool is_link(const char *path)
     return file_ownership(path, &about) == S_OK && about.is_link;
 }
 
-/* Where the file at that path is written until it is whole. */
+/* The temporary file of that path. */
 static char *partial_path(const char *path)
 {
     return text_format("%s.partial", path);
 }
 
-/* A file of its name would take its place. */
+/* Devices and links are written directly; a renamed file would replace them. */
 static bool is_written_in_place(const char *path)
 {
     return is_device(path) || is_link(path);
@@ -54,7 +54,7 @@ HRESULT output_check_input(const char *path, const char *input)
                : S_OK;
 }
 
-/* From now on the file is ours: who else writes one of that name has it open meanwhile. */
+/* Creates the temporary file. Another process that writes the same output has it open, so only one succeeds. */
 static HRESULT partial_create(const char *path, const char *partial, bool copied)
 {
     enum { BLOCK = 1 << 18 };
@@ -133,7 +133,7 @@ void output_close(struct output *o)
     *o = (struct output){0};
 }
 
-/* C0, DEL, C1, and the marks that turn or embed directions. */
+/* C0, DEL, C1, and the characters that change or embed writing directions. */
 static bool is_hidden(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What verbs write: files, texts and logs as people are told of them, JSON. */
+/* Output of verbs: files, strings and logs as they are shown to people, JSON. */
 #ifndef OPENPLA_OUTPUT_H
 #define OPENPLA_OUTPUT_H
 
@@ -10,48 +10,46 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A file that a verb writes: its name has the old file, or none, until the new one is whole. Whatever ends the program
-   leaves no part of a file under the name; where the program can still tidy up, as after Ctrl+C and SIGTERM, it leaves
-   nothing at all. A log of typeperf is written under its final name, because others read it while it grows (DECISIONS
-   131).
+/* An output file. Until it is complete, its name belongs to the old file or to none, so no partial file is left under
+   the name, however the program ends. If the program can clean up, as after Ctrl+C and SIGTERM, it leaves nothing.
+   typeperf writes its log under the final name, because others read it while it grows (DECISIONS 131).
    Zero-initialise. */
 struct output {
     const char *path; /* borrowed */
-    char *partial;    /* written until it is whole; NULL: the path itself, of a device, a pipe or a link */
+    char *partial;    /* the temporary file; NULL: a device, a pipe or a link, which is written directly */
 };
 enum output_over {
-    OUTPUT_ASK,      /* what has the name is replaced if the user says so */
-    OUTPUT_REPLACE,  /* unasked */
-    OUTPUT_CONTINUE, /* it is continued: what is written to begins as a copy of it */
+    OUTPUT_ASK,      /* replace an existing file if the user agrees */
+    OUTPUT_REPLACE,  /* replace it without asking */
+    OUTPUT_CONTINUE, /* append: the temporary file begins as a copy of it */
 };
-/* Before output_begin, of each file that is read while the output is written. E_INVALIDARG: `input` is the output
-   itself, or the file that output_begin would replace as a killed program's. */
+/* Call it before output_begin for each file that is read while the output is written. E_INVALIDARG: `input` is the
+   output, or the leftover temporary file that output_begin would overwrite. */
 HRESULT output_check_input(const char *path, const char *input);
-/* Makes the file that is written to. ERROR_ALREADY_EXISTS' HRESULT: a folder, or the user has refused. */
+/* Creates the temporary file. HRESULT of ERROR_ALREADY_EXISTS: a folder, or the user refused. */
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
-/* Where to write to. */
+/* The path to write to. */
 const char *output_path(const struct output *o);
-/* A failure while output_path is written, told of the file that the user named. */
+/* Reports a failure of writing output_path under the name that the user gave. */
 HRESULT output_failed(const struct output *o, HRESULT hr);
-/* Takes the name, in place of what has it. The file is closed by now. */
+/* Renames the closed temporary file to its final name. */
 HRESULT output_finish(struct output *o);
-/* Deletes what is not finished. */
+/* Deletes the temporary file if it was not finished. */
 void output_close(struct output *o);
 
-/* Texts of other people's files on a terminal: what would move the cursor, end the line or turn the direction of
-   writing is written out.
-   Line ends and tabs as \n, \r and \t, other controls as \u and four digits. */
+/* Makes strings from files safe for a terminal: line ends and tabs become \n, \r and \t; other control characters and
+   those that change the direction of writing become \u and four digits. */
 void add_shown(struct text_buffer *b, const char *text);
-/* Places on the line, one for each character. */
+/* The number of columns on the terminal. */
 size_t shown_width(const char *shown);
-/* Blanks behind it in a column of `width`, as printf's %*s takes them, whose own %-39s counts bytes. */
+/* The number of blanks that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
 int shown_room(const char *shown, size_t width);
 /* To stdout. */
 void print_shown(const char *text);
 
-/* What the log is: "CSV", "Binary". */
+/* The name of the log's format: "CSV", "Binary". */
 const char *format_name(const struct log_reader *reader);
-/* "3/4/2021 9:51:39" as Windows' tools say times; `utc` in the zone. */
+/* "3/4/2021 9:51:39" as Windows' tools print times; `utc` is converted to the zone. */
 char *format_time(int64_t utc, const struct log_zone *zone);
 /* "2021-03-04T09:51:39.073Z" */
 char *format_iso_time(int64_t utc);
@@ -62,18 +60,18 @@ struct json {
     FILE *out;
     int depth;
     bool filled[JSON_DEPTH];   /* the list at this depth has an element */
-    char brackets[JSON_DEPTH]; /* which it was begun by */
+    char brackets[JSON_DEPTH]; /* its opening bracket */
     bool compact;              /* on one line */
 };
 
-/* `name` is the member's name inside an object and NULL inside an array or at the top. At the end of the outermost
-   value a newline is written. Texts are UTF-8; NULL is null, and so is a number that is not finite. */
+/* `name` is the member's name inside an object, and NULL inside an array or at the top. A newline follows the outermost
+   value. Strings are UTF-8; NULL and numbers that are not finite become null. */
 void json_begin(struct json *j, const char *name, char bracket /* '{' or '[' */);
 void json_end(struct json *j, char bracket /* '}' or ']' */);
 void json_text(struct json *j, const char *name, const char *text);
 void json_integer(struct json *j, const char *name, int64_t value);
 void json_number(struct json *j, const char *name, double value);
-/* The text as a number where it is one, digit by digit; else as a text. */
+/* The string as a number, digit by digit, if it is one; else as a string. */
 void json_number_text(struct json *j, const char *name, const char *text);
 void json_bool(struct json *j, const char *name, bool value);
 

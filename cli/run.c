@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run: starts a program so that what it does with events arrives in OpenPLA's sessions. */
+/* openpla run: starts a program so that OpenPLA's sessions receive its events. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -10,18 +10,18 @@
 #include <windows.h>
 #include <string.h>
 
-/* Wine: of some thousand processes one dies before anything of its program has run. */
+/* Under Wine one of some thousand processes dies before its program has run. */
 #define BIRTHS 5
 
 struct reached {
     bool children;
     char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as injection_into_process takes it */
-    const WCHAR *line; /* the program's command line, as we were given it */
+    const WCHAR *line; /* the program's command line, unchanged */
     PROCESS_INFORMATION started;
 };
 
-/* Behind one argument of a command line and the blanks that follow it, as the C runtime takes it apart. The first one
-   is a path, in which a backslash is no escape. */
+/* Skips one argument of a command line and the blanks after it, as the C runtime does. The first argument is a path, in
+   which a backslash is not an escape. */
 static const WCHAR *skip_argument(const WCHAR *at, bool first)
 {
     size_t backslashes = 0;
@@ -42,7 +42,7 @@ static HRESULT read_file(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* The file that Windows would start for that name. */
+/* The file that Windows would start for this name. */
 static HRESULT find_program(const char *name, char **out)
 {
     const DWORD room = 32768;
@@ -60,7 +60,7 @@ static HRESULT find_program(const char *name, char **out)
     return hr;
 }
 
-/* Before it is started: Wine starts programs of the host as well, at once and without a handle (behaviour 24). */
+/* Checked before the start: Wine also starts programs of the host OS, at once and without a handle (behaviour 24). */
 static HRESULT check_program(const char *path)
 {
     struct file *f;
@@ -94,7 +94,7 @@ static HRESULT find_dll(char **out)
     return hr;
 }
 
-/* With our own streams, window and what the C runtime hands on, as if who started us had started it. */
+/* Passes on our streams, window and the C runtime's inherited handles, as if our parent had started it. */
 static BOOL process_create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup;
@@ -130,7 +130,7 @@ static HRESULT process_start(struct reached *r)
     return hr;
 }
 
-/* The program has the same from the console, and says what becomes of it. */
+/* The program receives Ctrl+C from the console too, and decides. */
 static BOOL WINAPI on_control(DWORD control)
 {
     return control == CTRL_C_EVENT || control == CTRL_BREAK_EVENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla task: the tasks that sets and alerts start, where there is no Task Scheduler that works. */
+/* openpla task: manages the tasks that sets and alerts start, where Task Scheduler does not work. */
 #include "engine/pla/task.h"
 
 #include "cli/cli.h"
@@ -21,12 +21,12 @@ struct choice {
     uint32_t limit, timeout;
     bool force, json;
     struct texts operands; /* the task's name, and the program of one that is added */
-    int rest;              /* where the words begin that are the task's */
+    int rest;              /* index of the task's first own word */
 };
 
 static const char *const with_value[] = {"-xml", "-folder", "-limit", "-timeout"};
 
-/* Options end with the last of so many operands: what follows is the task's, whatever it looks like. */
+/* Options end after this many operands: all that follows belongs to the task. */
 static int find_rest(int argc, char **argv, int operands)
 {
     int at = 0;
@@ -57,7 +57,7 @@ static int choice_parse(int argc, char **argv, int operands, struct choice *c)
 
 /* ---- add ---- */
 
-/* Words as one command line. $(Arg0) stays outside of quotes, where it is as many arguments as a start has. */
+/* Joins words to a command line. $(Arg0) stays outside of quotes, because it may become several arguments. */
 static HRESULT words_to_line(int argc, char **argv, char **out)
 {
     struct text_buffer b = {0};

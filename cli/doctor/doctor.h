@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of openpla doctor, and what they find. None of them changes anything. */
+/* The checks of openpla doctor and their findings. None of them changes anything. */
 #ifndef OPENPLA_CLI_DOCTOR_H
 #define OPENPLA_CLI_DOCTOR_H
 
@@ -18,18 +18,18 @@ struct doctor_finding {
     enum doctor_id id;
     char *what, *remedy; /* from memory_alloc */
 };
-/* Zero-initialise but for the options. */
+/* Zero-initialise, and set the options. */
 struct doctor {
     uint64_t room; /* bytes; a disk with less is low, one with a tenth of it full */
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;
-    char *folder; /* that is registered, from memory_alloc; NULL: none, then the program's own counts */
+    char *folder; /* the registered one, from memory_alloc; NULL: none, then the program's folder is used */
 };
-/* Adds a finding. `about`: what its table's "{}" stands for, may be NULL. E_OUTOFMEMORY. */
+/* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Each fails only where memory is out: what cannot be looked at is a finding. */
+/* Each fails only when out of memory: whatever cannot be checked is a finding. */
 HRESULT doctor_check_store(struct doctor *d);    /* its files, its sets with their runs, its disk, its clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* of traces */
 HRESULT doctor_check_host(struct doctor *d);     /* the kernel's files, databases, the zone, counters */
@@ -37,10 +37,10 @@ HRESULT doctor_check_host(struct doctor *d);     /* the kernel's files, database
 HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder */
 HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
-HRESULT doctor_check_ports(struct doctor *d);  /* behind the service's check */
+HRESULT doctor_check_ports(struct doctor *d);  /* after doctor_check_service */
 HRESULT doctor_check_wine(struct doctor *d);
 #endif
-/* When the file was written last, as clock_utc; 0: there is none, or it cannot be told. */
+/* The file's last write time, as clock_utc; 0: it does not exist or the time is unknown. */
 int64_t doctor_file_written(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: what this host lets OpenPLA use. */
+/* openpla doctor: what OpenPLA needs of the host OS. */
 #include "engine/base/host.h"
 
 #include "cli/doctor/doctor.h"
@@ -29,7 +29,7 @@ static HRESULT check_tracefs(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_NO_TRACEFS, NULL, "%s", error_text(hr));
 }
 
-/* Process 1 is always there, and another user's to whom it is hidden. */
+/* Process 1 always exists, and belongs to another user if processes are hidden. */
 static HRESULT check_proc(struct doctor *d)
 {
     char *text;

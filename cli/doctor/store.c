@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: the files of the sets, what their runs have left, the room where they write, the clock, and the
-   sessions of traces. Files are read as they lie, by no function of the store that tidies up meanwhile. */
+/* openpla doctor: the files of the sets, their runs, free disk space, the clock, and trace sessions. Reads the files
+   directly, without functions of the store that would clean up. */
 #include "engine/pla/store.h"
 
 #include "cli/doctor/doctor.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MINUTE      (INT64_C(60) * 10000000)
-#define AHEAD       (5 * MINUTE) /* two computers of a share differ as much without harm */
+#define AHEAD       (5 * MINUTE) /* two computers of a share may differ this much */
 #define MOST_FAULTS 20           /* of one kind; the rest is a number */
 
 struct looking {
@@ -25,12 +25,12 @@ struct looking {
     int64_t newest;       /* what was written last */
     char newest_path[512];
     uint32_t faults;
-    bool locked; /* who waits for the lock of each set would wait for minutes */
+    bool locked; /* waiting for the lock of each set could take minutes */
 };
 
 /* ---- what store check finds ---- */
 
-/* A record has the number of the set's next run: -mend leaves it, or moves it away if it is corrupt. */
+/* A record holds the number of the set's next run: -repair keeps it, or moves it away if it is corrupt. */
 static enum doctor_id id_of_damage(const struct store_finding *f)
 {
     if (strcmp(path_extension(f->path), ".run") != 0)
@@ -74,7 +74,7 @@ static HRESULT check_files(struct looking *l)
 
 /* ---- runs ---- */
 
-/* A record says that a run goes on, and no process runs it. */
+/* A record says that a run is active, but no process runs it. */
 static HRESULT check_run(struct looking *l, const char *space, const char *name)
 {
     struct run_host host;
@@ -99,7 +99,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
 #endif
     }
     memory_free(full);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check tells of what cannot be read */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check reports unreadable files */
         error_clear();
         hr = S_OK;
     }
@@ -113,7 +113,7 @@ static HRESULT add_folder(struct looking *l, const char *root)
     char *path = host_expand_environment(root);
     if (!path)
         return E_OUTOFMEMORY;
-    /* The nearest that is there: the rest is made by the first run. */
+    /* The nearest existing folder: the first run creates the rest. */
     while (*path && !folder_exists(path)) {
         char *above = path_folder(path);
         if (!above || strcmp(above, path) == 0) {
@@ -134,7 +134,7 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-/* `name` NULL: it is not known, and so neither is its run. What is wrong with the XML store check tells. */
+/* `name` NULL: the name is unknown, and so is its run. store check reports errors of the XML. */
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
@@ -166,7 +166,7 @@ static HRESULT see_definition(struct looking *l, const char *space, const char *
     return hr;
 }
 
-/* The sets that the program brings have no definition in the store, only what their runs leave. */
+/* The built-in sets have no definition in the store, only the files of their runs. */
 static HRESULT see_system_sets(struct looking *l)
 {
     HRESULT hr = S_OK;
@@ -177,7 +177,7 @@ static HRESULT see_system_sets(struct looking *l)
         run_record_free(&record);
         if (has_run)
             hr = see_set(l, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
-        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check tells of what cannot be read */
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check reports unreadable files */
             error_clear();
             hr = S_OK;
         }
@@ -213,7 +213,7 @@ static HRESULT see_folder(struct looking *l, const char *space, const char *fold
     HRESULT hr = folder_each_file(folder, see_file, &p);
     if (hr == E_OUTOFMEMORY)
         return hr;
-    error_clear(); /* store check tells of it */
+    error_clear(); /* store check reports it */
     return S_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor under Windows and Wine: what is registered and the files that it names, Wine itself, the service,
-   whether the server answers, and whether somebody listens where counters are to be offered to others. */
+/* openpla doctor under Windows and Wine: the registration and its files, Wine itself, the service, whether the server
+   answers, and whether a program listens on the port where counters are offered. */
 #include "cli/doctor/doctor.h"
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
@@ -100,7 +100,7 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
                        f->expected ? "\"" : "", f->expected ? f->expected : "absent", f->expected ? "\"" : "");
 }
 
-/* Wine that runs programs with 32 bits has their system folder filled. */
+/* A Wine that runs 32-bit programs has files in their system folder. */
 static bool runs_32(void)
 {
     char *path = host_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
@@ -269,7 +269,7 @@ HRESULT doctor_check_service(struct doctor *d)
 
 /* ---- the server ---- */
 
-/* Outlives its asker where the server hangs: it is left to the end of the process then. */
+/* Freed only at exit if the server hangs, because the thread still uses it. */
 struct question {
     HRESULT answer;
     char text[1024];
@@ -302,7 +302,7 @@ static HRESULT server_check_answer(struct doctor *d, const struct question *q)
     return doctor_find(d, id, NULL, "the server answered a query with: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
-/* A service that does not run is not started for this, and what is missing already needs no second finding. */
+/* Does not start a stopped service, and adds no second finding for what is already missing. */
 static bool is_worth_asking(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -344,7 +344,7 @@ HRESULT doctor_check_server(struct doctor *d)
 
 #define ANSWER_SECONDS 2
 
-/* Whether a connection from this computer is taken. */
+/* Whether the port accepts a connection from this computer. */
 static bool is_open(uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -369,7 +369,7 @@ static bool is_open(uint16_t port)
     return open;
 }
 
-/* Without the service nobody listens, which has a finding of its own. */
+/* Without the service no program listens, and that is another finding. */
 static bool is_expected(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)

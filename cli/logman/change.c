@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options of a line make of a set and its collector, and of the set's schedule. */
+/* Applies the options of a line to a set, its collector and its schedule. */
 #include "cli/cli.h"
 #include "cli/logman/line.h"
 #include "cli/logman/logman.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Puts a number, a flag as 0 or 1. */
+/* Sets a number, or a flag as 0 or 1. */
 static HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number)
 {
     const struct property *p = class_property(o->class, property);
@@ -146,9 +146,8 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
     return hr;
 }
 
-/* -b, -e, -r, -m: when a set is started and ended.
-   The set's first schedule, which is made when there is none. A schedule has no time of its end: from -b and -e comes
-   the set's Duration unless -rf says it. E_INVALIDARG. */
+/* -b, -e, -r, -m: when a set is started and stopped. Changes the set's first schedule, and creates it if needed. A
+   schedule has no end time: -b and -e set the set's Duration unless -rf is given. E_INVALIDARG. */
 static HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
 {
     const struct logman_option *manual = logman_option(line, LOGMAN_MANUAL),
@@ -217,7 +216,7 @@ static HRESULT remark(const struct change *c, char *text)
 
 /* ---- lists ---- */
 
-/* What begins an item of its own behind the one before; another word belongs to that, as paths with blanks do without
+/* Whether a word begins a new item; other words are joined to the previous item, as for paths with blanks without
    quotes. */
 static bool begins_path(const char *word, const char *before)
 {
@@ -406,7 +405,7 @@ static bool is_absolute(const char *path)
     return *path == '%' || *path == '\\' || *path == '/' || (*path && path[1] == ':');
 }
 
-/* A file's extension of the kind is put on by the engine. */
+/* The engine appends the extension of the format. */
 static void cut_extension(char *file)
 {
     static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl", ".xml"};
@@ -550,7 +549,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* Of a session nothing but its own mode says it. */
+    /* For a session, only its own mode says it. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)
@@ -595,7 +594,7 @@ static HRESULT put_trace(const struct change *c)
 
 /* ---- all ---- */
 
-/* File options are passed over where a collector writes none: Commit has a remark on them. */
+/* File options of a collector that writes no file are skipped: Commit has a note on them. */
 static HRESULT check_uses(const struct change *c)
 {
     static const struct {

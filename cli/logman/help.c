@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What help and completion say of logman, and what it advises where a line is not what people meant. */
+/* logman's help and completion, and advice for lines that do not do what people expect. */
 #include "cli/cli.h"
 #include "cli/logman/logman.h"
 #include "engine/base/file.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What stands behind `name` in a line of the verb, what the verb does, and lines that show it. */
+/* The line after `openpla logman`, the description of the verb, and examples. */
 struct topic {
     const char *use, *text, *examples;
 };
@@ -61,7 +61,7 @@ static const char times_text[] =
     "A TIME is seconds, mm:ss or hh:mm:ss. --x undoes -x where both are shown. Options may begin with /.\n"
     "The exit code is 0 or the HRESULT.\n";
 
-/* Whether help of the verb and, where it has one, the adverb (else 0) shows the option. */
+/* Whether the help of the verb and adverb (0: none) lists the option. */
 static bool is_shown(const struct logman_row *row, unsigned verbs, unsigned adverb)
 {
     const bool starts = verbs == 1u << LOGMAN_START;
@@ -94,7 +94,7 @@ static HRESULT show_options(unsigned verbs, unsigned adverb)
     return hr;
 }
 
-/* Each line of a topic's, behind the program's name. */
+/* Prints each line with the program's name. */
 static void show_use(const char *use)
 {
     while (*use) {
@@ -205,7 +205,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
 {
     static const struct {
         unsigned verbs; /* 1 << enum logman_verb */
-        int session;    /* -1: with -ets and without */
+        int session;    /* -1: with and without -ets */
         uint32_t code;
         const char *text;
     } advice[] = {
@@ -238,7 +238,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     return NULL;
 }
 
-/* ---- what is done, and is not what was meant ---- */
+/* ---- notes on lines that do something else than expected ---- */
 
 static bool is_set(struct object *o, const char *property)
 {
@@ -259,7 +259,7 @@ static HRESULT say(struct texts *remarks, char *text)
     return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
 }
 
-/* "00:05" was meant as five minutes by who thinks of a clock. */
+/* "00:05" may have been meant as five minutes. */
 static HRESULT warn_of_times(const struct logman_line *line, struct texts *remarks)
 {
     static const enum logman_use times[] = {LOGMAN_INTERVAL, LOGMAN_RUN_FOR, LOGMAN_NEW_FILES, LOGMAN_FLUSH_TIMER};
@@ -278,7 +278,7 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *remar
     return hr;
 }
 
-/* A day is month/day/year, but where there is no such month. */
+/* A date is month/day/year, unless there is no such month. */
 static HRESULT warn_of_days(const struct logman_line *line, struct texts *remarks)
 {
     static const enum logman_use moments[] = {LOGMAN_BEGIN, LOGMAN_END};
@@ -294,7 +294,7 @@ static HRESULT warn_of_days(const struct logman_line *line, struct texts *remark
     return hr;
 }
 
-/* What becomes of the log is not what its options seem to say. */
+/* Notes on logs that will not be what the options suggest. */
 static HRESULT warn_of_log(const struct logman_line *line, struct object *set, struct object *collector,
                            struct texts *remarks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a command line apart: verb anywhere, options by dash or slash, lists up to the next option. And the values of
+/* Parses a command line: verb anywhere, options by dash or slash, lists up to the next option. And the values of
    options: numbers, times, days, modes. */
 #include "cli/logman/line.h"
 
@@ -87,7 +87,7 @@ static bool is_half_of_day(const char *word)
     return text_equal_nocase(word, "AM") || text_equal_nocase(word, "PM");
 }
 
-/* Whether the word can be one of a moment's: a day, a time of day, AM or PM. */
+/* Whether the word can be part of a time: a date, a time of day, AM or PM. */
 static bool logman_is_moment(const char *word)
 {
     return is_half_of_day(word) || (*word >= '0' && *word <= '9' && strpbrk(word, ":/-.") != NULL);
@@ -293,7 +293,7 @@ static const struct logman_word *find_word(const struct logman_word *words, cons
     return NULL;
 }
 
-/* What stands behind the dash, NULL: there is none. *dashes is 2 for "--"; *foreign: it is one of typography. */
+/* The string after the dash, NULL: no dash. *dashes is 2 for "--"; *foreign: an en or em dash. */
 static const char *behind_dash(const char *word, int *dashes, bool *foreign)
 {
     *dashes = 1;
@@ -321,7 +321,7 @@ static int find_option(const char *word, bool *negated, bool *foreign)
     return -1;
 }
 
-/* Words that stand where an option could. */
+/* Words in the place of an option. */
 static bool is_option(const char *word)
 {
     bool negated, foreign;
@@ -332,7 +332,7 @@ static bool is_option(const char *word)
     return name && !foreign && word[0] == '-' && *name && (*name < '0' || *name > '9');
 }
 
-/* What people and programs write who have not looked it up, and what does that. */
+/* Words that people and programs use by mistake, and the right option. */
 static const char *const meant[][2] = {
     {"task", "-rc, or for an alert -tn"},
     {"duration", "-rf"},
@@ -374,7 +374,7 @@ static HRESULT no_such_option(const char *word)
                   : error_set(E_INVALIDARG, "unknown option '%s'", word);
 }
 
-/* ---- quotes of typography ---- */
+/* ---- curly quotes ---- */
 
 static HRESULT remark(struct logman_line *line, char *text)
 {
@@ -412,7 +412,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
     return remark(line, text_format("curly quotes around '%s' are treated as quotes", joined));
 }
 
-/* Words that were copied from a page: the quotes that hold them no shell knows. */
+/* Words copied from a web page may have curly quotes, which no shell understands. */
 static HRESULT join_curly_quotes(struct logman_line *line, struct texts *words)
 {
     HRESULT hr = S_OK;
@@ -440,7 +440,7 @@ static HRESULT take(struct reader *r, struct texts *words)
     return texts_add(words, r->words.items[r->at++]);
 }
 
-/* "(process, thread)" may be words of its own. */
+/* "(process, thread)" may be several words. */
 static HRESULT take_flags(struct reader *r, struct texts *words)
 {
     struct text_buffer b = {0};
@@ -509,16 +509,16 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     *o = (struct logman_option){.use = (enum logman_use)use, .negated = negated};
     if (!negated)
         return take_words(r, row, &o->words);
-    /* Flags and level behind the provider that goes say nothing. */
+    /* Flags and level after a removed provider are ignored. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
-    /* Nor does a value that was left over: "--max 100". */
+    /* So is a value after --name, as in "--max 100". */
     if (row->is_value && next(r) && row->is_value(next(r)))
         r->at++;
     return S_OK;
 }
 
-/* ---- what belongs to no option ---- */
+/* ---- operands ---- */
 
 static HRESULT give_name(struct logman_line *line, const char *word)
 {
@@ -532,7 +532,7 @@ struct operands {
     const struct logman_word *verb, *adverb;
 };
 
-/* One of two words would have been the verb, or behind one what it makes. */
+/* One of the two words may be a mistyped verb, or after a verb a mistyped collector type. */
 static HRESULT too_many_words(const struct logman_line *line, const struct operands *o, const char *word)
 {
     const char *const both[] = {line->name, word};
@@ -553,7 +553,7 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
     HRESULT hr = S_OK;
     size_t at = 0;
     bool named = false;
-    /* "logman ktl start": the verb may come behind the name. */
+    /* "logman ktl start": the verb may follow the name. */
     for (size_t i = 0; i < o->words.count && !o->verb; i++) {
         o->verb = find_word(logman_verbs, o->words.items[i]);
         if (o->verb)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A command line of logman taken apart: verb, adverb, name, options with their words, and the values of these. Nothing
-   is asked of anybody. */
+/* A parsed command line of logman: verb, adverb, name, options with their words, and the values of these. Parsing
+   accesses no server. */
 #ifndef OPENPLA_LINE_H
 #define OPENPLA_LINE_H
 
@@ -17,7 +17,7 @@ enum logman_verb {
     LOGMAN_EXPORT
 };
 
-/* A bit each, so that a row says for which it is; the kinds of a collector in the order of DataCollectorType. */
+/* Bits, so that a row can name several; the collector types are in the order of DataCollectorType. */
 enum logman_adverb {
     LOGMAN_COUNTER = 1,
     LOGMAN_TRACE = 2,
@@ -28,7 +28,7 @@ enum logman_adverb {
     LOGMAN_PROVIDERS = 32
 };
 
-/* What an option is for, apart from its value. */
+/* What an option is for, independent of its value. */
 enum logman_use {
 #define OPTION(id, ...) LOGMAN_##id,
 #include "cli/logman/options.def"
@@ -36,11 +36,11 @@ enum logman_use {
     LOGMAN_OPTIONS
 };
 
-/* How the words behind an option are told from what follows. */
+/* How many words follow an option. */
 enum logman_words {
     WORDS_NONE,
     WORDS_ONE,
-    WORDS_MAYBE, /* one that is_value admits, or none */
+    WORDS_MAYBE, /* one that is_value accepts, or none */
     WORDS_TWO,   /* one or two */
     WORDS_ALL,   /* up to the next option */
     WORDS_MOMENT,
@@ -63,14 +63,14 @@ struct logman_property {
 };
 
 struct logman_row {
-    const char *name, *alias; /* without the dash; alias NULL: none */
+    const char *name, *alias; /* without the dash; alias may be NULL */
     enum logman_words words;
     bool negatable;                     /* "--name" takes it back */
-    unsigned verbs;                     /* whose help has it: 1 << enum logman_verb */
-    unsigned adverbs;                   /* of collectors that have a use for it */
-    bool (*is_value)(const char *word); /* of WORDS_MAYBE, and of what may be left over behind --name */
+    unsigned verbs;                     /* verbs whose help lists it: 1 << enum logman_verb */
+    unsigned adverbs;                   /* collector types that accept it */
+    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for a value after --name, which is ignored */
     struct logman_property property;
-    const char *form, *text; /* for help: what stands behind it, NULL: nothing; what it says */
+    const char *form, *text; /* for help: the form of the value, NULL: none; the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
 
@@ -78,7 +78,7 @@ struct logman_word {
     const char *name;
     unsigned value;
 };
-/* The verbs, and what may stand behind create (the collectors) and query (providers). NULL ends each list. */
+/* The verbs, and the words after create (collector types) and query (providers). NULL ends each list. */
 extern const struct logman_word logman_verbs[], logman_adverbs[];
 
 struct logman_option {
@@ -89,36 +89,35 @@ struct logman_option {
 
 struct logman_line {
     enum logman_verb verb;
-    bool verb_given; /* else it is the one that is meant without any */
-    unsigned adverb; /* enum logman_adverb; 0: none was said */
+    bool verb_given; /* else the default verb */
+    unsigned adverb; /* enum logman_adverb; 0: none */
     char *name;      /* NULL: none */
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts remarks; /* what was taken for something else than what stood there */
+    struct texts remarks; /* notes about words that were reinterpreted */
 };
 
-/* `settings`: the words of -config's files; what the line says wins over them. argv without the program's name and
-   without -config, UTF-8. E_INVALIDARG with a text that names the word, E_OUTOFMEMORY; for logman_line_free in any
-   case. */
+/* `settings`: the words of -config's files, which the command line overrides. argv without the program's name and
+   without -config, UTF-8. E_INVALIDARG with a message that names the word, E_OUTOFMEMORY. Free *out in any case. */
 HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
-/* The last one of that use, NULL: it was not given. */
+/* The last option of that use; NULL: not given. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
 bool logman_is_given(const struct logman_line *line, enum logman_use use); /* and not negated */
 
-/* The values of logman's options: numbers, times, days, modes. `option` is for the text of a refusal.
-   Decimal, or hexadecimal behind 0x. */
+/* Values of logman's options: numbers, times, days, modes. `option` is its name for error messages.
+   Decimal, or hexadecimal after 0x. */
 bool logman_number(const char *word, uint64_t *out);
 HRESULT logman_u32(const char *option, const char *word, uint32_t *out);
-/* Seconds of "ss", "mm:ss", "hh:mm:ss"; parts may be above 59, a fraction may be 0 alone. E_INVALIDARG. */
+/* Seconds of "ss", "mm:ss", "hh:mm:ss"; parts may exceed 59, and a fraction must be 0. E_INVALIDARG. */
 HRESULT logman_time(const char *option, const char *word, uint32_t *out);
 /* "nnnnnn" (or nnnnn) and "mmddhhmm"; *format: a bit of AutoPathFormat. */
 bool logman_version(const char *word, uint32_t *format);
-/* One to three words: a day (m/d/yyyy, yyyy-mm-dd, dd.mm.yyyy, d/m/yyyy where it can be nothing else), a time of day,
-   or both. *day 0: none was said, else a DATE's whole days; *time: -1: none, else a fraction of a day. E_INVALIDARG. */
+/* One to three words: a date (m/d/yyyy, yyyy-mm-dd, dd.mm.yyyy, or d/m/yyyy if unambiguous), a time of day, or both.
+ *day 0: no date, else a DATE's whole days; *time -1: no time, else a fraction of a day. E_INVALIDARG. */
 HRESULT logman_moment(const char *option, const struct texts *words, double *day, double *time);
-/* Words and numbers of -mode with '|' between them, as bits of EVENT_TRACE_LOGFILE's LogFileMode. E_INVALIDARG. */
+/* Words and numbers of -mode, separated by '|', as bits of EVENT_TRACE_LOGFILE's LogFileMode. E_INVALIDARG. */
 HRESULT logman_mode(const char *words, uint32_t *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `openpla logman`: the verbs, what they say and how they end. What Windows' logman says goes to stdout, errors too,
-   the exit code is the HRESULT, as the scripts of twenty years expect; what is ours alone goes to stderr (DECISIONS
+/* `openpla logman`: the verbs, their output and exit codes. Windows' messages go to stdout, errors too, and the exit
+   code is the HRESULT, as existing scripts expect. Messages that Windows' logman does not have go to stderr (DECISIONS
    95). */
 #include "cli/logman/logman.h"
 
@@ -22,7 +22,7 @@
 #include <fcntl.h>
 #include <io.h>
 
-/* A client of the server, as any program is. */
+/* Works as a client of the server, like any program. */
 #define new_set        facade_set_create
 #define new_collection facade_collection_create
 #else
@@ -30,18 +30,18 @@
 #define new_collection sets_collection_create
 #endif
 
-/* ---- the sets that lines are about ---- */
+/* ---- the set of a line ---- */
 
-/* A set that the line's name is bound to or is to be. */
+/* The set that the line names. */
 struct logman_target {
     struct object *set;       /* a reference */
     struct object *collector; /* a reference; NULL: not chosen yet */
-    char *name;               /* with its namespace where it has one */
+    char *name;               /* with its namespace, if given */
     char *short_name;         /* without */
     char *collector_name;     /* of "Set\Collector"; NULL */
-    const char *server;       /* borrowed; NULL: this machine */
-    bool session;             /* of the namespace Session */
-    bool found;               /* there is one of the name, and the set holds it */
+    const char *server;       /* borrowed; NULL: this computer */
+    bool session;             /* in the namespace Session */
+    bool found;               /* the set exists and was queried */
 };
 
 static const struct {
@@ -61,7 +61,7 @@ unsigned logman_adverb_of(const struct object *collector)
     return 0;
 }
 
-/* The namespace that the name begins with, and what is behind it; NULL: none. */
+/* The namespace that the name begins with, and the rest; NULL: none. */
 static const char *space_of(const char *name, const char **rest)
 {
     *rest = name;
@@ -94,8 +94,8 @@ static HRESULT name_target(const struct logman_line *line, struct logman_target 
     return t->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* With -ets a name means a session unless it names its namespace; to query and to update it may name a collector too.
-   E_INVALIDARG without a name. Asks for the set; that there is none is told by `found` alone. */
+/* With -ets a name means a session unless it contains its namespace; for query and update it may name a collector too.
+   E_INVALIDARG without a name. Queries the set; `found` says whether it exists. */
 static HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
@@ -136,7 +136,7 @@ static HRESULT has_name(struct object *collector, const char *name, bool *out)
     return hr;
 }
 
-/* Adds a collector of the set's name: PLA_E_DC_ALREADY_EXISTS. */
+/* Adds a collector with the set's name: PLA_E_DC_ALREADY_EXISTS. */
 static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
 {
     struct object **list;
@@ -163,8 +163,8 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-/* Chooses the collector that an update means: the one that is named, the one of the set's name, else the only one of
-   the kind (adverb 0: of any). E_INVALIDARG when several fit. */
+/* Chooses the collector that an update changes: the named one, the one with the set's name, else the only one of the
+   type (adverb 0: any). E_INVALIDARG if several match. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;
@@ -195,7 +195,7 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
     return hr;
 }
 
-/* All sets that are stored, or all sessions. A reference. */
+/* All stored sets, or all sessions. A reference. */
 static HRESULT logman_list(const char *server, bool sessions, struct object **collection)
 {
     HRESULT hr = new_collection(NULL, collection);
@@ -214,9 +214,9 @@ static HRESULT logman_list(const char *server, bool sessions, struct object **co
 
 struct run {
     const struct logman_line *line;
-    struct texts remarks; /* of what was taken for something else */
+    struct texts remarks; /* notes about reinterpreted words */
     struct texts issues;
-    struct json *json; /* of --json: the object of all that is printed; NULL without */
+    struct json *json; /* for --json: the object of the whole output; else NULL */
 };
 
 /* ---- credentials, issues ---- */
@@ -239,7 +239,7 @@ static HRESULT put_credentials(const struct run *r, struct object *set)
     return hr;
 }
 
-/* What Commit found, a line each, where it was asked for: scripts count lines. */
+/* Commit's issues, a line each, only with -verbose: scripts count lines. */
 static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *text)
 {
     struct run *r = user;
@@ -308,7 +308,7 @@ static HRESULT run_start(struct run *r, struct logman_target *t)
     HRESULT hr = must_exist(t);
     if (SUCCEEDED(hr))
         hr = set_start(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
-    /* The code that scripts know for it. */
+    /* The code that scripts expect. */
     return hr == PLA_E_DCS_IN_USE ? error_set(TASK_ALREADY_RUNNING, "%s", error_text(hr)) : hr;
 }
 
@@ -400,7 +400,7 @@ static HRESULT run_export(struct run *r, struct logman_target *t)
     return hr;
 }
 
-/* They are looked for in this process, where no server is asked. */
+/* Read in this process, without the server. */
 static HRESULT query_providers(const struct run *r, const char *server)
 {
     bool own;
@@ -476,8 +476,8 @@ static const char *text_of_code(HRESULT hr)
     return NULL;
 }
 
-/* stdout has Windows' text for the code and nothing else, which scripts know and compare; what was wrong here, and what
-   to do, is behind it on stderr. `line`: NULL where there is none. */
+/* stdout gets only Windows' message for the code, which scripts compare; the reason and advice follow on stderr. `line`
+   may be NULL. */
 static void say_failed(const struct logman_line *line, HRESULT hr)
 {
     const char *known = text_of_code(hr), *own = error_text(hr), *advice = line ? logman_advice(line, hr) : NULL;
@@ -510,7 +510,7 @@ static void put_remarks(struct json *j, const struct texts *remarks)
         json_text(j, NULL, remarks->items[i]);
 }
 
-/* What every document ends with; what a failure left open is closed first. */
+/* The end of every document; closes what a failure left open. */
 static void end_json(const struct run *r, HRESULT hr)
 {
     struct json *j = r->json;
@@ -557,7 +557,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
     return hr;
 }
 
-/* The line's own words, and those of the files that -config names. */
+/* The words of the line, and those of the files of -config. */
 static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
 {
     HRESULT hr = S_OK;

@@ -53,7 +53,7 @@ static HRESULT put_number(struct object *map, uint64_t number)
     return value_map_put_value(map, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)number});
 }
 
-/* As the kernel's keywords are called on command lines: MS-PLA, note 2 of Appendix B; bits of EnableFlags. */
+/* The kernel's keywords on command lines: MS-PLA, note 2 of Appendix B; bits of EnableFlags. */
 static const struct {
     const char *name;
     uint64_t flags;
@@ -65,7 +65,7 @@ static const struct {
                     {"splitio", 0x200000},    {"driver", 0x800000},  {"profile", 0x1000000}, {"fileio", 0x2000000},
                     {"fileioinit", 0x4000000}};
 
-/* The kernel's flags come in groups, which the top three bits of a constant number. */
+/* The kernel's flags come in groups; the top three bits of a constant are the group's number. */
 enum { GROUPS = 8, GROUP_SHIFT = 29, GROUP_BITS = (1 << GROUP_SHIFT) - 1 };
 struct kernel_masks {
     uint32_t groups[GROUPS];
@@ -120,7 +120,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
         const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
-        size_t end = length; /* blanks are part of a name, and stand behind it too */
+        size_t end = length; /* blanks may be part of a name, and follow it too */
         while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         char *name = text_copy_n(at, end);
@@ -134,7 +134,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     return hr;
 }
 
-/* Each flag is an item: the one that is known for it, else one without a name. */
+/* Each flag is an item: the known one, else one without a name. */
 static HRESULT put_masks(struct object *map, struct kernel_masks *m, struct object **items, size_t count)
 {
     HRESULT hr = S_OK;
@@ -228,7 +228,7 @@ static HRESULT put_level(struct object *provider, const char *option, const char
 
 /* ---- the collector's ---- */
 
-/* The index of the provider with that GUID among those of the collector; SIZE_MAX: there is none. */
+/* The index of the collector's provider with that GUID; SIZE_MAX: not found. */
 static HRESULT provider_find_index(struct object *providers, const GUID *guid, size_t *index)
 {
     const size_t count = collection_count(providers);
@@ -325,7 +325,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector)
 {
     HRESULT hr = S_OK;
-    /* As Windows' logman asks of it: processes, threads, disks, the network. */
+    /* The flags that Windows' logman uses: processes, threads, disks, the network. */
     if (line->name && text_equal_nocase(line->name, kernel_providers[0].session) &&
         !logman_option(line, LOGMAN_PROVIDER) && !logman_option(line, LOGMAN_PROVIDER_FILE)) {
         char provider[] = "Windows Kernel Trace", flags[] = "(process,thread,disk,net)", *words[] = {provider, flags};

@@ -120,7 +120,7 @@ static HRESULT put_items(struct json *j, const char *name, struct object *collec
     return hr;
 }
 
-/* What a value map comes to, and the names of what makes it: all that could be enabled is `query providers`'. */
+/* A value map's value and the names of its enabled items; `query providers` lists all items. */
 static HRESULT put_map(struct json *j, const char *name, struct object *map)
 {
     struct object **list;
