@@ -70,7 +70,7 @@ static const char driver[] =
     "            if [[ $one == \"$before=\"* ]]; then one=${one#*=}; _openpla_add ${one//|/ }; fi\n"
     "        done\n"
     "    fi\n"
-    "    # What is none of them is a file, as a value is.\n"
+    "    # Other words are files, like values.\n"
     "}\n"
     "complete -o default -F _openpla openpla openpla.exe";
 

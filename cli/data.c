@@ -40,7 +40,7 @@ struct showing {
     unsigned sets, failures;
 };
 
-static void nobody_is_told(void *user, const struct retention_event *told)
+static void ignore_report(void *user, const struct retention_event *told)
 {
     (void)user;
     (void)told;
@@ -93,7 +93,7 @@ static HRESULT set_inspect(struct looked *l)
         .policy = &l->policy,
         .parts = l->parts,
         .now = l->now,
-        .report = nobody_is_told,
+        .tell = ignore_report,
     };
     if (SUCCEEDED(hr))
         hr = retention_pass_plan(&pass, &l->scanned, &l->plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be counted here, as paths or with all that is known of each; and which of it a wrong path most likely means.
- */
+/* Lists the counters of this computer, as paths or with descriptions, and suggests the counter that a wrong path most
+   likely means. */
 #include "cli/counters/counter_list.h"
 
 #include "cli/cli.h"
@@ -24,8 +24,7 @@ bool counter_list_is_ours(void)
 #endif
 }
 
-/* What PDH says of the counter: its type and what it is; S_FALSE: nothing, as it cannot be added. *help from
-   memory_alloc. */
+/* Reads the counter's type and help from PDH; S_FALSE: it cannot be added. *help from memory_alloc. */
 static HRESULT counter_read_info(const struct pdh_api *pdh, PDH_HQUERY query, const char *path, DWORD *type,
                                  char **help)
 {
@@ -127,7 +126,7 @@ static const char *nearest_of(const struct texts *names, const char *word)
     return n.name;
 }
 
-/* NULL: no name is near. If the objects cannot be listed, the message about the refused path has no suggestion. */
+/* NULL: no similar name. If the objects cannot be listed, the message about the rejected path has no suggestion. */
 static const char *nearest_object(struct counter_nearest *n, const char *object)
 {
     if (!n->listed)
@@ -151,7 +150,7 @@ static char *path_with(const struct counter_path *path, const char *object, cons
     return counter_path_format(&other);
 }
 
-/* A counter is looked for in the object that the path names, or in the one that is nearest to it. */
+/* Searches the counter in the object of the path, or in the most similar object. */
 static char *nearest_text(struct counter_nearest *n, const struct counter_path *path)
 {
     struct texts counters = {0};
@@ -184,8 +183,8 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
-/* The name in the logs that is the word, in any case, else the nearest one; NULL: no name is near. `object` NULL: names
-   of objects; else those of its counters. */
+/* The name in the logs that equals the word in any case, else the most similar one; NULL: none. `object` NULL: names of
+   objects; else of its counters. */
 static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
 {
     struct nearest n = {.word = word};
@@ -214,7 +213,7 @@ char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
     const char *counter = parts.counter;
     if (object && !strpbrk(counter, "*?"))
         counter = name_in_logs(in, object, counter);
-    /* Where both are there, the instance or the computer is not. */
+    /* If both exist, the instance or the computer does not. */
     const bool differs =
         object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
     char *found = differs ? path_with(&parts, object, counter) : NULL;

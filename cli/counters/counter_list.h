@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of openpla typeperf -q: what can be counted here, and what each counter is; and which of it a path most
-   likely means that names no object or counter. */
+/* The list of openpla typeperf -q: the counters of this computer with descriptions; and suggestions for paths with an
+   unknown object or counter. */
 #ifndef OPENPLA_COUNTER_LIST_H
 #define OPENPLA_COUNTER_LIST_H
 
@@ -8,27 +8,27 @@
 #include "engine/logs/log_inputs.h"
 #include "engine/logs/pdh_types.h"
 
-/* Writes the paths of `object`'s counters (NULL: of all objects), on `machine` (NULL: this one), with `instances` one
-   for each of these; `json` with what each is. Fails with PDH's status and a text that names the object. */
+/* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer), with `instances`
+   one per instance; `json` with descriptions. Fails with PDH's status and a message that names the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
-/* The same paths, added to `paths`. */
+/* Adds the same paths to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);
-/* Does our own PDH count here, whose sources we know? */
+/* Whether OpenPLA's PDH is used, whose sources are known. */
 bool counter_list_is_ours(void);
 
-/* Zero-initialise but for pdh. */
+/* Zero-initialise, and set pdh. */
 struct counter_nearest {
     const struct pdh_api *pdh;
-    struct texts objects; /* of this computer, listed when they are first needed */
+    struct texts objects; /* of this computer, listed at first use */
     bool listed;
 };
-/* "; the nearest is \Memory\Available Bytes", or "; the nearest object is Memory" where no counter is near: what goes
-   behind the reason why the path cannot be added, from memory_alloc. `reason` is that reason's code; of all but an
-   unknown object or counter of this computer, and where no name is near, it is "". NULL: out of memory. */
+/* " (did you mean '\Memory\Available Bytes'?)", or " (did you mean the object 'Memory'?)" if no counter is similar, to
+   append to the reason why the path cannot be added; from memory_alloc. `reason` is the code of that reason. "" unless
+   an object or counter of this computer is unknown and a similar name exists; NULL when out of memory. */
 char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason);
-/* The same of an object's name alone. */
+/* The same for the name of an object. */
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object);
-/* Of a pattern that no counter of the logs matches, by what they have. */
+/* The same for a pattern that matches no counter of the logs. */
 char *counter_nearest_in_logs(const struct inputs *in, const char *pattern);
 void counter_nearest_free(struct counter_nearest *n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla lodctr and unlodctr: the names and the help of extension DLLs' counters and of countersets, where no lodctr
-   registers them (Wine's does nothing). Lines and texts as Windows' programs have them, on stdout. And openpla
-   diskperf, a tool of old Windows, which scripts still call before they log disks. */
+/* openpla lodctr and unlodctr: register names and help of extension DLLs' counters and of countersets, because Wine's
+   lodctr does nothing. Output as Windows' programs print it, on stdout. And openpla diskperf, an old tool that scripts
+   still call before they log disk counters. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/manifest.h"
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- /Q: what is registered ---- */
+/* ---- /Q: lists the registrations ---- */
 
 static void print_number(const char *what, uint32_t number)
 {
@@ -137,7 +137,7 @@ static HRESULT load_text(const char *path, char **out)
     return hr;
 }
 
-/* The header stands beside the ini file, unless its path is whole. */
+/* The header is in the ini file's folder, unless its path is absolute. */
 static HRESULT load_symbols(const char *ini_path, const char *name, char **out)
 {
     char *folder = path_folder(ini_path), *beside = folder ? path_join(folder, name) : NULL;
@@ -185,7 +185,7 @@ static int load_ini(const char *path)
 
 /* ---- manifests ---- */
 
-/* What lodctr /M says of the program: its own path, else in the folder, else beside the manifest. */
+/* The program of applicationIdentity: an absolute path, else in the folder, else beside the manifest. */
 static HRESULT place_application(struct registered_provider *p, const char *manifest, const char *folder)
 {
     char *own = NULL, *whole = NULL;
@@ -271,7 +271,7 @@ static int lodctr_rebuild(void)
     return CLI_DONE;
 }
 
-/* Windows keeps the library's time and size, and loads no other; ours is loaded in a process of its own. */
+/* Windows stores the library's time and size and loads no other; OpenPLA loads it in a separate process. */
 static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;
@@ -283,7 +283,7 @@ static int lodctr_trust(const char *service)
     return CLI_DONE;
 }
 
-/* What Windows' program takes and this one does not, and what does it here; NULL: neither takes it. */
+/* What to use instead of an option that only Windows' program supports; NULL: neither supports it. */
 static const char *instead_of(char letter)
 {
     switch (letter) {
@@ -447,7 +447,7 @@ const struct verb verb_unlodctr = {
 
 /* ---- diskperf ---- */
 
-/* Its switches switched a driver of Windows 2000: whatever they say, the answer is the same. */
+/* Its switches controlled a driver of Windows 2000: the answer is the same for all. */
 static int diskperf_run(int argc, char **argv)
 {
     if (options_report(NULL, NULL, 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat: what is in a log. The log is read whole: how many samples, how far apart, what is missing. */
+/* openpla logstat: shows what a log contains. Reads the whole log: number of samples, intervals, gaps. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/logstat_trace.h"
@@ -17,14 +17,14 @@ struct counter_statistics {
 };
 
 struct log_gap {
-    int64_t from, to; /* FILETIMEs, UTC; to < from: the times went back */
+    int64_t from, to; /* FILETIMEs, UTC; to < from: time went backwards */
 };
 
 struct log_statistics {
     uint64_t bytes; /* 0: not known */
     uint64_t samples;
     int64_t first, last;
-    int64_t interval; /* the middle one, 100 ns; 0: fewer than two samples */
+    int64_t interval; /* median, 100 ns; 0: fewer than two samples */
     struct log_gap gaps[MAX_GAPS];
     size_t gap_count;
     uint64_t gaps_in_all;
@@ -67,7 +67,7 @@ static void add_gap(struct log_statistics *s, int64_t from, int64_t to)
     s->gaps_in_all++;
 }
 
-/* Once more over the times, now that the interval is known. */
+/* A second run through the times, with the interval known. */
 static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, struct log_statistics *s)
 {
     const struct log_cell *cells;
@@ -131,7 +131,7 @@ static void log_statistics_free(struct log_statistics *s)
     s->counters = NULL;
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 #define VERB "logstat"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla plot: charts of counter logs, as a picture or a page. They are a report's charts, drawn as a page has them:
-   one report tells which counters there are, a second one has those that are wanted. */
+/* openpla plot: charts of counter logs, as a picture or a page. The charts are those of a report page: a first report
+   lists the counters, a second one contains the selected ones. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
@@ -18,13 +18,13 @@
 #include <string.h>
 
 #define VERB           "plot"
-#define MOST_INSTANCES 256 /* of a chart that are named one by one; it shows eight of them */
+#define MOST_INSTANCES 256 /* named instances per chart; a chart shows eight */
 
 /* -limit: a number, or PATH=NUMBER. */
 struct plot_limit {
     const char *text, *number;
     struct filter of; /* none: every counter */
-    bool used, here;  /* in a chart; in that of the counter that is looked at now */
+    bool used, here;  /* per chart; of the current counter */
 };
 
 struct plot {
@@ -35,19 +35,19 @@ struct plot {
 
     struct filter filter;
     struct plot_limit *limits; /* as many as limit_texts */
-    char *draft;               /* the reports; taken away at the end */
-    struct text_buffer tables; /* of the second one's schema */
-    char *object, *counter;    /* that are looked at now, in the first one */
-    struct texts instances;    /* those of the counter that are wanted */
-    bool all;                  /* no instance of it was left out */
+    char *draft;               /* the temporary reports; deleted at the end */
+    struct text_buffer tables; /* of the second report's schema */
+    char *object, *counter;    /* the current ones, in the first report */
+    struct texts instances;    /* the selected ones of the counter */
+    bool all;                  /* all instances are shown */
     bool too_many;             /* limits of one counter */
-    size_t charts, left_out;
+    size_t charts, omitted;
     struct texts remarks;
 };
 
 /* ---- which counters ---- */
 
-/* As a pattern of a schema: what means something there is itself. */
+/* Escapes wildcard characters for a schema's pattern. */
 static void add_pattern(struct text_buffer *b, const char *name, const char *text)
 {
     struct text_buffer pattern = {0};
@@ -80,13 +80,13 @@ static void add_limits(struct plot *p)
     text_buffer_free(&all);
 }
 
-/* A chart of the counter that all rows so far were of. */
+/* Ends the chart of the counter of all rows so far. */
 static void end_counter(struct plot *p)
 {
     struct text_buffer *b = &p->tables;
     const bool wanted = p->counter && p->instances.count > 0;
     if (wanted && p->charts == PAGE_MOST_CHARTS)
-        p->left_out++;
+        p->omitted++;
     else if (wanted) {
         p->charts++;
         text_buffer_add(b, "<CounterTable topic=\"plot\"");
@@ -120,7 +120,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return p->object ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Whether the counter is drawn; also notes which limits are its. */
+/* Whether the counter is drawn; also marks its limits as used. */
 static HRESULT plot_counter_matches(struct plot *p, const char *counter, const char *instance, bool *right)
 {
     struct log_counters one = {0};
@@ -250,7 +250,7 @@ static HRESULT any_matches(const struct inputs *in, const char *pattern, bool *a
     return hr;
 }
 
-/* Of the time that is wanted. */
+/* Whether the logs have a sample in the time range. */
 static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
 {
     size_t at;
@@ -261,8 +261,8 @@ static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
     return hr;
 }
 
-/* The logs have no counter that the pattern matches, no sample of the time, or none of a value: a report has only
-   counters with values. */
+/* Explains why nothing is drawn: no counter matches the pattern, no sample is in the time range, or no value can be
+   computed, because reports contain only counters with values. */
 static HRESULT not_drawn(const struct plot *p, const char *pattern)
 {
     struct inputs in = {0};
@@ -310,9 +310,9 @@ static HRESULT plot_choose_charts(struct plot *p)
         hr = check_limits(p);
     if (SUCCEEDED(hr) && !p->charts)
         hr = not_drawn(p, "\\*\\*");
-    if (SUCCEEDED(hr) && p->left_out) {
+    if (SUCCEEDED(hr) && p->omitted) {
         char *text = text_format("%zu counters are omitted: the maximum is %d charts (select counters with -counter)",
-                                 p->left_out, PAGE_MOST_CHARTS);
+                                 p->omitted, PAGE_MOST_CHARTS);
         hr = text ? texts_give(&p->remarks, text) : E_OUTOFMEMORY;
     }
     return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
@@ -328,7 +328,7 @@ static HRESULT plot_write(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                          p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
-    if (p->draft && file_exists(p->draft)) { /* somebody's */
+    if (p->draft && file_exists(p->draft)) { /* another process's */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
+/* openpla relog: converts logs to another format, with a part of the counters, of the time, or every nth sample. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
@@ -21,7 +21,7 @@ struct relog {
     uint32_t every;
     bool append, yes, as_json;
     bool query;  /* nothing is copied */
-    bool listed; /* the counters are asked for, -q */
+    bool listed; /* only list the counters, -q */
 
     const struct log_format_traits *format;
     struct filter filter;
@@ -29,10 +29,10 @@ struct relog {
     struct columns columns;
     struct log_zone zone; /* of the first input */
     struct log_writer *writer;
-    char *path, *shown; /* of the output; the same for people */
-    struct output file; /* where the format is one of files */
+    char *path, *shown; /* of the output; as the user wrote it */
+    struct output file; /* if the format is a file format */
     bool appends;       /* to a file that exists */
-    bool valued;        /* a sample that is written has a value */
+    bool valued;        /* a written sample has a value */
     bool has_warnings;  /* a warning about the output was shown */
     uint64_t written;
     int64_t first, last; /* written */
@@ -52,7 +52,7 @@ static int choose_format(struct relog *r)
                      : cli_usage(VERB, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", r->format_text);
 }
 
-/* "SQL:DSN!set", where people write "DSN!set" too. */
+/* Adds "SQL:" to "DSN!set". */
 static HRESULT choose_path(struct relog *r)
 {
     if (r->output) {
@@ -89,7 +89,7 @@ static HRESULT check_interrupt(void)
     return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
 }
 
-/* Looks at all samples: which instances there are, for formats that list them, and for -q how many samples. */
+/* Reads all samples to find the instances, for formats that list them, and to count samples for -q. */
 static HRESULT look_through(struct relog *r)
 {
     size_t at;
@@ -152,8 +152,8 @@ static HRESULT write_samples(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* That a database was away for a while. */
-static void print_writer_remarks(struct relog *r)
+/* Prints warnings such as that a database was unreachable for a while. */
+static void print_writer_warnings(struct relog *r)
 {
     char *text;
     while (log_writer_remark(r->writer, &text) == S_OK) {
@@ -168,7 +168,7 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* What output_begin has made is empty, unless there is a log to append to. */
+    /* The file that output_begin created is empty, unless a log is appended to. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,
@@ -179,7 +179,7 @@ static HRESULT write_log(struct relog *r)
     size_t at;
     HRESULT hr = inputs_rewind(&r->inputs);
     if (SUCCEEDED(hr))
-        hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
+        hr = inputs_next(&r->inputs, &at); /* the log starts at its first sample */
     if (hr == S_FALSE && r->begin.count + r->end.count != 0)
         hr =
             error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs contain no sample in the time range (-b, -e)");
@@ -191,7 +191,7 @@ static HRESULT write_log(struct relog *r)
     if (FAILED(hr))
         return hr;
     hr = write_samples(r);
-    print_writer_remarks(r);
+    print_writer_warnings(r);
     HRESULT closed = log_writer_close(r->writer);
     return FAILED(hr) ? hr : closed;
 }
@@ -305,8 +305,8 @@ static HRESULT list_counters(struct relog *r)
     return hr;
 }
 
-/* Damage in the inputs and patterns that nothing matched. */
-static int print_remarks(const struct relog *r)
+/* Prints corruption of the inputs and patterns without a match. */
+static int relog_print_warnings(const struct relog *r)
 {
     int result = r->has_warnings ? CLI_REMARKS : CLI_DONE;
     if (!r->query && r->format->values && r->written && !r->valued) {
@@ -354,7 +354,7 @@ static int relog_copy(struct relog *r)
         hr = inputs_open(&r->inputs, &r->files);
     if (FAILED(hr))
         return failed(r, hr);
-    /* A log without a zone keeps its times: it is read and written with one bias. */
+    /* A log without a time zone keeps its times: it is read and written with one bias. */
     r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
     r->zone.known = true;
     int result = read_time(r, "b", &r->begin, &r->inputs.from);
@@ -363,7 +363,7 @@ static int relog_copy(struct relog *r)
     if (result != CLI_DONE)
         return result;
     r->columns.filter = &r->filter;
-    r->columns.values = !r->query && r->format->values; /* else wildcards are listed as they are */
+    r->columns.values = !r->query && r->format->values; /* else wildcards are listed unexpanded */
     r->columns.raw = r->query || r->format->raw;
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {
@@ -384,7 +384,7 @@ static int relog_copy(struct relog *r)
     if (FAILED(hr))
         return failed(r, hr);
     print_result(r);
-    result = print_remarks(r);
+    result = relog_print_warnings(r);
     if (result != CLI_FAILED && !r->as_json)
         printf("\nThe command completed successfully.\n");
     return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
+/* openpla typeperf: writes live counters to the terminal or to a log, and lists counters. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
@@ -49,9 +49,9 @@ struct settings {
     const struct log_format_traits *log;
 };
 
-#define FASTEST_MS 10 /* between any two samples; the interval of -si 0 */
+#define FASTEST_MS 10 /* between two samples; the interval of -si 0 */
 
-/* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time. */
+/* Parses "[[hh:]mm:]ss[.fff]" to milliseconds; false: invalid. */
 static bool parse_interval(const char *text, uint64_t *ms)
 {
     uint64_t whole = 0, part = 0, fraction = 0, digits = 0;
@@ -178,13 +178,13 @@ static int typeperf_list(const struct settings *s)
     return CLI_DONE;
 }
 
-/* What is shown: the counters' names, and where a sample comes from. */
+/* The live output: names of the counters, and the source of samples. */
 struct live {
     const struct pdh_api *pdh;
     struct counter_query *query;
     struct texts names;
-    struct texts refused; /* why counters of the line are not among them */
-    bool failed;          /* memory was out for one of `refused` */
+    struct texts refused; /* why counters of the command line are missing */
+    bool failed;          /* an entry of `refused` could not be allocated */
     struct counter_nearest nearest;
 };
 
@@ -232,8 +232,9 @@ static HRESULT put_json(const struct live *l, int64_t utc, const struct log_cell
     return S_OK;
 }
 
-/* When samples are taken: on a grid, whose points that are over by then are left out, and none sooner than FASTEST_MS
-   behind the one before. In ticks of the performance counter: the millisecond clocks of some hosts step in 16 ms. */
+/* Samples are taken on a grid. Points that have passed are skipped, and no sample is taken sooner than FASTEST_MS after
+   the previous one. In ticks of the performance counter, because millisecond clocks of some host systems step by 16 ms.
+ */
 struct pace {
     int64_t begun, interval;
     int64_t next, earliest;
@@ -250,7 +251,7 @@ static struct pace pace_begin(const struct settings *s)
     return (struct pace){.begun = now, .interval = interval ? interval : 1, .next = now, .earliest = now};
 }
 
-/* Waits for the next sample's time; false: the user wants an end. */
+/* Waits until the next sample is due; false: the user wants to exit. */
 static bool pace_wait(struct pace *p)
 {
     const int64_t due = p->next > p->earliest ? p->next : p->earliest, frequency = clock_frequency();
@@ -325,7 +326,7 @@ static HRESULT write_log(const struct settings *s, const struct live *l)
     return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
 }
 
-/* The path with a computer's name: its own, else that of -s, else this one's. NULL: out of memory. */
+/* The path with a computer name: its own, else that of -s, else this computer's. NULL: out of memory. */
 static char *full_path(const char *path, const char *machine)
 {
     if (strncmp(path, "\\\\", 2) == 0)
@@ -394,7 +395,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
         fputs("\r\n", stdout);
         put_refusals(l, stdout);
     }
-    /* The blanks are Windows', over which the next line is drawn there. */
+    /* Windows prints these blanks because it overwrites the line. */
     if (!s->output)
         printf("\r\nExiting, please wait...                         \r\n");
     printf("%s\r\n", done_text);
@@ -405,7 +406,7 @@ static int typeperf_collect(const struct settings *s)
     struct live l = {0};
     int result = CLI_DONE;
     HRESULT hr = open_counters(s, &l);
-    /* Scripts know in which line of stdout the rows begin. */
+    /* Scripts expect the first row at a fixed line of stdout. */
     const bool refusals_wait = !s->json && !s->output && !screen_is_terminal(stderr);
     if (FAILED(hr)) {
         result = cli_error(verb_name, hr);

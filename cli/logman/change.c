@@ -209,7 +209,7 @@ static HRESULT put_texts(struct object *o, const char *property, const struct te
     return object_put(o, class_property(o->class, property), &(struct value){PROPERTY_TEXTS, .texts = *texts});
 }
 
-static HRESULT remark(const struct change *c, char *text)
+static HRESULT change_add_warning(const struct change *c, char *text)
 {
     return text ? texts_give(c->remarks, text) : E_OUTOFMEMORY;
 }
@@ -237,10 +237,10 @@ static bool begins_query(const char *word, const char *before)
     return colon && (strncmp(word, "root", 4) == 0 || strchr(word, '\\'));
 }
 
-static HRESULT remark_joined(const struct change *c, const struct logman_option *o, const char *words)
+static HRESULT change_warn_joined(const struct change *c, const struct logman_option *o, const char *words)
 {
-    return remark(c,
-                  text_format("-%s: '%s' is treated as one item, because its words have no quotes", name_of(o), words));
+    return change_add_warning(
+        c, text_format("-%s: '%s' is treated as one item, because its words have no quotes", name_of(o), words));
 }
 
 static HRESULT join_words(const struct change *c, const struct logman_option *o,
@@ -252,7 +252,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
         const char *word = o->words.items[i];
         if (out->count == 0 || begins(word, out->items[out->count - 1])) {
             if (joined)
-                hr = remark_joined(c, o, out->items[out->count - 1]);
+                hr = change_warn_joined(c, o, out->items[out->count - 1]);
             joined = false;
             if (SUCCEEDED(hr))
                 hr = texts_add(out, word);
@@ -265,7 +265,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
         *last = both;
         joined = true;
     }
-    return SUCCEEDED(hr) && joined ? remark_joined(c, o, out->items[out->count - 1]) : hr;
+    return SUCCEEDED(hr) && joined ? change_warn_joined(c, o, out->items[out->count - 1]) : hr;
 }
 
 /* A path may lack its first backslash, and have "%%" as in a batch file. */

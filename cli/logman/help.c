@@ -155,7 +155,7 @@ HRESULT logman_show_help(const struct logman_line *line)
     return line->verb_given ? show_verb(line) : show_all();
 }
 
-static void options_tell_verb(const char *sub, unsigned verbs, unsigned adverb)
+static void options_report_verb(const char *sub, unsigned verbs, unsigned adverb)
 {
     struct option options[LOGMAN_OPTIONS + 2];
     size_t count = 0;
@@ -175,16 +175,16 @@ bool logman_report_options(void)
 {
     if (!options_are_asked())
         return false;
-    options_tell_verb("", 0xFF, 0);
+    options_report_verb("", 0xFF, 0);
     for (const struct logman_word *v = logman_verbs; v->name; v++) {
-        options_tell_verb(v->name, 1u << v->value, 0);
+        options_report_verb(v->name, 1u << v->value, 0);
         for (const struct logman_word *a = logman_adverbs; a->name; a++) {
             char sub[32];
             const bool fits = a->value == LOGMAN_PROVIDERS ? v->value == LOGMAN_QUERY
                                                            : v->value == LOGMAN_CREATE || v->value == LOGMAN_UPDATE;
             snprintf(sub, sizeof sub, "%s %s", v->name, a->name);
             if (fits)
-                options_tell_verb(sub, 1u << v->value, a->value);
+                options_report_verb(sub, 1u << v->value, a->value);
         }
     }
     return true;
@@ -278,7 +278,7 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *remar
     return hr;
 }
 
-/* A date is month/day/year, unless there is no such month. */
+/* A date is month/day/year, unless that month does not exist. */
 static HRESULT warn_of_days(const struct logman_line *line, struct texts *remarks)
 {
     static const enum logman_use moments[] = {LOGMAN_BEGIN, LOGMAN_END};

@@ -376,7 +376,7 @@ static HRESULT no_such_option(const char *word)
 
 /* ---- curly quotes ---- */
 
-static HRESULT remark(struct logman_line *line, char *text)
+static HRESULT line_add_warning(struct logman_line *line, char *text)
 {
     return text ? texts_give(&line->remarks, text) : E_OUTOFMEMORY;
 }
@@ -409,7 +409,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
     words->items[i] = joined;
     memmove(&words->items[i + 1], &words->items[last + 1], (words->count - last - 1) * sizeof *words->items);
     words->count -= last - i;
-    return remark(line, text_format("curly quotes around '%s' are treated as quotes", joined));
+    return line_add_warning(line, text_format("curly quotes around '%s' are treated as quotes", joined));
 }
 
 /* Words copied from a web page may have curly quotes, which no shell understands. */
@@ -587,7 +587,8 @@ static HRESULT read_word(struct reader *r, struct operands *o)
     const int use = find_option(word, &negated, &foreign);
     if (use >= 0) {
         r->at++;
-        HRESULT hr = foreign ? remark(r->line, text_format("'%s' is treated as an option with a hyphen", word)) : S_OK;
+        HRESULT hr =
+            foreign ? line_add_warning(r->line, text_format("'%s' is treated as an option with a hyphen", word)) : S_OK;
         return SUCCEEDED(hr) ? add_option(r, use, negated) : hr;
     }
     if (name && (strcmp(name, "?") == 0 || text_equal_nocase(name, "help"))) {

@@ -28,7 +28,7 @@ enum logman_adverb {
     LOGMAN_PROVIDERS = 32
 };
 
-/* What an option is for, independent of its value. */
+/* The meaning of an option, independent of its value. */
 enum logman_use {
 #define OPTION(id, ...) LOGMAN_##id,
 #include "cli/logman/options.def"

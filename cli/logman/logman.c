@@ -489,7 +489,7 @@ static void say_failed(const struct logman_line *line, HRESULT hr)
         fprintf(stderr, "%s\n", advice);
 }
 
-static void say_remarks(const struct texts *remarks)
+static void run_print_warnings(const struct texts *remarks)
 {
     for (size_t i = 0; i < remarks->count; i++)
         fprintf(stderr, "Remark: %s\n", remarks->items[i]);
@@ -497,14 +497,14 @@ static void say_remarks(const struct texts *remarks)
 
 static void say_done(const struct run *r)
 {
-    say_remarks(&r->line->remarks);
-    say_remarks(&r->remarks);
+    run_print_warnings(&r->line->remarks);
+    run_print_warnings(&r->remarks);
     if (logman_option(r->line, LOGMAN_VERBOSE))
-        say_remarks(&r->issues);
+        run_print_warnings(&r->issues);
     printf("\nThe command completed successfully.\n");
 }
 
-static void put_remarks(struct json *j, const struct texts *remarks)
+static void run_put_warnings(struct json *j, const struct texts *remarks)
 {
     for (size_t i = 0; i < remarks->count; i++)
         json_text(j, NULL, remarks->items[i]);
@@ -519,9 +519,9 @@ static void end_json(const struct run *r, HRESULT hr)
         json_end(j, j->brackets[j->depth - 1] == '[' ? ']' : '}');
     json_begin(j, "remarks", '[');
     if (r->line) {
-        put_remarks(j, &r->line->remarks);
-        put_remarks(j, &r->remarks);
-        put_remarks(j, &r->issues);
+        run_put_warnings(j, &r->line->remarks);
+        run_put_warnings(j, &r->remarks);
+        run_put_warnings(j, &r->issues);
     }
     json_end(j, ']');
     snprintf(code, sizeof code, "0x%08X", FAILED(hr) ? (unsigned)hr : 0U);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla config: shows what a configuration collector has written, and compares two of them, row by row. */
+/* openpla config: shows what a configuration collector wrote, and compares two documents row by row. */
 #include "cli/report/config.h"
 
 #include "cli/cli.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of the verb: errors are not 1, which says that the files differ. */
+/* Exit codes of diff: errors are not 1, which means that the files differ. */
 enum { DIFF_SAME = 0, DIFF_DIFFERENT = 1, DIFF_FAILED = 2, DIFF_DAMAGED = 3 };
 
 static const char *const kinds[] = {[REPORT_CAME] = "came", [REPORT_WENT] = "went", [REPORT_CHANGED] = "changed"};
@@ -17,7 +17,7 @@ static const char marks[] = {[REPORT_CAME] = '+', [REPORT_WENT] = '-', [REPORT_C
 struct diff {
     const char *paths[2];
     struct json *j;          /* NULL: as text */
-    struct text_buffer last; /* the table that was named last */
+    struct text_buffer last; /* the table named last */
     unsigned side;           /* of the facts; 2: the differences; 3: nothing so far */
 };
 
@@ -30,7 +30,7 @@ static void print_quoted(const char *text)
     putchar('"');
 }
 
-/* Types are told where they differ. */
+/* Types are printed where they differ. */
 static void print_typed(const char *text, const char *type, const char *other_type)
 {
     print_quoted(text);
@@ -56,7 +56,7 @@ static HRESULT print_fact(void *about, unsigned side, const struct report_data *
     return S_OK;
 }
 
-/* "[section] table: source (the row it stands in)", when it is another one than before. */
+/* Prints "[section] table: source (the row that contains it)" if it differs from the previous one. */
 static HRESULT name_table(struct diff *d, const struct report_difference *x)
 {
     struct text_buffer b = {0};
@@ -84,7 +84,7 @@ static HRESULT name_table(struct diff *d, const struct report_difference *x)
     return S_OK;
 }
 
-/* The row's keys; of a row without keys, and where all is wanted, whatever is not empty. */
+/* The row's keys; for rows without keys, and with -all, all cells that are not empty. */
 static void print_cells(const struct report_difference *x, bool all)
 {
     bool keyed = false, first = true;
@@ -140,7 +140,7 @@ static void print_counts(const struct report_compared *c)
 
 /* ---- as JSON ---- */
 
-/* The facts of the first file, of the second, the differences: one after another. */
+/* The facts of the first file, of the second, then the differences. */
 static void json_go_to(struct diff *d, unsigned side)
 {
     while (d->side != side) {
@@ -269,8 +269,8 @@ static int config_compare(struct diff *d, struct report_compare *how)
     return result;
 }
 
-/* "openpla config diff ...": argv without "diff". Gives 0 (the same), 1 (different), 2 (not compared) or 3 (compared as
-   far as damaged files go). */
+/* "openpla config diff ...": argv without "diff". Returns 0 (equal), 1 (different), 2 (not compared) or 3 (compared as
+   far as corrupt files allow). */
 static int config_diff(int argc, char **argv)
 {
     struct texts files = {0}, ignore = {0}, tables = {0};
@@ -309,12 +309,13 @@ bool config_is_chosen(const struct texts *tables, const char *table)
 
 static void say(const char *path, const struct texts *remarks)
 {
-    fflush(stdout); /* it comes behind what was shown of the file */
+    fflush(stdout); /* printed after the file's output */
     for (size_t i = 0; i < remarks->count; i++)
         fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", path, remarks->items[i]);
 }
 
-/* CLI_DONE, CLI_FAILED or CLI_REMARKS. JSON has remarks and errors in itself, and nothing comes between its lines. */
+/* Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. JSON contains warnings and errors itself, so nothing is printed between
+   its lines. */
 static int config_show(const char *path, const struct texts *tables, struct json *j)
 {
     struct texts remarks = {0};
@@ -357,7 +358,7 @@ static int show_all(int argc, char **argv)
 
 static int config_run(int argc, char **argv)
 {
-    /* Where Wine takes the output for a terminal it writes character by character otherwise. */
+    /* If Wine treats the output as a terminal, it would write character by character. */
     setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
     static const struct sub_verb verbs[] = {{"diff", config_diff}, {"", show_all}};
     return cli_sub_verb(CONFIG_VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);

@@ -8,14 +8,14 @@
 
 #define CONFIG_VERB "config"
 
-/* Shows a file as it is read; `tables`: patterns of the sections' tables that are shown, none: all. */
+/* Shows a file while it is read; `tables`: patterns of the tables to show, none: all. */
 HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *remarks);
-/* The same as one object; also after a failure it is whole, with the reason as `error`. */
+/* Shows it as one JSON object; after a failure it is complete too, with the reason as `error`. */
 HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *remarks);
-/* A fact, and a cell whose text was of that type ("" or NULL: it says none): numbers where that tells that they are. */
+/* Writes a cell of that type ("" or NULL: unknown) as a number or a string. */
 void config_put_fact(struct json *j, const struct report_data *fact);
 void config_put_typed(struct json *j, const char *name, const char *text, const char *type);
-/* Whether a table is one of those. */
+/* Whether a table matches one of the patterns. */
 bool config_is_chosen(const struct texts *tables, const char *table);
 
 #endif

@@ -7,15 +7,15 @@
 struct json_show {
     struct json *j;
     const struct texts *tables;
-    char open[JSON_DEPTH]; /* the brackets that are open, to be closed in any case */
+    char open[JSON_DEPTH]; /* open brackets, closed in any case */
     int depth;
     enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
     bool is_configuration;               /* and no report */
-    unsigned hidden;                     /* tables that are not shown, within one another */
+    unsigned hidden;                     /* nesting depth of skipped tables */
     bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth has tables */
     struct {
         bool columns[REPORT_MAX_COLUMNS];
-    } numeric[REPORT_MAX_TABLES]; /* of the table at this depth: the columns of numbers */
+    } numeric[REPORT_MAX_TABLES]; /* columns of numbers in the table at this depth */
 };
 
 static void open_bracket(struct json_show *s, const char *name, char bracket)
@@ -29,7 +29,7 @@ static void close_bracket(struct json_show *s)
     json_end(s->j, s->open[--s->depth]);
 }
 
-/* The parts of the document come one after another; each is there, if only as an empty one. */
+/* The parts of the document follow one another; missing ones are written empty. */
 static void go_to(struct json_show *s, int part)
 {
     static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};
@@ -51,7 +51,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* CIM's types of numbers, as WMI's answers have them. */
+/* CIM's numeric types, as in WMI's results. */
 static bool is_number_type(const char *type)
 {
     static const char *const types[] = {"uint8",  "sint8",  "uint16", "sint16", "uint32", "sint32",
@@ -59,7 +59,7 @@ static bool is_number_type(const char *type)
     return is_one_of(type, types);
 }
 
-/* What reports count, which has no unit. */
+/* Numbers without a unit in reports. */
 static bool is_count(const char *fact)
 {
     static const char *const counts[] = {"samples", "gaps", "events", "eventsLost", "buffersLost", NULL};
@@ -82,8 +82,8 @@ void config_put_typed(struct json *j, const char *name, const char *text, const 
         json_number_text(j, name, text && *text ? text : NULL);
 }
 
-/* Which columns hold numbers: those with a unit or a mask for numbers, and in reports those that are not aligned left.
-   Configurations align none. */
+/* Finds the columns with numbers: those with a unit or a numeric mask, and in reports those that are not left-aligned.
+   Configurations align no columns. */
 static void choose_numeric(struct json_show *s, const struct report_table *t)
 {
     for (size_t i = 0; i < t->column_count; i++) {
@@ -96,7 +96,7 @@ static void choose_numeric(struct json_show *s, const struct report_table *t)
     }
 }
 
-/* `at`: the cell's place in its row, which mostly is its column's. */
+/* `at`: the cell's index in its row, usually that of its column. */
 static void put_cell(struct json_show *s, const struct report_table *t, const struct report_data *cell, size_t at)
 {
     const char *type = report_attribute(cell->attributes, cell->attribute_count, "type");

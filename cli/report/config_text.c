@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A configuration's XML for people: tables of aligned columns, or, where those would not fit on a line, a paragraph for
-   each row. How wide the columns are the first rows say; columns that they leave empty are shown where a later row has
-   something in them. */
+/* Prints a configuration's XML as tables of aligned columns, or as a paragraph per row if a table is too wide. The
+   first rows determine the widths; columns that are empty there are shown in later rows if they have values. */
 #include "cli/output.h"
 #include "cli/report/config.h"
 #include "engine/base/memory.h"
@@ -13,9 +12,9 @@ enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 100, LAST_COLUMN
 struct shown_table {
     const struct report_table *table;
     size_t widths[REPORT_MAX_COLUMNS]; /* 0: empty so far */
-    bool measured;                     /* the first rows are shown */
+    bool measured;                     /* the first rows have been printed */
     bool paragraphs;
-    struct text_buffer waiting; /* the first rows: their columns, and what is of no column, each with its NUL */
+    struct text_buffer waiting; /* the first rows: their columns and other cells, each with its NUL */
     size_t waiting_rows;
     uint64_t rows;
 };
@@ -117,7 +116,7 @@ static void print_paragraph(const struct shown_table *t, const char *texts, cons
 
 static void print_line(const struct shown_table *t, const char *texts, const char *rest)
 {
-    size_t gap = 0; /* is written when something follows */
+    size_t gap = 0; /* printed before the next output */
     indent(t->table->depth, 2);
     for (size_t i = 0; i < t->table->column_count; i++, texts += strlen(texts) + 1) {
         if (!t->widths[i])
@@ -146,7 +145,7 @@ static void print_header(const struct shown_table *t)
     text_buffer_free(&b);
 }
 
-/* The cells of a row in the order of the columns, and behind them what is of no column that is shown. */
+/* The cells of a row in the order of the columns, then cells of columns that are not shown. */
 static void print_row(const struct shown_table *t, const char *texts, const char *rest)
 {
     struct text_buffer b = {0};
@@ -174,7 +173,7 @@ static const char *behind_row(const struct shown_table *t, const char *at)
     return at;
 }
 
-/* The rows that waited: how wide the columns are is known. */
+/* Computes the column widths from the buffered rows. */
 static void table_measure(struct shown_table *t)
 {
     const struct report_table *table = t->table;
@@ -194,7 +193,7 @@ static void table_measure(struct shown_table *t)
         if (t->widths[i]) {
             const size_t name = shown_width(table->columns[i].name);
             t->widths[i] = name > t->widths[i] ? name : t->widths[i] > WIDEST_COLUMN ? WIDEST_COLUMN : t->widths[i];
-            /* What is behind the last column moves nothing. */
+            /* Cells after the last column need no alignment. */
             line += last + 2;
             last = t->widths[i];
         }
@@ -220,7 +219,7 @@ static HRESULT on_table(void *about, const struct report_table *t)
     }
     struct shown_table *shown = &s->open[t->depth];
     if (t->depth)
-        table_measure(&s->open[t->depth - 1]); /* the row that it stands in comes first */
+        table_measure(&s->open[t->depth - 1]); /* the containing row is printed first */
     const char *source = report_attribute(t->attributes, t->attribute_count, "source");
     memset(shown->widths, 0, sizeof shown->widths);
     shown->table = t;
@@ -249,7 +248,7 @@ static void add_cell(struct text_buffer *b, const struct report_data *cell)
     }
 }
 
-/* Behind the cells of the columns: those that the Header does not name. */
+/* After the cells of the columns: cells that the Header does not name. */
 static void add_others(struct text_buffer *b, const struct report_table *t, const struct report_row *row)
 {
     const size_t begin = b->length;

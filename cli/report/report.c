@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla report: makes a report of the logs, traces and configurations of a run. */
+/* openpla report: creates a report from the logs, traces and configurations of a run. */
 #include "cli/report/report.h"
 
 #include "cli/cli.h"
@@ -21,7 +21,7 @@ static void show(void *context, uint64_t done, uint64_t total)
         cli_progress_show(&r->progress, done, total);
 }
 
-/* The path with that extension in place of .xml or .html, or behind a name that has none of the two. */
+/* Replaces the extension .xml or .html, or appends it to other names. */
 static char *with_extension(const char *path, const char *extension)
 {
     const char *own = path_extension(path);
@@ -30,7 +30,7 @@ static char *with_extension(const char *path, const char *extension)
     return text_format("%.*s%s", (int)(strlen(path) - (replaced ? strlen(own) : 0)), path, extension);
 }
 
-/* Beside the report, with its name; -o may have said it whole. */
+/* Beside the report, with its name, unless -o names it. */
 static HRESULT name_page(struct report_request *r)
 {
     if (!r->html)
@@ -40,7 +40,7 @@ static HRESULT name_page(struct report_request *r)
     return r->page ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Of a folder all that it holds; its report lies in it unless -o says another place. */
+/* The files of a folder; the report is created in it unless -o is given. */
 static HRESULT find_inputs(struct report_request *r)
 {
     struct texts except = {0};
@@ -98,7 +98,7 @@ static HRESULT make_page(struct report_request *r)
         &r->remarks);
 }
 
-/* The page of a report that is there already: the one operand. */
+/* Creates the page of an existing report: the only operand. */
 static HRESULT report_request_make_page(struct report_request *r)
 {
     r->path = text_copy(r->operands.items[0]);
@@ -176,7 +176,7 @@ void report_request_free(struct report_request *r)
     memory_free(r->page);
 }
 
-/* A page of a report that is there, perhaps with what rules have said of it. */
+/* Whether the operand is an existing report, possibly with results of rules. */
 static bool is_report_alone(const struct report_request *r)
 {
     return r->html && r->operands.count == 1 && text_equal_nocase(path_extension(r->operands.items[0]), ".xml");

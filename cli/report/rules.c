@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla rules: judges a report by rules. */
+/* openpla rules: checks a report with rules. */
 #include "engine/report/rules.h"
 
 #include "cli/cli.h"
@@ -16,7 +16,7 @@
 enum { RULES_SERIOUS = 4 }; /* exit code: the worst is serious */
 
 struct rules_request {
-    struct texts operands, rules; /* names of rules files; none: those of this program */
+    struct texts operands, rules; /* names of rules files; empty: the built-in ones */
     const char *output, *language, *log;
     bool as_json, yes;
     struct rules *read;
@@ -58,14 +58,14 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* Logs and folders of runs, which people have, are what a report is made of. */
+/* Users often pass logs or folders of runs, from which a report must be created first. */
 static HRESULT check_input(const struct rules_request *r)
 {
     const char *path = r->operands.items[0];
     const char *what = NULL;
     if (folder_exists(path))
         what = "a folder";
-    else if (file_exists(path)) /* a binary log is in the container of traces */
+    else if (file_exists(path)) /* a binary log has the container format of traces */
         what = is_counter_log(path) ? "a counter log" : is_trace(path) ? "a trace" : NULL;
     return what ? error_set(E_INVALIDARG,
                             "cannot check '%s' with rules: it is %s, not a report (create one: openpla report %s -o "
@@ -74,7 +74,7 @@ static HRESULT check_input(const struct rules_request *r)
                 : S_OK;
 }
 
-/* The report itself may be the output, as it is behind a run: that was asked for by its name. */
+/* The output may be the report itself: the user named it twice. */
 static HRESULT check_output(const struct rules_request *r)
 {
     const char *const asked[] = {r->output, r->log};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three XML Schemas: of report documents, which configuration collectors write too, of report schemas, and of rules. */
+/* Three XML Schemas: of report documents (which configuration collectors write too), of report schemas, and of rules.
+ */
 #include "cli/schemas/schemas.h"
 #include "engine/report/grammar.h"
 #include "engine/report/report_reader.h"
@@ -16,7 +17,7 @@ static void add_annotation(struct text_buffer *b, int depth, const char *doc)
     text_buffer_add(b, "</xs:documentation></xs:annotation>\n");
 }
 
-/* An element or attribute with a doc of its own, or none. */
+/* An element or attribute, with or without documentation. */
 static void end_element(struct text_buffer *b, int depth, const char *element, const char *doc)
 {
     if (!*doc) {
@@ -93,7 +94,7 @@ HRESULT report_schema_text(struct text_buffer *b)
 #define GUID_PATTERN "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 #define MASK_HALF    "[^#0,.;]*[#,]*[0,]*(\\.0*#*)?[^#0,.;]*"
 
-/* Names of columns are used once in a table. */
+/* Names of columns are unique in a table. */
 static bool grammar_has_columns(enum schema_type type)
 {
     return schema_find_within(type, "Column") != NULL;
@@ -122,7 +123,7 @@ static void grammar_add_child(struct text_buffer *b, const struct xml_within *ro
     text_buffer_add(b, "      </xs:element>\n");
 }
 
-/* Elements of which any number may stand there come in any order, others in that of the rows. */
+/* Elements that may occur repeatedly are in any order, others in the order of the rows. */
 static void grammar_add_children(struct text_buffer *b, enum schema_type type)
 {
     bool any = false, ordered = false;
@@ -199,7 +200,7 @@ static void grammar_add_pattern(struct text_buffer *b, const char *name, const c
     grammar_end_simple(b);
 }
 
-/* The words of a sort, as alternatives of an enumeration; the list of several is ours. */
+/* The words of a type, as alternatives of an enumeration; for lists, our own pattern. */
 static void grammar_add_words(struct text_buffer *b)
 {
     for (size_t sort = 0; sort < SCHEMA_SORT_COUNT; sort++) {
@@ -290,7 +291,7 @@ static const struct {
 #include "engine/report/rules_grammar.def"
 };
 
-/* Elements in which a text is read. */
+/* Elements with text. */
 static bool rules_holds_text(unsigned type)
 {
     return type == RULES_Variable || type == RULES_String || type == RULES_Notify || type == RULES_Anything;
@@ -311,8 +312,7 @@ static void rules_add_attributes(struct text_buffer *b, unsigned type)
                        type == RULES_Anything ? "##any" : "http://www.w3.org/XML/1998/namespace");
 }
 
-/* Where anything may stand, an element that is named beside it would be two things at once to a reader of the schema.
- */
+/* If any element is allowed, a named element beside it would be ambiguous in the schema. */
 static bool rules_takes_any(unsigned type)
 {
     for (size_t i = 0; i < COUNT(withins); i++)
@@ -349,7 +349,7 @@ static void rules_add_pattern(struct text_buffer *b, const char *name, const cha
                        name, base, facet, value);
 }
 
-/* Words are read without case, which a schema says letter by letter. */
+/* Words are case-insensitive, which a schema expresses letter by letter. */
 static void rules_add_words(struct text_buffer *b, const char *sort)
 {
     text_buffer_format(b, "  <xs:simpleType name=\"%s\">\n    <xs:restriction base=\"xs:token\">\n", sort);
@@ -372,7 +372,7 @@ HRESULT rules_schema_text(struct text_buffer *b)
     text_buffer_add(b,
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by OpenPLA: openpla schema rules -->\n"
                     "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
-                    "  <xs:annotation><xs:documentation>Rules that judge reports (MS-PLA 2.2.3.4).</xs:documentation>"
+                    "  <xs:annotation><xs:documentation>Rules that check reports (MS-PLA 2.2.3.4).</xs:documentation>"
                     "</xs:annotation>\n  <xs:element name=\"Rules\" type=\"Rules\"/>\n");
     for (size_t i = 0; i < COUNT(sort_names); i++)
         switch ((enum rules_sort)i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which schemas there are, and what they share. */
+/* The list of schemas, and their shared functions. */
 #include "cli/schemas/schemas.h"
 
 #include <string.h>

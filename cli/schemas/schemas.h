@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schemas of what OpenPLA reads and writes, made from the rows that its own readers and writers go by. */
+/* The XML Schemas of what OpenPLA reads and writes, generated from the tables that its readers and writers use. */
 #ifndef OPENPLA_SCHEMAS_H
 #define OPENPLA_SCHEMAS_H
 
@@ -7,10 +7,10 @@
 
 struct xml_schema {
     const char *name; /* of the file, without ".xsd" */
-    const char *what; /* the documents it is for */
+    const char *what; /* description of the documents */
     HRESULT (*make)(struct text_buffer *b);
 };
-/* The schemas, in the order in which they are listed. */
+/* The schemas in listing order. */
 extern const struct xml_schema xml_schemas[];
 extern const size_t xml_schemas_count;
 const struct xml_schema *xml_schema_find(const char *name); /* with or without ".xsd"; NULL */
@@ -22,15 +22,15 @@ HRESULT report_schema_text(struct text_buffer *b);
 HRESULT report_grammar_text(struct text_buffer *b);
 HRESULT rules_schema_text(struct text_buffer *b);
 
-/* An object and everything the rows need to be looked at: a collector is in a set beside another one. */
+/* An object and the environment its rows need: a collector is in a set beside another one. */
 struct specimen {
     struct object *object;
-    struct object *set; /* NULL when the object stands alone */
+    struct object *set; /* NULL for an object without a parent */
 };
 HRESULT specimen_create(const struct class *class, struct specimen *out);
 void specimen_release(struct specimen *s);
 
-/* Text for XML and for Markdown outside of code: & < > escaped. */
+/* Escapes & < > for XML, and for Markdown outside of code. */
 void add_escaped(struct text_buffer *b, const char *text);
 
 #endif

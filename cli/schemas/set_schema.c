@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML of a set as an XML Schema: the elements of the rows in any order, with the values that reading takes. */
+/* The XML Schema of a set: the elements of the rows in any order, with the values that reading accepts. */
 #include "cli/schemas/schemas.h"
 
 #include <inttypes.h>
@@ -46,9 +46,9 @@ void specimen_release(struct specimen *s)
 
 /* ---- types ---- */
 
-#define MAX_TYPES 32 /* more classes than can be below a set */
+#define MAX_TYPES 32 /* more than the classes below a set */
 
-/* Complex types to write, in the order in which they were met. */
+/* The complex types to write, in the order of discovery. */
 struct schema {
     struct text_buffer *b;
     const struct class *types[MAX_TYPES];
@@ -107,15 +107,15 @@ static void add_hex_number(struct text_buffer *b, uint64_t n)
         add_digit(b, digit_at(n, place));
 }
 
-/* Any digits, from `least` to `most` of them. Written out: counts such as {1,7} beside alternatives that begin alike
-   are more than libxml2 2.9 understands. */
+/* From `least` to `most` digits. Written out, because libxml2 2.9 cannot process counts such as {1,7} beside
+   alternatives with a common prefix. */
 static void add_any_digits(struct text_buffer *b, unsigned least, unsigned most)
 {
     for (unsigned i = 0; i < most; i++)
         text_buffer_add(b, i < least ? "[0-9A-Fa-f]" : "[0-9A-Fa-f]?");
 }
 
-/* The digits of all numbers up to `most`, as alternatives: fewer digits; the same first digits and a smaller one; the
+/* The digits of all numbers up to `most`, as alternatives: fewer digits; a smaller digit after a common prefix; the
    number itself. */
 static void add_hex_up_to(struct text_buffer *b, uint64_t most)
 {
@@ -140,7 +140,7 @@ static void add_hex_up_to(struct text_buffer *b, uint64_t most)
     add_hex_number(b, most);
 }
 
-/* Decimal from min to max; bits that may be a negative number as well; hexadecimal; or nothing, the default. */
+/* Decimal from min to max; flags possibly as a negative number; hexadecimal; or empty, the default. */
 static void add_number_type(const struct schema *s, int depth, int64_t min, uint64_t max, bool bits)
 {
     line(s, depth, "<xs:simpleType><xs:union>");
@@ -161,7 +161,7 @@ static void add_number_type(const struct schema *s, int depth, int64_t min, uint
                        2 * depth + 4, "");
     add_hex_up_to(s->b, max);
     text_buffer_add(s->b, ")\"/></xs:restriction></xs:simpleType>\n");
-    if (min > 0) /* both patterns hold: not all digits are 0 */
+    if (min > 0) /* both patterns must match: not all digits are 0 */
         line(s, depth + 2, "<xs:pattern value=\".*[xX].*[1-9A-Fa-f].*\"/>");
     line(s, depth + 1, "</xs:restriction></xs:simpleType>");
     line(s, depth, "</xs:union></xs:simpleType>");
@@ -195,7 +195,7 @@ static const char *type_name(const struct property *p)
     case PROPERTY_U32:
         return p->bits ? "Bits" : p->min == 0 && p->max == UINT32_MAX ? "Number" : NULL;
     case PROPERTY_FLAGS:
-        return "Bits"; /* bits that mean nothing are dropped */
+        return "Bits"; /* unknown bits are ignored */
     case PROPERTY_ENUM:
         return p->enumeration->name;
     case PROPERTY_GUID:
@@ -355,7 +355,7 @@ static void add_common_types(const struct schema *s)
         "    <xs:attribute name=\"type\" type=\"xs:string\"/>" XML_SPACE_ATTRIBUTE "\n  </xs:complexType>\n");
 }
 
-/* The enumerations that rows of the wanted classes use, each once. */
+/* The enumerations that rows of the selected classes use, each once. */
 static void add_enumerations(const struct schema *s)
 {
     static const struct enumeration *const all[] = {
@@ -388,7 +388,7 @@ HRESULT set_schema_text(struct text_buffer *b)
         want_type(&s, *c);
     for (size_t i = 0; i < s.count; i++)
         text_buffer_format(b, "  <xs:element name=\"%s\" type=\"%s\"/>\n", s.types[i]->name, s.types[i]->name);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* a class may add further ones */
+    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* classes may add further ones */
         hr = add_class(&s, s.types[i]);
     add_enumerations(&s);
     add_common_types(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat of event traces: how many events of whom, and what is missing. The trace is read whole. */
+/* openpla logstat of event traces: events per provider, and losses. Reads the whole trace. */
 #include "cli/trace/logstat_trace.h"
 
 #include "cli/cli.h"
@@ -13,18 +13,18 @@
 #include <string.h>
 
 struct provider_events {
-    GUID provider; /* or class; zero: not told */
+    GUID provider; /* or class; zero: unknown */
     uint64_t events;
 };
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers;   /* but for the log file header; the header's buffer is one of these */
-    uint64_t unknown;                  /* events of a form that nobody knows; they are among `events` */
+    uint64_t bytes, events, buffers;   /* except for the log file header; the header's buffer is counted */
+    uint64_t unknown;                  /* events of an unknown form; included in `events` */
     int64_t first, last;               /* of events, FILETIMEs */
     uint64_t counter_samples;          /* events of a log of performance counters */
-    struct provider_events *providers; /* the one with the most events first */
+    struct provider_events *providers; /* sorted by number of events, descending */
     size_t provider_count, provider_capacity;
-    char *computer; /* from memory_alloc; NULL: not told */
+    char *computer; /* from memory_alloc; NULL: unknown */
     struct texts damage;
 };
 
@@ -36,14 +36,14 @@ enum {
     MOST_DAMAGE = 100, /* remarks */
 };
 
-static void take_remark(void *context, const char *text)
+static void take_warning(void *context, const char *text)
 {
     struct trace_statistics *s = context;
     if (s->damage.count < MOST_DAMAGE)
         (void)texts_add(&s->damage, text); /* a damaged trace is not read less for want of memory */
 }
 
-/* Where the provider is among those that are sorted by GUID, or would be. */
+/* The index of the provider in the list sorted by GUID, or its insertion point. */
 static size_t place_of(const struct trace_statistics *s, const GUID *provider)
 {
     size_t low = 0, high = s->provider_count;
@@ -106,7 +106,7 @@ static HRESULT trace_statistics_read(const char *path, struct cli_progress *prog
     size_t newest = 0;
     bool header = true;
     *out = (struct trace_statistics){0};
-    HRESULT hr = etl_reader_open(path, take_remark, out, reader);
+    HRESULT hr = etl_reader_open(path, take_warning, out, reader);
     if (FAILED(hr)) {
         *reader = NULL;
         return hr;
@@ -135,7 +135,7 @@ static void trace_statistics_free(struct trace_statistics *s)
     texts_free(&s->damage);
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 #define VERB "logstat"
 
@@ -163,7 +163,7 @@ static const char *clock_name(uint32_t clock)
                                        : "unknown";
 }
 
-/* A session that still runs, or whose end nobody wrote, has none: then the newest event. 0: there is none. */
+/* The end time; for a running or interrupted session the newest event. 0: no events. */
 static int64_t end_of(const struct etl_log *log, const struct trace_statistics *s)
 {
     return log->end_utc != 0 ? log->end_utc : s->last;
@@ -282,7 +282,7 @@ int logstat_trace(const char *path, const char *shown, struct json *j)
     cli_progress_end(&progress);
     if (FAILED(hr) && reader) {
         result = cli_error(VERB, hr);
-    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* else a performance log, and it is that which is damaged */
+    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* else it is a performance log, and that is corrupt */
         if (j)
             print_json(j, shown, etl_reader_log(reader), &s);
         else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* logstat of event traces, and what it shares with that of performance logs. */
+/* logstat of event traces, and functions shared with that of performance logs. */
 #ifndef OPENPLA_CLI_LOGSTAT_TRACE_H
 #define OPENPLA_CLI_LOGSTAT_TRACE_H
 
 #include "cli/output.h"
 
-/* Shows the event trace: CLI_DONE, CLI_FAILED or CLI_REMARKS; -1, and nothing is shown: the file is none. */
+/* Shows the event trace. Returns CLI_DONE, CLI_FAILED or CLI_REMARKS; -1, without output: not an event trace. */
 int logstat_trace(const char *path, const char *shown, struct json *j);
 
 /* "Begin:      4/19/2022 ... (2022-04-19T...Z)" */

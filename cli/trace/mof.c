@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla mof: the MOF files that say what classic events hold. */
+/* openpla mof: the MOF files that describe classic events. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
@@ -23,7 +23,7 @@ static HRESULT load(struct shown *s)
     return mof_files_classes(&s->remarks, &s->classes);
 }
 
-/* The remarks of what could not be loaded go to stderr. */
+/* Warnings about files that could not be loaded go to stderr. */
 static int shown_finish(struct shown *s, HRESULT hr)
 {
     int result = FAILED(hr) ? cli_error(VERB, hr) : s->remarks.count ? CLI_REMARKS : CLI_DONE;
@@ -63,7 +63,7 @@ static int remove_file(int argc, char **argv)
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
     }
     texts_free(&operands);
-    /* What another file needed of this one is told now. */
+    /* Reports errors of other files that depended on this one. */
     struct shown s = {.classes = NULL};
     return result == CLI_DONE ? shown_finish(&s, load(&s)) : result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Switches are read by their place, as there are 100,000 of them in a second; all else by its class. */
+/* Switches are decoded by fixed offsets, because there are 100,000 per second; other events by their class. */
 #include "cli/trace/thread_figures.h"
 
 #include "cli/trace/trace.h"
@@ -23,7 +23,7 @@ struct one_thread {
 struct one_process {
     char *name;
     bool ended;
-    struct figures of; /* what no thread of its is known for */
+    struct figures of; /* events without a known thread */
 };
 struct one_processor {
     bool known;
@@ -44,7 +44,7 @@ static struct one_thread *thread_of(struct thread_figures *f, uint32_t id)
     return id != 0 ? id_map_put(&f->threads, id) : NULL;
 }
 
-/* Process 0 has a place as well, which is that of who is not known. */
+/* Process 0 has an entry too, for unknown processes. */
 static struct one_process *process_of(struct thread_figures *f, uint32_t id)
 {
     const uint64_t key = (uint64_t)id + 1;
@@ -71,7 +71,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* Who is switched out first has run all the time; another one than was switched in tells of lost events. */
+    /* A thread that is switched out first has run since the start; another one than was switched in means lost events.
+     */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {
@@ -100,7 +101,7 @@ static HRESULT take_ready(struct thread_figures *f, const uint8_t *data, int64_t
     return t || id == 0 ? S_OK : no_memory();
 }
 
-/* ---- what classes say ---- */
+/* ---- decoding by class ---- */
 
 struct fields {
     const struct event_schema *schema;
@@ -126,7 +127,7 @@ static HRESULT take_field(void *context, enum event_step step, const struct even
     return S_OK;
 }
 
-/* S_FALSE: nobody knows the event, or its data are damaged. To be freed in any case. */
+/* S_FALSE: the event is unknown or its data are corrupt. Free it in any case. */
 static HRESULT read_fields(const struct dumped_event *e, struct fields *out)
 {
     *out = (struct fields){.schema = e->schema};
@@ -233,7 +234,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
     if (!s)
         return S_OK;
     const bool is_process = s->take == take_process || s->take == take_thread;
-    /* What is told of who is there already has the time of the telling. */
+    /* Rundown events of existing threads and processes have the time of the rundown. */
     if (f->begin == 0 && !(is_process && (type == RUNDOWN_START || type == RUNDOWN_END)))
         f->begin = time;
     if (s->take == take_thread && type == SWITCH)
@@ -251,7 +252,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
 
 /* ---- rows ---- */
 
-/* Who runs, or is ready, has done so until now. */
+/* Threads that run, or are ready, have done so until now. */
 static void figures_settle(struct thread_figures *f, int64_t now)
 {
     size_t at = 0;
@@ -353,7 +354,7 @@ void thread_figures_reset(struct thread_figures *f, int64_t now)
     struct one_process *p;
     uint64_t key;
     figures_settle(f, now);
-    /* Where one is removed, another may come into its place, which is looked at again then. */
+    /* A removed entry may be replaced by another one, which is checked next. */
     for (size_t at = 0; (t = id_map_next(&f->threads, &at, &key));) {
         t->of = (struct figures){0};
         if (t->ended && !t->running) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace show: the events of traces and of sessions that run, a line each; and which events people want to see.
- */
+/* openpla trace show: the events of traces and running sessions, a line each; and their selection. */
 #include "cli/trace/trace.h"
 
 #include "cli/cli.h"
@@ -45,16 +44,16 @@ static bool keyword_matches(const char *wanted, const struct dumped_event *e)
 /* All but the text. */
 static bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process)
 {
-    bool provider = c->providers.count == 0, told = c->processes.count == 0, keyword = c->keywords.count == 0;
+    bool provider = c->providers.count == 0, chosen = c->processes.count == 0, keyword = c->keywords.count == 0;
     if (c->worst != 0 && e->record->EventHeader.EventDescriptor.Level > c->worst)
         return false;
     for (size_t i = 0; i < c->providers.count && !provider; i++)
         provider = provider_matches(c->providers.items[i], e);
-    for (size_t i = 0; i < c->processes.count && !told; i++)
-        told = process_matches(c->processes.items[i], e, process);
+    for (size_t i = 0; i < c->processes.count && !chosen; i++)
+        chosen = process_matches(c->processes.items[i], e, process);
     for (size_t i = 0; i < c->keywords.count && !keyword; i++)
         keyword = keyword_matches(c->keywords.items[i], e);
-    return provider && told && keyword;
+    return provider && chosen && keyword;
 }
 
 /* ---- the verb ---- */
@@ -98,7 +97,7 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     s->shown++;
     s->undecoded += SUCCEEDED(hr) && !decoded;
     if (SUCCEEDED(hr) && ferror(stdout))
-        return S_FALSE; /* nobody reads any more; main says it */
+        return S_FALSE; /* the reader of the output has gone; main reports it */
     return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
 }
 
@@ -126,7 +125,7 @@ static HRESULT flush(void *context)
     return fflush(stdout) == 0 ? S_OK : E_ABORT;
 }
 
-/* Until it is asked to end, or what is shown is enough. */
+/* Runs until exit is requested, or enough events are shown. */
 static HRESULT show_follow_files(struct show *s)
 {
     if (!interrupt_begin())
@@ -158,7 +157,7 @@ static HRESULT show_sessions(struct show *s)
     return hr == E_ABORT ? S_OK : hr;
 }
 
-/* In the zone of this computer, which lines have too. */
+/* In this computer's time zone, like the output. */
 static int read_range(struct show *s)
 {
     int64_t from = 0, to = 0;

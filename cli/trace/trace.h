@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces as the verbs read them: files and sessions, what is known of events, names of processes, which events
-   are chosen, and their form as a line. */
+/* Event traces as the verbs read them: files and sessions, event definitions, names of processes, selection of events,
+   and their output as a line. */
 #ifndef OPENPLA_TRACE_H
 #define OPENPLA_TRACE_H
 
@@ -10,12 +10,12 @@
 
 #include <stdio.h>
 
-/* As trace_progress; the context is a struct cli_progress. */
+/* Like trace_progress; the context is a struct cli_progress. */
 void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
-/* Tells on stderr what is damaged: CLI_DONE, or CLI_REMARKS. */
+/* Prints corruption to stderr. Returns CLI_DONE or CLI_REMARKS. */
 int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb);
 
-/* trace_schemas_open; what cannot be used is told on stderr. */
+/* trace_schemas_open; prints warnings about unusable files to stderr. */
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);
 
 /* Gives the events of the sessions as they come, one at a time, until all of them have ended, Ctrl+C, or `take` ends
@@ -25,24 +25,24 @@ HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schem
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context);
 
-enum { TRACE_PROCESSES = 8192 }; /* of which names are kept; another one of the same place takes it */
-/* The names of processes that a trace tells of, by their ids. Zero-initialise. */
+enum { TRACE_PROCESSES = 8192 }; /* number of stored names; a new one with the same slot replaces the old one */
+/* The names of a trace's processes, by id. Zero-initialise. */
 struct trace_processes {
     struct {
         uint32_t id;
         char *name;
     } kept[TRACE_PROCESSES];
-    bool live; /* also those that run on this computer now */
+    bool live; /* also the processes of this computer that are running now */
 };
-/* Notes the name, if the event is the start of a process. E_OUTOFMEMORY. */
+/* Stores the name if the event is the start of a process. E_OUTOFMEMORY. */
 HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e);
-/* NULL: it was not told. Borrowed until the next call. */
+/* NULL: unknown. Borrowed until the next call. */
 const char *trace_process_name(struct trace_processes *p, uint32_t id);
-/* What stands behind the last separator of either kind. */
+/* The part after the last separator of either kind. */
 const char *trace_process_base_name(const char *path);
 void trace_processes_free(struct trace_processes *p);
 
-/* Which events are shown. Zero: all. */
+/* The selection of events. Zero: all. */
 struct trace_choice {
     struct texts providers; /* names with * and ?, or GUIDs */
     struct texts processes; /* ids, or names with * and ? */
@@ -51,12 +51,12 @@ struct trace_choice {
     const char *text;       /* somewhere on the line, with * and ?; NULL: any */
 };
 
-/* Adds one line without its end. *decoded: it was known, and its data fit. E_OUTOFMEMORY. */
+/* Adds a line without its end. *decoded: the event was known and its data fit. E_OUTOFMEMORY. */
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);
-/* The same as a JSON object. */
+/* Adds it as a JSON object. */
 HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded);
 
-/* `openpla trace top`, without these two words. Gives an enum cli_exit. */
+/* `openpla trace top`, without these two words. Returns an enum cli_exit. */
 int trace_top(int argc, char **argv);
 
 #endif

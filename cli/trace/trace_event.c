@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as a line for people (when, who, what, how bad, and its fields), and as a JSON object on one line. */
+/* An event as a line of text (time, process, event, level, fields), and as a JSON object on one line. */
 #include "cli/output.h"
 #include "cli/trace/trace.h"
 #include "engine/base/clock.h"
@@ -29,7 +29,7 @@ static void add_time(struct text_buffer *b, int64_t utc)
                        (unsigned)(local % 10000000 / 10));
 }
 
-/* A text with blanks is in quotation marks, so that its end is seen. */
+/* Strings with blanks are in quotation marks. */
 static void add_text(struct text_buffer *b, const char *text)
 {
     const bool quoted = !*text || strpbrk(text, " \t\"");
@@ -114,7 +114,7 @@ static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, c
     text_buffer_add_bytes(b, e->record->UserData, e->record->UserDataLength);
 }
 
-/* Of a message of WPP the sentence has its arguments. */
+/* The sentence of a WPP message contains its arguments. */
 static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e, struct text_buffer *room)
 {
     uint32_t number;
@@ -128,7 +128,7 @@ static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e,
     return room->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* As Windows calls it; a message of WPP has a name of its own. */
+/* Windows' name; WPP messages have separate names. */
 static void add_level(struct text_buffer *b, const struct event_schema *s, uint8_t level)
 {
     const char *text = winmeta_text_of(MANIFEST_LEVELS, level);
@@ -184,7 +184,7 @@ struct fields {
     struct json *json;
     const struct event_schema *schema;
     struct text_buffer cell;
-    unsigned left_out; /* levels that are too deep for JSON's writer: their values are those of what they are in */
+    unsigned omitted; /* levels too deep for the JSON writer: their values are added to the containing level */
 };
 
 static bool is_integer(uint16_t in)
@@ -206,7 +206,7 @@ static void put_value(struct fields *f, const char *name, const struct event_val
     else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
         json_text(f->json, name, NULL); /* JSON has no such numbers */
     else if (is_integer(v->type.in) || is_real(v->type.in))
-        json_number_text(f->json, name, text); /* what a map names, and hexadecimal, is a text */
+        json_number_text(f->json, name, text); /* names of maps and hexadecimal values are strings */
     else
         json_text(f->json, name, text);
 }
@@ -218,15 +218,15 @@ static HRESULT json_take(void *context, enum event_step step, const struct event
     switch (step) {
     case STEP_ARRAY:
     case STEP_STRUCT:
-        if (f->left_out != 0 || f->json->depth >= MOST_DEPTH)
-            f->left_out++;
+        if (f->omitted != 0 || f->json->depth >= MOST_DEPTH)
+            f->omitted++;
         else
             json_begin(f->json, name, step == STEP_ARRAY ? '[' : '{');
         return S_OK;
     case STEP_ARRAY_END:
     case STEP_STRUCT_END:
-        if (f->left_out != 0)
-            f->left_out--;
+        if (f->omitted != 0)
+            f->omitted--;
         else
             json_end(f->json, step == STEP_ARRAY_END ? ']' : '}');
         return S_OK;
@@ -235,7 +235,7 @@ static HRESULT json_take(void *context, enum event_step step, const struct event
     }
     f->cell.length = 0;
     const HRESULT hr = event_value_text(f->schema, v, &f->cell);
-    if (SUCCEEDED(hr) && f->left_out == 0)
+    if (SUCCEEDED(hr) && f->omitted == 0)
         put_value(f, name, v);
     return f->cell.failed ? E_OUTOFMEMORY : hr;
 }
@@ -313,7 +313,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out,
         const int depth = j.depth;
         hr = event_values_walk(e->schema, &data, json_take, &f, NULL);
         const struct error_kept why = error_keep(hr);
-        while (j.depth > depth) /* of data that end within */
+        while (j.depth > depth) /* of data that end inside */
             json_end(&j, j.brackets[j.depth - 1] == '[' ? ']' : '}');
         json_end(&j, '}');
         if (hr == EVENT_DATA_INVALID) {

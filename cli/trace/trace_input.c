@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces, sessions that run, and what is known of events, as the verbs read them; and the names of processes that
-   traces tell. */
+/* Reads traces, running sessions and event definitions for the verbs, and the names of processes from traces. */
 #include "cli/cli.h"
 #include "cli/trace/trace.h"
 #include "engine/base/file.h"
@@ -32,7 +31,7 @@ int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb)
     return result;
 }
 
-static void tell(void *context, const char *text)
+static void print_warning(void *context, const char *text)
 {
     (void)context;
     fprintf(cli_messages(), "openpla: %s\n", text);
@@ -40,7 +39,7 @@ static void tell(void *context, const char *text)
 
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out)
 {
-    known->told = tell;
+    known->told = print_warning;
     return trace_schemas_open(known, out);
 }
 
@@ -63,7 +62,7 @@ struct reading {
     trace_take *take;
     void *context;
     HRESULT result;
-    bool ended; /* nothing is taken any more */
+    bool ended; /* no more events are accepted */
     struct error_kept why;
 };
 
@@ -163,7 +162,7 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        if (!sessions[i].open) /* closed above: a thread that had not begun finds no handle, and that is no failure */
+        if (!sessions[i].open) /* closed above: a thread that had not started finds no handle, which is not a failure */
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)
@@ -174,15 +173,15 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     return hr;
 }
 
-/* A process, as it is told: by the kernel's class Process, or by Microsoft-Windows-Kernel-Process. */
-struct told {
+/* A process as reported by the kernel's class Process, or by Microsoft-Windows-Kernel-Process. */
+struct process_names {
     const struct event_schema *schema;
     uint64_t id;
     bool has_id;
     struct text_buffer name;
 };
 
-static bool tells_process(const struct dumped_event *e)
+static bool reports_process(const struct dumped_event *e)
 {
     static const GUID class = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
     static const GUID provider = {0x22FB2CD6, 0x0E7B, 0x422B, {0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16}};
@@ -196,7 +195,7 @@ static bool tells_process(const struct dumped_event *e)
 
 static HRESULT process_event_take(void *context, enum event_step step, const struct event_value *v)
 {
-    struct told *t = context;
+    struct process_names *t = context;
     if (step != STEP_VALUE || v->depth != 0)
         return S_OK;
     if (text_equal_nocase(v->property->name, "ProcessId"))
@@ -229,16 +228,16 @@ static HRESULT processes_set_name(struct trace_processes *p, uint32_t id, const 
 
 HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e)
 {
-    struct told told = {.schema = e->schema};
-    if (!tells_process(e))
+    struct process_names names = {.schema = e->schema};
+    if (!reports_process(e))
         return S_OK;
     const struct event_data data = event_data_of(e->record, e->pointer_size);
-    HRESULT hr = event_values_walk(e->schema, &data, process_event_take, &told, NULL);
+    HRESULT hr = event_values_walk(e->schema, &data, process_event_take, &names, NULL);
     if (hr == EVENT_DATA_INVALID)
         hr = S_OK;
-    if (SUCCEEDED(hr) && told.has_id && told.name.length != 0 && !told.name.failed)
-        hr = processes_set_name(p, (uint32_t)told.id, told.name.text);
-    text_buffer_free(&told.name);
+    if (SUCCEEDED(hr) && names.has_id && names.name.length != 0 && !names.name.failed)
+        hr = processes_set_name(p, (uint32_t)names.id, names.name.text);
+    text_buffer_free(&names.name);
     return hr;
 }
 

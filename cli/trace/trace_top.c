@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace top: tables of who runs, waits, reads and writes, of the kernel's events as they come or of files. The
-   events come of a session of its own: the kernel's, in real time. */
+/* openpla trace top: tables of the activity of threads and processes, from live kernel events or files. Live events
+   come from a separate real-time kernel session. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/thread_figures.h"
@@ -39,7 +39,7 @@ static void block_clear(struct block *b)
     b->p.LogFileNameOffset = offsetof(struct block, file);
 }
 
-/* Whether the name is that of a session whose program is no more. */
+/* Whether the name is that of a session whose program has exited. */
 static bool is_left(const WCHAR *units)
 {
     size_t length = 0;
@@ -104,8 +104,8 @@ static HRESULT with_name(const char *name, bool start)
     return hr;
 }
 
-/* Starts it; what one left whose program was killed is ended before. *name from memory_alloc. Errors are ETW's, with a
-   text: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (there are six such sessions already) and others. */
+/* Starts the session, and stops one whose program was killed. *name from memory_alloc. Errors are ETW's, with a
+   message: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (there are already six such sessions) and others. */
 static HRESULT top_session_start(char **name)
 {
     const struct etw_api *etw = host_etw();
@@ -149,11 +149,11 @@ struct top {
     struct trace_schemas schemas;
     struct thread_figures figures;
     enum sort_key key;
-    int64_t next;   /* FILETIME of the next table; 0: nothing has come yet */
+    int64_t next;   /* FILETIME of the next table; 0: no event yet */
     int64_t latest; /* event */
     int64_t started;
     uint32_t shown;
-    bool live, told;
+    bool live, warned;
 };
 
 /* ---- a table ---- */
@@ -180,7 +180,7 @@ static uint64_t number_of(const struct figures_row *r, enum sort_key key)
 
 static enum sort_key sorted_by;
 
-/* The largest first; of equals who ran longer, then who has the lower id. */
+/* Descending; equal rows by running time, then by id. */
 static int by_key(const void *a, const void *b)
 {
     const struct figures_row *x = a, *y = b;
@@ -196,7 +196,7 @@ static int by_key(const void *a, const void *b)
 
 struct table {
     const struct figures_row *rows;
-    size_t count;         /* of all, not only those that are shown */
+    size_t count;         /* of all rows, not only the shown ones */
     double seconds, busy; /* busy: percent of all processors */
     int64_t begin;
 };
@@ -276,7 +276,7 @@ static void print_json(const struct top *t, const struct table *table, size_t ro
     text_buffer_free(&time);
 }
 
-/* S_FALSE: that was the last one, or nobody reads any more. */
+/* S_FALSE: that was the last table, or the reader of the output has gone. */
 static HRESULT print_table(struct top *t, int64_t until)
 {
     struct figures_row *rows;
@@ -307,7 +307,7 @@ static HRESULT next_table(struct top *t, int64_t now)
     t->next += interval;
     if (t->next > now)
         return hr;
-    /* Nothing has come for a while: it begins anew with what comes. */
+    /* No events for a while: restart with the next one. */
     thread_figures_reset(&t->figures, now);
     t->next = now + interval;
     return hr;
@@ -338,13 +338,13 @@ static HRESULT top_take_event(void *context, const struct trace_event *event)
     return hr;
 }
 
-/* When no event comes by which a table would be due. */
+/* Called when no event arrives although a table may be due. */
 static HRESULT top_check_due(void *context)
 {
     struct top *t = context;
     const int64_t now = clock_utc();
-    if (t->figures.processors.count == 0 && !t->told && now - t->started > SILENCE * SECOND) {
-        t->told = true;
+    if (t->figures.processors.count == 0 && !t->warned && now - t->started > SILENCE * SECOND) {
+        t->warned = true;
         fprintf(stderr, "openpla " VERB " top: no context switches were received (`openpla events` shows whether the "
                         "host OS provides them)\n");
     }

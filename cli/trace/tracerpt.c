@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary of what is in them. */
+/* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report/report.h"
@@ -18,7 +18,7 @@ struct trace_output {
     struct file *file;
 };
 
-/* What is there is asked about, unless `yes`: ERROR_ALREADY_EXISTS' HRESULT. A trace that is read is E_INVALIDARG. */
+/* Asks before overwriting unless `yes`: HRESULT of ERROR_ALREADY_EXISTS. E_INVALIDARG for an input trace. */
 static HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
 {
     HRESULT hr = S_OK;
@@ -50,7 +50,7 @@ static HRESULT trace_output_finish(struct trace_output *o)
     return output_finish(&o->output);
 }
 
-/* Nothing is left of what is not finished. */
+/* Deletes unfinished output. */
 static void trace_output_close(struct trace_output *o)
 {
     file_close(o->file);
@@ -76,7 +76,7 @@ struct tracerpt {
     struct event_dump *dump;
     struct event_summary counts;
     struct event_kinds sorts; /* for -export and -int */
-    uint64_t lost;            /* told by events of sessions */
+    uint64_t lost;            /* from events of sessions */
     uint64_t undecoded;       /* said on the screen at the end */
     struct report_request request;
     struct cli_progress progress;
@@ -90,7 +90,7 @@ static int failed(struct tracerpt *t, HRESULT hr)
 
 /* ---- the command line ---- */
 
-/* A report is of files: counter logs too. */
+/* A report needs files, which may be counter logs too. */
 static int check_report(struct tracerpt *t)
 {
     uint64_t level = 0;
@@ -134,7 +134,7 @@ static int choose_form(struct tracerpt *t)
 static const char *const dump_names[] = {
     [EVENT_DUMP_CSV] = "dumpfile.csv", [EVENT_DUMP_XML] = "dumpfile.xml", [EVENT_DUMP_EVTX] = "dumpfile.evtx"};
 
-/* Without a word of what is wanted it is a dump and a summary. */
+/* Without output options it writes a dump and a summary. */
 static int choose_outputs(struct tracerpt *t)
 {
     if (t->raw && t->summary)
@@ -160,7 +160,7 @@ static bool is_nowhere(const char *path)
 static int tracerpt_check_line(struct tracerpt *t)
 {
     int result = check_report(t);
-    /* Lines that have it mostly name where formats are too. */
+    /* Command lines with -pdb usually name the formats too. */
     if (t->symbols)
         fprintf(cli_messages(),
                 "openpla " VERB ": -pdb: program symbols are not read (extract the formats with tracepdb, and "
@@ -207,7 +207,7 @@ static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
-    /* What is read of sessions by then is whole. */
+    /* Sessions are read to their end. */
     if (t->sessions.count == 0 && interrupt_asked(NULL))
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user");
     HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
@@ -312,7 +312,7 @@ static void print_result(const struct tracerpt *t)
                t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE shows the reasons)");
 }
 
-/* There is no manifest without a provider: nothing is written then. */
+/* A manifest needs a provider: without one nothing is written. */
 static HRESULT write_manifest(struct tracerpt *t)
 {
     struct manifest_document d = {0};
@@ -415,7 +415,7 @@ static int tracerpt_write(struct tracerpt *t)
     return result;
 }
 
-/* The report reads the files by itself: counter logs are among them, and both its kinds at once. */
+/* The report reads the files itself, because counter logs are among them. */
 static int make_report(struct tracerpt *t)
 {
     struct report_request *r = &t->request;
@@ -437,7 +437,7 @@ static int make_report(struct tracerpt *t)
     return r->remarks.count ? CLI_REMARKS : CLI_DONE;
 }
 
-/* What is dumped and counted are traces. */
+/* Only traces are dumped and counted. */
 static HRESULT leave_logs_out(struct tracerpt *t)
 {
     size_t kept = 0;
