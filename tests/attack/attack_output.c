@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#define CANARY "what belongs to somebody else"
+#define CANARY "the contents of another user's file"
 
 static char *walls, *root, *canary;
 
@@ -117,7 +117,7 @@ static void names_do_not_lead_out(void **state)
         scratch_remove(root);
         assert_int_equal(folder_create(root), S_OK);
     }
-    /* The others are names below the folder, or the reader has told of them and left them out. */
+    /* The others are names below the folder, or the reader has reported and skipped them. */
     assert_true(refused >= 15);
 }
 
@@ -141,14 +141,14 @@ static void links_do_not_lead_out(void **state)
     assert_nothing_outside("a second name of another's file");
     scratch_unlink(root, "out.csv");
 
-    /* One that is not there yet, which the host would make. */
+    /* A folder that does not exist, which the host process would create. */
     scratch_link(root, "out.csv", "../out", false);
     assert_true(FAILED(try("", "<FileName>out</FileName>")));
     assert_nothing_outside("a link to nothing");
     scratch_unlink(root, "out.csv");
 }
 
-/* What is there is a log of another kind, or the start of a program: overwriting is for logs. */
+/* The existing file is a log of another kind, or the beginning of a program: only logs may be overwritten. */
 static void files_that_are_no_logs_stay(void **state)
 {
     static const char *const contents[] = {"#!/bin/sh\n", "MZ\x90", "root:x:0:0:", "<html>", "\177ELF"};

@@ -125,7 +125,8 @@ static void names_stay_in_their_place(void **state)
     texts_free(&all);
 }
 
-/* What lies where definitions do and is none: too large, a folder, a link to somebody's file, the end of a pipe. */
+/* Files in place of definitions that are no definitions: too large, a folder, a link to another user's file, the end of
+   a pipe. */
 static void what_is_no_definition_costs_nobody_his(void **state)
 {
     char *place = place_of_mine(), *xml, *folder = path_join(place, "folder.xml");
@@ -172,8 +173,8 @@ static void what_is_no_definition_costs_nobody_his(void **state)
     memory_free(place);
 }
 
-/* A link in place of a folder of ours makes of what we write whatever it leads to. Each data folder is a new one: a
-   process looks at a folder once, as nobody else replaces one in what is ours. */
+/* A link in place of a data folder redirects all writes to its target. Each test uses a new data folder, because a
+   process checks a folder only once: no other account can replace a folder inside ours. */
 static void a_link_in_place_of_the_folder(void **state)
 {
     static const char *const folders[] = {"sets", "sets/Service", "events"};
@@ -210,8 +211,8 @@ static void a_link_in_place_of_the_folder(void **state)
 }
 
 #ifndef _WIN32
-/* Who may put files beside definitions has defined no set by that: of another account, which only root can make here.
- */
+/* An account that can put files beside definitions must not define sets that way; only root can create another
+   account's files here. */
 static void a_definition_of_another_account(void **state)
 {
     char *place = place_of_mine(), *own = path_join(place, "mine.xml"), *dropped = path_join(sets, "dropped.xml"), *xml;
@@ -304,7 +305,7 @@ static void append(const char *folder, uint32_t id)
     assert_int_equal(journal_append(folder, &e), S_OK);
 }
 
-static bool is_told(const char *folder, uint32_t id)
+static bool is_reported(const char *folder, uint32_t id)
 {
     struct journal_reader *r;
     struct journal_entry e;
@@ -316,8 +317,8 @@ static bool is_told(const char *folder, uint32_t id)
     return found;
 }
 
-/* Files that others put among those of events: with the last number there can be, full; with numbers that are none; of
-   one line without an end. What is written afterwards is still told. */
+/* Foreign files among those of events: with the highest number, full; with invalid numbers; with one line without an
+   end. Later events are still reported. */
 static void forged_files_hide_no_event(void **state)
 {
     static const char *const names[] = {"events-4294967295.log", "events-4294967296.log", "events-9999999999.log",
@@ -329,25 +330,25 @@ static void forged_files_hide_no_event(void **state)
     (void)state;
     memset(full, 'x', size);
     append(folder, id);
-    assert_true(is_told(folder, id));
+    assert_true(is_reported(folder, id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put(folder, names[i], full, size);
-        append(other, 1); /* as a process that has not written here yet, which looks for the newest */
+        append(other, 1); /* like a process that has not written here yet and searches for the newest file */
         append(folder, ++id);
-        if (!is_told(folder, id))
+        if (!is_reported(folder, id))
             fail_msg("%s hides what is written after it", names[i]);
     }
     for (int i = 0; i < 5; i++) {
         append(other, 1);
         append(folder, ++id);
-        assert_true(is_told(folder, id));
+        assert_true(is_reported(folder, id));
     }
     memory_free(folder);
     memory_free(other);
     memory_free(full);
 }
 
-/* Lines that pretend to be others' cannot be told from those; but one cannot be made by what a set is called. */
+/* Forged lines cannot be distinguished, but the name of a set cannot forge a line. */
 static void a_name_makes_no_line(void **state)
 {
     char *folder = path_join(data, "events");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hostile_client.exe ATTACK ...: one client process of the server that means no good; what it got, a line each, is for
-   client.py to judge.
+   client.py to check.
      xml            texts that are to cost the server its memory or its time
      objects N      as many sets, held; then the process dies without a word
      memory N       as many sets, held, with a text of a million characters each; then it dies as well
@@ -166,7 +166,7 @@ static void half(void)
     said("remove", IDataCollectorCollection_Remove(collectors, index));
     said("add", IDataCollectorCollection_Add(collectors, (IDataCollector *)(void *)set));
     IDataCollectorSet_Release(set);
-    /* What is of a set that has gone. */
+    /* Objects of a set that was released. */
     said("create", IDataCollectorCollection_CreateDataCollector(collectors, plaPerformanceCounter, &collector));
     if (collector) {
         said("location", IDataCollector_get_OutputLocation(collector, &text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an attacker puts where a program may look for a library of the system's or of ours: its code runs when it is
-   loaded, and leaves a file beside itself that says so. */
+/* A library that an attacker places where a program may search for one of the system's or of ours: when it is loaded,
+   its code runs and creates a file beside itself. */
 #include <windows.h>
 #include <wchar.h>
 

@@ -87,7 +87,7 @@ void print_map(void *map);
 
 VARIANT of_long(LONG n);
 VARIANT of_text(const WCHAR *text);
-VARIANT of_object(void *object); /* a reference of its own */
+VARIANT of_object(void *object); /* a separate reference */
 /* An array of texts: VT_BSTR or VT_VARIANT. */
 SAFEARRAY *text_array(VARTYPE type, const WCHAR *const *texts, UINT count);
 VARIANT of_array(VARTYPE type, const WCHAR *const *texts, UINT count);

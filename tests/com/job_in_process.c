@@ -82,7 +82,7 @@ static IDispatch *collector_from_xml(IDispatch *collectors)
     V_VARIANTREF(&to_map) = &map;
     expect_success("CreateDataCollectorFromXml", invoke(collectors, L"CreateDataCollectorFromXml", DISPATCH_METHOD,
                                                         &second, (VARIANT[]){of_text(xml), to_map}, 2));
-    printf("from XML: %ls, remarks %ld, %ls\n", text_of(V_DISPATCH(&second), L"Name"),
+    printf("from XML: %ls, notes %ld, %ls\n", text_of(V_DISPATCH(&second), L"Name"),
            long_of(V_DISPATCH(&map), L"Count"), text_of(item_of(V_DISPATCH(&map), 0), L"Key"));
     return V_DISPATCH(&second);
 }
@@ -94,7 +94,7 @@ static void commit_set(IDispatch *set, const WCHAR *name)
                                     (VARIANT[]){of_text(name), of_text(L""), of_long(3)}, 3));
     for (LONG i = 0; i < long_of(V_DISPATCH(&map), L"Count"); i++) {
         IDispatch *item = item_of(V_DISPATCH(&map), i);
-        printf("remark: %ls 0x%lX\n", text_of(item, L"Key"), long_of(item, L"Value"));
+        printf("note: %ls 0x%lX\n", text_of(item, L"Key"), long_of(item, L"Value"));
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that a client hands over where a value is meant: the server calls them, so what it shows of itself while it
-   does is the server's risk. A client object of this process says of its own proxy how it is called. */
+/* Objects that a client passes where a value is expected: the server calls them, so what it reveals of itself during
+   the call is the server's risk. A client object of this process reports how its proxy is called. */
 #include "tests/com/client.h"
 
 #include <string.h>

@@ -54,7 +54,7 @@ static VARIANT of_short(SHORT n)
     return v;
 }
 
-/* Every language counts in a type of its own; people use names. */
+/* Every language has another type for indexes; people use names. */
 static void items_are_found_by_any_index(void **state)
 {
     IDataCollectorSet *set = set_of_three();
@@ -231,7 +231,7 @@ static void items_are_removed_by_index_and_object(void **state)
     release(set);
 }
 
-/* Two collectors with one name would write one file; a nameless one gets a name of its own. */
+/* Two collectors with one name would write one file; a nameless one gets a generated name. */
 static void names_in_a_set_are_unique(void **state)
 {
     IDataCollectorSet *set = set_of_three();
@@ -302,7 +302,7 @@ static void ranges_are_added_whole(void **state)
     release(from);
 }
 
-/* Each of the five types makes a collector of that type; a type that is none is an argument's error. */
+/* Each of the five types creates a collector of that type; an invalid type is an argument error. */
 static void collectors_of_every_type(void **state)
 {
     IDataCollectorSet *set = new_set();

@@ -10,7 +10,7 @@
 #define NAME          L"test-com-kinds"
 #define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
 
-/* Each kind with values that are not the defaults. What is between the tags is in the order that Xml gives. */
+/* Each kind with values other than the defaults, in the order of Xml. */
 static const struct collector_kind {
     const WCHAR *element, *before, *own; /* before and behind the members that all collectors have */
 } kinds[] = {
@@ -61,7 +61,7 @@ static void write_xml(const struct collector_kind *k, WCHAR *out, size_t room)
                k->element, k->before, k->own, k->element);
 }
 
-/* The issues of SetXml; the object is unchanged if it is told so. */
+/* Checks the issues of SetXml, and, if requested, that the object is unchanged. */
 static ULONG set_xml(void *object, const WCHAR *xml)
 {
     VARIANT text = of_text(xml), map;
@@ -74,7 +74,7 @@ static ULONG set_xml(void *object, const WCHAR *xml)
     return issues;
 }
 
-/* What a collector says of itself is what another one becomes: an export of each kind can be imported. */
+/* The XML of a collector creates an equal one: an export of each kind can be imported. */
 static void every_kind_survives_the_round_trip(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -144,7 +144,7 @@ static void every_kind_comes_from_xml(void **state)
 #define IGNORED   0x00300100
 #define CONFLICT  PLA_E_PROPERTY_CONFLICT
 #define FILE_ROWS L"FileName=f;FileNameFormat=2;FileNameFormatPattern=q;LogAppend=0;LogCircular=0;LogOverwrite=0"
-/* What means nothing where no file is written, or one whose name stands elsewhere. */
+/* Settings without effect for collectors that write no file, or one that is named elsewhere. */
 /* clang-format off */
 #define NO_FILE                                                                                                        \
     {L"FileName", IGNORED}, {L"FileNameFormat", IGNORED}, {L"FileNameFormatPattern", IGNORED}, {L"LogAppend", IGNORED}, \
@@ -154,17 +154,17 @@ static void every_kind_comes_from_xml(void **state)
     {L"LogOverwrite", IGNORED}, {L"LogCircular", IGNORED}
 /* clang-format on */
 
-struct remark {
+struct note {
     const WCHAR *property;
     HRESULT value;
 };
 /* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first, and nothing that was not
    put is said to be ignored. */
-static const struct remarks {
+static const struct ignored {
     LONG type;
     const WCHAR *puts;
-    struct remark said[8]; /* exactly these */
-} remarks[] = {
+    struct note said[8]; /* exactly these */
+} notes[] = {
     {plaPerformanceCounter, L"", {{0}}},
     {plaPerformanceCounter, L"LogCircular=0", {{L"LogCircular", IGNORED}}},
     {plaPerformanceCounter, L"LogOverwrite=1;LogAppend=0", {{L"LogAppend", IGNORED}}},
@@ -209,11 +209,11 @@ static void put_all(void *object, const WCHAR *puts)
 }
 
 /* A setting without effect, or against another one, is named at Commit with its collector; nothing else is. */
-static void commit_tells_what_each_kind_ignores(void **state)
+static void commit_reports_what_each_kind_ignores(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAYSIZE(remarks); i++) {
-        const struct remarks *r = &remarks[i];
+    for (size_t i = 0; i < ARRAYSIZE(notes); i++) {
+        const struct ignored *r = &notes[i];
         IDataCollectorSet *set = new_set();
         IDataCollectorCollection *collectors = collectors_of(set);
         void *collector = named_collector(set, r->type, L"C");
@@ -234,7 +234,7 @@ static void commit_tells_what_each_kind_ignores(void **state)
         }
         if (number_of(map, L"Count") != n) {
             print_map(map);
-            fail_msg("type %ld, %ls: %u remarks expected", r->type, r->puts, (unsigned)n);
+            fail_msg("type %ld, %ls: %u notes expected", r->type, r->puts, (unsigned)n);
         }
         release(map);
         release(collector);
@@ -319,7 +319,7 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
 
 /* ---- the data manager ---- */
 
-/* What it does not do yet it does not pretend to have done. */
+/* Kinds that are not implemented do not report success. */
 static void the_data_manager_says_what_it_cannot_do(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -426,9 +426,9 @@ int collector_kind_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(every_kind_survives_the_round_trip),  T(every_kind_comes_from_xml),
-        T(commit_tells_what_each_kind_ignores), T(contradicting_lists_fail_the_commit),
-        T(a_kind_that_cannot_run_yet_says_so),  T(the_data_manager_says_what_it_cannot_do),
+        T(every_kind_survives_the_round_trip),    T(every_kind_comes_from_xml),
+        T(commit_reports_what_each_kind_ignores), T(contradicting_lists_fail_the_commit),
+        T(a_kind_that_cannot_run_yet_says_so),    T(the_data_manager_says_what_it_cannot_do),
         T(policies_and_schedules_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,8 +19,8 @@ static void for_every_row(row_test test)
     }
 }
 
-/* Each row with an object of its own: through a server that costs ten times the time. */
-static void for_every_row_anew(row_test test)
+/* Each row with a new object: through a server that takes ten times as long. */
+static void for_every_row_with_new_object(row_test test)
 {
     for (size_t k = 0; k < kinds_of_object_count; k++) {
         for (size_t i = 0; i < kinds_of_object[k].count; i++) {
@@ -169,7 +169,7 @@ static void has_its_default(void *object, const struct row *row)
         break;
     case TEXT_:
         if (!strcmp(row->name, "OutputLocation"))
-            break;                               /* computed; has a test of its own */
+            break;                               /* computed; tested separately */
         if (is_collectors_latest(object, row)) { /* of no set: MS-PLA 2.2.1 */
             assert_hr(get(object, wide_name(row), &v), PLA_E_DCS_NOT_FOUND);
             assert_said("LatestOutputLocation");
@@ -386,7 +386,7 @@ static void keeps_date(void *object, const struct row *row)
     assert_true(FAILED(put(object, wide_name(row), of_text(L"tomorrow"))));
 }
 
-/* What was put is what is read, at the limits too, typed and by name: else a template loses settings. */
+/* The value that was set is read back, at the limits too, typed and by name: otherwise a template loses settings. */
 static void keeps_what_was_put(void *object, const struct row *row)
 {
     if (!row->put)
@@ -406,13 +406,13 @@ static void keeps_what_was_put(void *object, const struct row *row)
     else if (row->kind == DATE_ || row->kind == TIME_)
         keeps_date(object, row);
     else
-        assert_int_equal(row->kind, VARIANT_); /* value maps have tests of their own */
+        assert_int_equal(row->kind, VARIANT_); /* value maps are tested separately */
 }
 
 static void every_property_keeps_what_was_put(void **state)
 {
     (void)state;
-    for_every_row_anew(keeps_what_was_put);
+    for_every_row_with_new_object(keeps_what_was_put);
 }
 
 static void property_refuses(void *object, const struct row *row, int64_t number)

@@ -156,7 +156,7 @@ static void query_keeps_the_filter(void **state)
     release(provider);
 }
 
-/* A provider that is not there is named, and what was there stays. */
+/* An unknown provider is named, and the object keeps its values. */
 static void unknown_providers_are_named(void **state)
 {
     void *provider = new_provider();
@@ -308,7 +308,7 @@ static void a_provider_is_in_a_collection_once(void **state)
     assert_ok(with_object(providers, L"Add", nameless[0]));
     assert_ok(with_object(providers, L"Add", nameless[1]));
     assert_int_equal(number_of(providers, L"Count"), 3);
-    /* What AddRange takes back is what it added: the one that was there keeps its place. */
+    /* AddRange that fails removes only what it added: existing items keep their places. */
     assert_ok(call(more, L"Clear"));
     assert_ok(with_object(more, L"Add", nameless[0]));
     assert_ok(with_object(more, L"Add", second));
@@ -395,7 +395,7 @@ static void provider_publish(const WCHAR *guid, const WCHAR *name)
     RegCloseKey(all);
 }
 
-/* What a test that failed has left in the registry. */
+/* Removes what a failed test left in the registry. */
 static int take_out(void **state)
 {
     (void)state;
@@ -442,7 +442,7 @@ static HRESULT security_of(void *provider, LONG parts, VARIANT *sddl)
     return invoke(provider, L"GetSecurity", DISPATCH_METHOD, sddl, (VARIANT[]){of_long(parts)}, 1);
 }
 
-/* Who may use a provider is set for the host, not for the object. */
+/* Access to a provider is set for the computer, not for the object. */
 static void security_of_providers_is_the_hosts(void **state)
 {
     void *provider = new_provider(), *again = new_provider();
@@ -487,7 +487,7 @@ static HRESULT get_processes(void *provider, VARIANT *processes)
     return invoke(provider, L"GetRegisteredProcesses", DISPATCH_METHOD, NULL, &by_reference, 1);
 }
 
-/* A program as any other that has registered a provider, without a name and by itself. */
+/* A program that registered a provider without a manifest or name. */
 static REGHANDLE register_here(const GUID *guid)
 {
     REGHANDLE handle = 0;

@@ -258,7 +258,7 @@ static void *fresh_set(void)
     return new_set();
 }
 
-/* A validation map's type is plaValidation; the default is what a program that makes a map of its own gets. */
+/* A validation map has the type plaValidation; a program's new map has the default. */
 static void *fresh_map(void)
 {
     return new_map();

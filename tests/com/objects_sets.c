@@ -82,7 +82,7 @@ static void commit_modes_mean_what_they_say(void **state)
     assert_ok(commit(set, NAME, plaModify | plaUpdateRunningInstance, NULL));
     assert_ok(set_query_status(second, NAME, L""));
     assert_int_equal(number_of(second, L"Duration"), 5);
-    /* MS-PLA 2.2: bits that mean nothing are ignored, those that do count all the same. */
+    /* MS-PLA 2.2: unknown bits are ignored, and known ones still count. */
     assert_hr(commit(set, NAME, 0x2000 | plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
     assert_ok(commit(set, NAME, 0x2000 | plaModify, NULL));
     release(second);
@@ -107,7 +107,7 @@ static void validate_only_leaves_nothing(void **state)
     release(set);
 }
 
-/* What will not do what it says is named at Commit, not found out from missing logs. */
+/* Settings without effect are named at Commit, not discovered by missing logs. */
 static void commit_reports_what_will_not_work(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -119,7 +119,7 @@ static void commit_reports_what_will_not_work(void **state)
     assert_ok(put(set, L"TaskArguments", of_text(L"of no task")));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaPattern)));
     assert_ok(put(set, L"SubdirectoryFormatPattern", of_text(L"yyyyQ")));
-    assert_ok(commit(set, NAME, plaCreateNew, &map)); /* the set is stored all the same: MS-PLA 3.2.4.1.54 */
+    assert_ok(commit(set, NAME, plaCreateNew, &map)); /* the set is stored nevertheless: MS-PLA 3.2.4.1.54 */
     assert_true(map_says(map, L"TaskArguments", 0x00300100));
     assert_true(map_says(map, L"SubdirectoryFormatPattern", OPENPLA_E_BAD_PATTERN));
     assert_true(map_says(map, L"PerformanceCounterDataCollector[1]/LogCircular", 0x00300100));
@@ -181,8 +181,8 @@ static void names_that_files_cannot_have_are_kept(void **state)
     }
 }
 
-/* A text that is no counter path is a mistake to be told at once, but published templates hold some: the set is stored.
-   A counter that this machine lacks is found at Start. */
+/* An invalid counter path is reported at once, but published templates contain some, so the set is stored. A counter
+   that this computer lacks is reported at Start. */
 static void counter_paths_are_checked_at_commit(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -282,7 +282,8 @@ static LONG set_is_listed(IDataCollectorSetCollection *sets, const WCHAR *filter
     return (LONG)number_of(sets, L"Count");
 }
 
-/* Scripts that look for sets: all, a namespace in any case, one name; an unknown namespace is an error, not nothing. */
+/* Scripts list sets: all, those of a namespace in any case, or one name; an unknown namespace is an error, not an empty
+   list. */
 static void sets_are_listed_by_filter(void **state)
 {
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -322,7 +323,7 @@ static void sets_are_listed_by_filter(void **state)
     release(sets);
 }
 
-/* Remove deletes what it takes out, so it must take out nothing that is not in the list. */
+/* Remove deletes what it removes, so it must only remove items of the list. */
 static void a_set_of_another_list_is_not_deleted(void **state)
 {
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);

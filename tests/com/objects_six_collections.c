@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the six collections have in common, asked of each by name as scripts do (behaviour 16). */
+/* The common behaviour of the six collections, called by name as scripts do (behaviour 16). */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -157,7 +157,7 @@ static void for_every_kind(void (*test)(const struct collection_kind *k))
     }
 }
 
-/* What is added is there, in order, and is the object itself: a change through either handle is the other's. */
+/* Added items are in order and are the same objects: a change through either handle is visible through the other. */
 static void keeps_items(const struct collection_kind *k)
 {
     void *collection = k->make();
@@ -264,7 +264,7 @@ static void items_are_removed_from_every_collection(void **state)
     for_every_kind(removes_items);
 }
 
-static void refuses_strangers(const struct collection_kind *k)
+static void rejects_foreign_objects(const struct collection_kind *k)
 {
     void *collection = collection_fill(k, 1);
     VARIANT nothing = {.vt = VT_DISPATCH, .pdispVal = NULL};
@@ -290,7 +290,7 @@ static void refuses_strangers(const struct collection_kind *k)
 static void collections_take_their_own_kind_only(void **state)
 {
     (void)state;
-    for_every_kind(refuses_strangers);
+    for_every_kind(rejects_foreign_objects);
 }
 
 static void adds_range(const struct collection_kind *k)

@@ -229,7 +229,7 @@ static void a_map_is_a_collection(void **state)
     release(map);
 }
 
-/* What a map for validation says is VT_UI4: a script compares it with an HRESULT. */
+/* A validation map contains VT_UI4: scripts compare the values with HRESULTs. */
 static void validation_maps_hold_results(void **state)
 {
     IDataCollectorSet *set = new_set();

@@ -183,7 +183,7 @@ static HRESULT STDMETHODCALLTYPE script_invoke(IDispatch *This, DISPID id, REFII
 static IDispatchVtbl script_vtable = {script_query, script_add_ref, script_release, script_type_count,
                                       script_type,  script_ids,     script_invoke};
 
-/* VBScript, PowerShell and JScript each make arrays of their own kind; each must reach the collector. */
+/* VBScript, PowerShell and JScript create different kinds of arrays; each must reach the collector. */
 static void arrays_of_every_script_language(void **state)
 {
     struct script_array script = {{&script_vtable}, 1, ARRAYSIZE(script_items)};
@@ -407,7 +407,7 @@ static ISchedule *fresh_schedule(void)
     return schedule;
 }
 
-/* A date that no schedule can have is told by its property; it would be lost with the set's XML. */
+/* The property rejects a date that no schedule can have; it would be lost with the set's XML. */
 static void dates_that_cannot_be_are_refused(void **state)
 {
     ISchedule *schedule = fresh_schedule();

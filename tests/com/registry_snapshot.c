@@ -23,7 +23,7 @@ static char *string_to_narrow(const WCHAR *text, size_t units)
     return out;
 }
 
-/* Keys and names are the same in any case, and the spelling of those that are there already differs by host. */
+/* Keys and names are case-insensitive, and the spelling of existing ones differs by host OS. */
 static char *string_to_lower(char *text)
 {
     for (char *c = text; c && *c; c++)

@@ -33,35 +33,35 @@ static void make_cabinet(const char *scratch, const char *second)
     memory_free(path);
 }
 
-struct told {
+struct reported {
     int calls;
     WCHAR text[4 * MAX_PATH];
 };
 
 static void CALLBACK on_file(const WCHAR *file, void *context)
 {
-    struct told *told = context;
+    struct reported *reported = context;
     assert_int_not_equal(GetFileAttributesW(file), INVALID_FILE_ATTRIBUTES);
-    told->calls++;
-    wcscat(told->text, file + wcslen(folder));
+    reported->calls++;
+    wcscat(reported->text, file + wcslen(folder));
 }
 
-static void each_file_is_told(void **state)
+static void each_file_is_reported(void **state)
 {
-    struct told told = {0};
+    struct reported reported = {0};
     make_cabinet(*state, "b.txt");
-    assert_int_equal(extract(cabinet, folder, on_file, &told), S_OK);
-    assert_int_equal(told.calls, 2);
-    assert_int_equal(wcscmp(told.text, L"\\sub\\a.txt\\b.txt"), 0);
+    assert_int_equal(extract(cabinet, folder, on_file, &reported), S_OK);
+    assert_int_equal(reported.calls, 2);
+    assert_int_equal(wcscmp(reported.text, L"\\sub\\a.txt\\b.txt"), 0);
     assert_int_equal(extract(cabinet, folder, NULL, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
 }
 
 static void a_hostile_cabinet_gives_nothing(void **state)
 {
-    struct told told = {0};
+    struct reported reported = {0};
     make_cabinet(*state, "..\\b.txt");
-    assert_int_equal(extract(cabinet, folder, on_file, &told), (HRESULT)0x80300113); /* PLA_E_CABAPI_FAILURE */
-    assert_int_equal(told.calls, 0);
+    assert_int_equal(extract(cabinet, folder, on_file, &reported), (HRESULT)0x80300113); /* PLA_E_CABAPI_FAILURE */
+    assert_int_equal(reported.calls, 0);
     assert_int_equal(GetFileAttributesW(folder), INVALID_FILE_ATTRIBUTES);
 }
 
@@ -132,7 +132,7 @@ static void a_report_goes_and_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_file_is_told, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(each_file_is_reported, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(a_hostile_cabinet_gives_nothing, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_is_no_path_is_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(a_report_goes_and_nothing_else, make_scratch, scratch_end),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who calls, as Windows tells it: by impersonation, here of this process' own account, since Wine's would be the
-   server's. A wrong answer is a call that is judged by the wrong account, or a thread that goes on as somebody else. */
+/* The caller as Windows identifies it: by impersonation, here of this process's account, because Wine's would be the
+   server's. A mistake means that a call is checked against the wrong account, or that a thread keeps another user's
+   identity. */
 #include "com/server/call_entry.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
@@ -112,7 +113,7 @@ static void a_process_can_be_made_for_it(void **state)
     this_thread_is_itself();
 }
 
-/* Another computer's client has no process here, and is judged by its account alone. */
+/* A client on another computer has no process here; only its account is checked. */
 static void a_call_from_afar_has_an_account_alone(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void a_call_from_afar_has_an_account_alone(void **state)
     memory_free(own);
 }
 
-static void who_lets_nobody_be_told_is_refused(void **state)
+static void unidentifiable_caller_is_rejected(void **state)
 {
     const struct caller caller = com_caller();
     struct access_subject *subject;
@@ -150,7 +151,7 @@ int main(void)
         cmocka_unit_test_setup(a_call_acts_for_its_account, begin_call),
         cmocka_unit_test_setup(a_process_can_be_made_for_it, begin_call),
         cmocka_unit_test_setup(a_call_from_afar_has_an_account_alone, begin_call),
-        cmocka_unit_test_setup(who_lets_nobody_be_told_is_refused, begin_call),
+        cmocka_unit_test_setup(unidentifiable_caller_is_rejected, begin_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void every_class_can_be_made(void **state)
         CLSID found;
         assert_ok(IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&late));
         assert_ok(CLSIDFromProgID(classes[i].program, &found));
-        /* A manifest gives names class ids of its own making. */
+        /* Names from a manifest have class ids that the manifest assigns. */
         assert_true(in_process || IsEqualCLSID(&found, classes[i].id));
         release(create(&found, classes[i].interface_id));
         release(late);
@@ -171,7 +171,7 @@ static void a_system_set_runs_with_the_kernels_session(void **state)
     assert_ok(stop(set));
     assert_hr(set_query(live, L"Session\\NT Kernel Logger"), PLA_E_DCS_NOT_FOUND);
     assert_ok(invoke(set, L"GetValue", DISPATCH_METHOD, &message, &key, 1));
-    assert_null(wcsstr(V_BSTR(&message), L"not started")); /* where events are looked for some may be lost */
+    assert_null(wcsstr(V_BSTR(&message), L"not started")); /* polling for events may lose some */
     VariantClear(&message);
     VariantClear(&key);
     release(live);
@@ -207,7 +207,7 @@ static ITraceDataCollector *trace_of(IDataCollectorSet *set)
     return trace;
 }
 
-/* One trace collector, no more; what a session ignores is told. */
+/* Only one trace collector; settings that a session ignores are reported. */
 static void a_trace_session_says_what_it_cannot(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession);
@@ -248,7 +248,7 @@ static int forget_guard(void **state)
     return forget(state);
 }
 
-/* Who may enable a provider is its own security's to say, and Start names the provider. */
+/* The provider's security decides who may enable it, and Start names the provider. */
 static void a_set_may_enable_what_the_providers_security_lets_it(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -291,7 +291,7 @@ static ULONG64 session_id(IDataCollectorSet *set)
     return id;
 }
 
-/* A tool starts a session, another one finds it in its list, looks at it, changes, flushes and stops it. */
+/* A tool starts a session; another one finds it in the list, inspects, changes, flushes and stops it. */
 static void a_trace_session_is_live_to_everybody(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_TraceSession), *other = new_set();
@@ -345,7 +345,7 @@ static void a_trace_session_is_live_to_everybody(void **state)
     release(other);
 }
 
-/* What is to be traced at the next boot is kept, and is of its own status. */
+/* A session for the next boot is stored and has a separate status. */
 static void a_boot_trace_is_stored(void **state)
 {
     IDataCollectorSet *set = new_of(&CLSID_BootTraceSession), *other = new_set();

@@ -72,7 +72,7 @@ static HRESULT put_both(IDataCollectorSet *set, BSTR text, SAFEARRAY *list)
     return FAILED(hr) ? hr : IDataCollectorSet_put_Keywords(set, list);
 }
 
-/* Whoever puts a value and is refused has the old one, whole. */
+/* A rejected value leaves the old one complete. */
 static void a_put_that_fails_changes_nothing(void **state)
 {
     (void)state;

@@ -116,7 +116,7 @@ static void nothing_is_offered_without_authentication(void **state)
     assert_string_equal(rpc.order, "authentication ");
 }
 
-/* Another program has the port: that it was asked for is told, and the service tries again. */
+/* Another program uses the port: the failure is reported, and the service retries. */
 static void a_port_that_is_taken_ends_it(void **state)
 {
     (void)state;

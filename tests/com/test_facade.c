@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_facade: what a user would lose if the objects that scripts get in their own process (DECISIONS 17) and those of
    the server were not the same sets. `test_facade die SET FOLDER` and `test_facade quit SET FOLDER` are clients that
-   start a set and end without letting go of it; `test_facade survive SET FOLDER` is one that lives on when the server
+   start a set and exit without releasing it; `test_facade survive SET FOLDER` is one that lives on when the server
    is killed (tests/fault/facade_server_killed.py).
  */
 #include "tests/com/client.h"
@@ -71,7 +71,7 @@ static IDataCollectorSet *set_create_runnable(void)
     return set;
 }
 
-/* What a run of the tests left that did not come to its end. */
+/* Removes what an interrupted run of the tests left. */
 static int forget_earlier(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -139,7 +139,7 @@ static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
     SysFreeString(y);
 }
 
-/* One set, whichever way it is looked at: both ways of committing store the same, and each reads what the other did. */
+/* One set, seen from both sides: both ways of committing store the same, and each reads what the other did. */
 static void both_ways_see_the_same_set(void **state)
 {
     static const WCHAR *const keywords[] = {L"one", L"T\x00e4glich <&> \x4e2d"};
@@ -176,7 +176,7 @@ static void both_ways_see_the_same_set(void **state)
     assert_ok(set_query(theirs, NAME));
     assert_equal_sets(mine, theirs);
 
-    /* What is taken away is away there too, not kept from the commit before. */
+    /* Removed settings are removed in the server too, not kept from the previous commit. */
     assert_ok(put(mine, L"Keywords", of_array(VT_BSTR, keywords, 0)));
     assert_ok(put_value(mine, L"k", NULL));
     assert_ok(call(schedules, L"Clear"));
@@ -203,7 +203,7 @@ static void both_ways_see_the_same_set(void **state)
 }
 
 /* The issues of Commit are those that the server's own object gives for the same set, neither fewer nor twice. */
-static void commit_tells_the_same_issues(void **state)
+static void commit_reports_the_same_issues(void **state)
 {
     IDataCollectorSet *sets[2] = {new_set(), set_at_server()};
     IValueMap *maps[2];
@@ -339,8 +339,8 @@ static void the_next_folder_is_the_servers(void **state)
     release(mine);
 }
 
-/* A set that was read before a run must not take the count of runs back when it is committed after it: the next run
-   would write over that one's files. What was put is taken (DECISIONS 13). */
+/* A set that was read before a run and is committed after it must not reset the number of runs: the next run would
+   overwrite that run's files. The properties that were set are stored (DECISIONS 13). */
 static void a_commit_keeps_the_count_of_runs(void **state)
 {
     IDataCollectorSet *set = set_create_runnable(), *old = new_set();
@@ -621,7 +621,7 @@ static void what_a_script_started_runs_on_when_it_dies(void **state)
     }
 }
 
-/* ---- clients of their own ---- */
+/* ---- separate client processes ---- */
 
 /* WScript.Quit ends a script as ExitProcess does: with its objects alive. */
 static int start_and_leave(const WCHAR *name, bool quit)
@@ -690,7 +690,7 @@ int main(int argc, char **argv)
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
         T(scripts_get_their_objects_in_process), T(both_ways_see_the_same_set),
-        T(commit_tells_the_same_issues),         T(the_servers_reasons_arrive),
+        T(commit_reports_the_same_issues),       T(the_servers_reasons_arrive),
         T(status_is_live_for_everybody),         T(the_next_folder_is_the_servers),
         T(a_commit_keeps_the_count_of_runs),     T(the_account_stands_until_the_next_query),
         T(a_server_is_named_or_refused),         T(namespaces_keep_their_rules),

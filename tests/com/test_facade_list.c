@@ -117,8 +117,7 @@ static int forget(void **state)
     return 0;
 }
 
-/* What validation has to say must not be asked for word by word. Beside what it costs to have an object of the server
-   at all, a commit is one call. */
+/* Validation issues must not be read word by word: apart from the cost of the server's object, a commit is one call. */
 static void a_commit_is_one_call(void **state)
 {
     (void)state;
@@ -149,7 +148,7 @@ static void many_sets_cost_no_more_calls_than_few(void **state)
     assert_int_equal(calls_for_list(L"Service\\" NAME L"-*", MANY), few);
 }
 
-/* Nor does a look at each of them: what they hold comes when it is asked for, and is what it was at the list. */
+/* Nor does reading each of them: their values come on demand, as they were when the list was created. */
 static void what_the_sets_of_a_list_hold_is_one_call(void **state)
 {
     (void)state;
@@ -249,8 +248,8 @@ static void the_statuses_of_a_list_are_one_call(void **state)
     release(sets);
 }
 
-/* What came with another's status must not be shown once it is known to have changed: by a verb of this process, or as
-   the set is asked again. */
+/* A status that came with another one must not be shown after it is known to have changed: by a verb of this process,
+   or because the set is read again. */
 static void a_status_of_a_list_is_not_an_old_one(void **state)
 {
     (void)state;

@@ -146,7 +146,7 @@ static void a_child_is_the_same_while_it_is_held(void **state)
     release(set);
 }
 
-/* A program that asks for what is not there must hear so, and not get another interface's vtable. */
+/* A query for an unknown interface fails, and does not return another interface's vtable. */
 static void asking_for_interfaces_keeps_the_rules(void **state)
 {
     static const IID nobodys = {0x9e0fb9b0, 0x0d18, 0x4d3b, {0x90, 0x01, 0x35, 0x1c, 0x2b, 0x78, 0x44, 0x10}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the service's programs may lie: in a folder that users can write, any of them becomes the system. */
+/* Folders for the service's programs: if users can write to one, each of them can become the system. */
 #include "engine/base/host.h"
 #include "reg/program_folder.h"
 #include "tests/unit/scratch_folder.h"

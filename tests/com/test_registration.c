@@ -33,7 +33,7 @@
 static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
 static const struct registration no_service = {.folder = FOLDER, .mode = REGISTRATION_DROPIN};
 
-/* With nothing of ours registered: where all tests begin and end, and, of our own keys, every single one. */
+/* The state without any registration of ours: all tests begin and end here, and none of our keys may remain. */
 static struct texts before, own_before;
 
 /* All that we could have written. It takes Wine seconds: for tests of what is written, and once behind all of them. */
@@ -49,8 +49,8 @@ static struct texts registry_take(void)
     return lines;
 }
 
-/* The key below its root that holds the row: HKLM\root\key. The rows of one follow each other; NULL for all but the
-   first, so that nobody looks into one twice. From memory_alloc. */
+/* The key below its root that holds the row: HKLM\root\key. Rows of one key follow each other; NULL for all but the
+   first, so each key is read once. From memory_alloc. */
 static char *first_of_key(const struct registration_rows *rows, size_t i)
 {
     char *key[2] = {NULL, NULL};
@@ -403,8 +403,8 @@ static void assert_no_service(void)
     CloseServiceHandle(manager);
 }
 
-/* A path with blanks that is not quoted starts C:\Program.exe; a service that does not start by itself has no
-   schedules. An older service of the same name is brought up to date. */
+/* A path with blanks and without quotes would start C:\Program.exe; a service without automatic start has no schedules.
+   An older service of the same name is updated. */
 static void service_starts_our_program(void **state)
 {
     SC_HANDLE manager, service;
@@ -437,7 +437,7 @@ static void service_starts_our_program(void **state)
     assert_as_before();
 }
 
-/* Where no service can be had COM must start the program itself: with LocalService in the AppID it would not. */
+/* Without a service, COM must start the program itself; with LocalService in the AppID it would not. */
 static void registers_without_a_service(void **state)
 {
     struct texts expected = table_lines(&no_service);
@@ -508,7 +508,7 @@ static void key_protect(HKEY key, const WCHAR *rights)
     LocalFree(descriptor);
 }
 
-/* As Windows protects the keys of its own PLA: who is refused hears what allows it, and then it goes. */
+/* As Windows protects the keys of its PLA: the error names what permits the change, and after that it works. */
 static void protected_key_names_what_allows_it(void **state)
 {
     HKEY key;
@@ -524,7 +524,7 @@ static void protected_key_names_what_allows_it(void **state)
     assert_int_equal(registration_remove(&with_service), S_OK);
 }
 
-/* The service comes last; without it the AppID would name a service that is not there. */
+/* The service comes last; without it the AppID would name a missing service. */
 static void refused_service_leaves_nothing(void **state)
 {
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
@@ -655,7 +655,7 @@ static void another_module_comes_back(void **state)
     value_put(CLSIDS SET_CLSID "\\Programmable", "x", "");
     value_put(CLSIDS SET_CLSID "\\Programmable", "x", NULL); /* a key without a value, as ours is */
     value_put("Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win64", NULL, "C:\\windows\\system32\\pla.dll");
-    /* What 32-bit programs see is its own, and ours has no DLL for them here. */
+    /* 32-bit programs have a separate view, and there is no DLL of ours for them here. */
     value_put(NARROW_CLSIDS SET_CLSID "\\InprocServer32", NULL, "C:\\windows\\syswow64\\pla.dll");
     value_put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
     value_put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
@@ -676,7 +676,7 @@ static void another_module_comes_back(void **state)
     texts_free(&foreign);
 }
 
-/* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
+/* Values of others in our keys stay theirs, and a registration from another folder is not removed. */
 static void removes_only_what_is_ours(void **state)
 {
     static const struct registration elsewhere = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
@@ -855,7 +855,7 @@ static void the_appid_says_who_may_call(void **state)
     registered_value_free(&value);
 }
 
-/* What any of the tests has left outside of our own keys, which the others do not look at. */
+/* Changes outside of our keys that any test has left, which the other checks do not cover. */
 static void nothing_is_left_elsewhere(void **state)
 {
     struct texts now = registry_take();

@@ -11,7 +11,7 @@
 #define NAME L"test-secret-memory"
 enum { LENGTH = 24, PART = 1 << 20 };
 
-/* A password that stands nowhere in this program, not even while it is looked for. */
+/* A password that is nowhere in this program, even while it is searched. */
 struct password {
     unsigned seed;
 };
@@ -57,10 +57,10 @@ static size_t found_in(const struct password *p, const BYTE *data, size_t size)
     return found;
 }
 
-/* In all that the process can read of its own. */
+/* Searches all readable memory of the process. */
 static size_t secret_is_found(const struct password *p, HANDLE process, const char *whose)
 {
-    static BYTE part[PART + 2 * LENGTH]; /* what is read of this process' own buffer is not looked at */
+    static BYTE part[PART + 2 * LENGTH]; /* the search's own buffer is skipped */
     MEMORY_BASIC_INFORMATION region;
     size_t count = 0, bytes = 0;
     for (BYTE *at = NULL; VirtualQueryEx(process, at, &region, sizeof region);
@@ -86,7 +86,7 @@ static size_t secret_is_found(const struct password *p, HANDLE process, const ch
         }
     }
     SecureZeroMemory(part, sizeof part);
-    assert_true(bytes > 1 << 20); /* else nothing has been looked at */
+    assert_true(bytes > 1 << 20); /* otherwise nothing was searched */
     return count;
 }
 

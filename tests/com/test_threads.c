@@ -69,7 +69,7 @@ static void put_and_get_number(LONG number, LONG round)
     EXPECT(n && n % 0x01010101u == 0 && n / 0x01010101u <= THREADS);
 }
 
-/* A collector of its own goes into the shared set, is found there, and goes out. */
+/* A separate collector is added to the shared set, found there, and removed. */
 static void add_and_remove(LONG number, LONG round)
 {
     IDataCollectorCollection *collectors = NULL;

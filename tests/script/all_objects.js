@@ -168,7 +168,7 @@ function main(name) {
     var dataSet = new ActiveXObject("PLA.DataCollectorSet"), copy = new ActiveXObject("PLA.DataCollectorSet");
     describeSet(dataSet);
     step = "Commit";
-    each(dataSet.Commit(name, "", 3), function (item) { WScript.Echo("remark: " + item.Key + " " + hex(item.Value)); });
+    each(dataSet.Commit(name, "", 3), function (item) { WScript.Echo("note: " + item.Key + " " + hex(item.Value)); });
     step = "SetXml";
     var map = copy.SetXml(dataSet.Xml);
     WScript.Echo("SetXml: " + map.Count + " remarks, the same: " +

@@ -109,7 +109,7 @@ Say "Extract"
 Set map = dataSet.Commit(name, "", 3)
 Check "Commit"
 For Each item In map
-    WScript.Echo "remark: " & item.Key & " 0x" & Hex(item.Value)
+    WScript.Echo "note: " & item.Key & " 0x" & Hex(item.Value)
 Next
 Check "For Each over the map"
 xml = dataSet.Xml

@@ -41,7 +41,7 @@ function main(name) {
     var map = second.SetXml("<PerformanceCounterDataCollector><Name>Second</Name><Speed>1</Speed>" +
         "<LogFileFormat>0</LogFileFormat><SampleInterval>1</SampleInterval><Counter>\\System\\Processes</Counter>" +
         "</PerformanceCounterDataCollector>");
-    WScript.Echo("from XML: " + second.Name + ", remarks " + map.Count + ", " + map.Item(0).Key);
+    WScript.Echo("from XML: " + second.Name + ", notes " + map.Count + ", " + map.Item(0).Key);
     step = "Add the second";
     dataSet.DataCollectors.Add(second);
     step = "Enumerator";
@@ -51,7 +51,7 @@ function main(name) {
 
     step = "Commit";
     map = dataSet.Commit(name, "", 3);
-    each(map, function (item) { WScript.Echo("remark: " + item.Key + " " + hex(item.Value)); });
+    each(map, function (item) { WScript.Echo("note: " + item.Key + " " + hex(item.Value)); });
     step = "Status";
     WScript.Echo("status " + dataSet.Status + ", serial " + dataSet.SerialNumber);
     step = "Start";

@@ -26,7 +26,7 @@ Set second = dataSet.DataCollectors.CreateDataCollectorFromXml( _
     "<PerformanceCounterDataCollector><Name>Second</Name><Speed>1</Speed><LogFileFormat>0</LogFileFormat>" & _
     "<SampleInterval>1</SampleInterval><Counter>\System\Processes</Counter></PerformanceCounterDataCollector>", map)
 Check "CreateDataCollectorFromXml"
-WScript.Echo "from XML: " & second.Name & ", remarks " & map.Count & ", " & map.Item(0).Key
+WScript.Echo "from XML: " & second.Name & ", notes " & map.Count & ", " & map.Item(0).Key
 Check "its map"
 dataSet.DataCollectors.Add second
 Check "Add the second"
@@ -40,7 +40,7 @@ WScript.Echo "collectors:" & names & ", the first " & dataSet.DataCollectors(0).
 Set map = dataSet.Commit(name, vbNullString, 3)
 Check "Commit"
 For Each item In map
-    WScript.Echo "remark: " & item.Key & " 0x" & Hex(item.Value)
+    WScript.Echo "note: " & item.Key & " 0x" & Hex(item.Value)
 Next
 Check "For Each over the map"
 WScript.Echo "status " & dataSet.Status & ", serial " & dataSet.SerialNumber

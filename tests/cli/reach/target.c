@@ -57,7 +57,7 @@ static event_function find(const WCHAR *module, const char *prefix, const char *
     return (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
 }
 
-/* All exports of a system module are ours, whether they are found under this name or only forwarded to. */
+/* Exports of a system module are ours, whether found by this name or forwarded to. */
 static void expect_exports(const WCHAR *module, const char *prefix)
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -168,7 +168,7 @@ static int test_all(void)
     return missed != 0;
 }
 
-/* What it was given, to the last character. */
+/* Prints its arguments, to the last character. */
 static int show_arguments(void)
 {
     static WCHAR folder[MAX_PATH];
