@@ -208,7 +208,7 @@ static HRESULT foreign(const char *module)
 }
 
 /* Windows gives the keys of its classes to TrustedInstaller: even administrators cannot write there. */
-static HRESULT explain(HRESULT hr)
+static HRESULT registration_explain_denied(HRESULT hr)
 {
     if (hr != E_ACCESSDENIED)
         return hr;
@@ -237,7 +237,8 @@ HRESULT registration_write(const struct registration *what)
     if (SUCCEEDED(hr))
         hr = registration_expand(what->mode, what->folder, &rows);
     if (SUCCEEDED(hr))
-        hr = explain(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
+        hr =
+            registration_explain_denied(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
     if (SUCCEEDED(hr) && !what->rows_only && what->service)
         hr = service_keep(&earlier);
     if (SUCCEEDED(hr) && !what->rows_only)

@@ -58,7 +58,7 @@ char *registration_guid(enum registration_mode mode, const struct registration_s
 }
 
 /* *out is NULL when out of memory. */
-static HRESULT placeholder(const char *word, size_t length, const struct place *p, char **out)
+static HRESULT row_expand_placeholder(const char *word, size_t length, const struct place *p, char **out)
 {
 #define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
     if (IS("folder"))
@@ -98,7 +98,7 @@ static HRESULT fill_in(const char *text, const struct place *p, char **out)
             text_buffer_add_n(&buffer, text++, 1);
             continue;
         }
-        HRESULT hr = placeholder(text + 1, length, p, &value);
+        HRESULT hr = row_expand_placeholder(text + 1, length, p, &value);
         if (SUCCEEDED(hr) && !value)
             hr = E_OUTOFMEMORY;
         if (FAILED(hr)) {

@@ -86,7 +86,7 @@ static bool is_missing(LSTATUS status)
 }
 
 /* Both texts in UTF-16; name may be NULL. */
-static HRESULT widen(const char *key, const char *name, WCHAR **wide_key, WCHAR **wide_name)
+static HRESULT string_widen(const char *key, const char *name, WCHAR **wide_key, WCHAR **wide_name)
 {
     *wide_name = NULL;
     HRESULT hr = text_to_utf16(key, wide_key, NULL);
@@ -126,7 +126,7 @@ HRESULT registry_get(const char *key, const char *name, struct registered_value 
 {
     WCHAR *wide_key, *wide_name;
     memset(out, 0, sizeof(*out));
-    HRESULT hr = widen(key, name, &wide_key, &wide_name);
+    HRESULT hr = string_widen(key, name, &wide_key, &wide_name);
     if (FAILED(hr))
         return hr;
     LSTATUS status = read_value(wide_key, wide_name, out);
@@ -227,7 +227,7 @@ HRESULT registry_put(struct registry_changes *changes, const char *key, const ch
     hr = reserve_change(changes);
     if (FAILED(hr))
         return hr;
-    hr = widen(key, name, &change.key, &change.name);
+    hr = string_widen(key, name, &change.key, &change.name);
     if (FAILED(hr))
         return hr;
     LSTATUS status = read_value(change.key, change.name, &change.earlier);

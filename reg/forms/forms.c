@@ -12,8 +12,8 @@
 #define LIBRARY   "{03837500" REGISTRATION_TAIL_DROPIN
 
 /* Calls `each` for the rows of a mode. */
-static HRESULT walk(enum registration_mode mode, const char *folder, struct text_buffer *to,
-                    HRESULT (*each)(struct text_buffer *to, const struct registration_entry *entry))
+static HRESULT rows_walk(enum registration_mode mode, const char *folder, struct text_buffer *to,
+                         HRESULT (*each)(struct text_buffer *to, const struct registration_entry *entry))
 {
     struct registration_entries entries = {0};
     HRESULT hr = registration_table(mode, folder, &entries);
@@ -83,7 +83,7 @@ static HRESULT make_reg(struct text_buffer *to, enum registration_mode mode, boo
         text_buffer_add(to, "; Overwrites what another PLA has there: openplasrv /regserver /dropin keeps it.\r\n");
     if (narrow)
         text_buffer_add(to, "; What 32-bit programs see, beside the file without -32.\r\n");
-    return walk(mode, INSTALLED, to, narrow ? reg_row_32 : reg_row_64);
+    return rows_walk(mode, INSTALLED, to, narrow ? reg_row_32 : reg_row_64);
 }
 
 static HRESULT make_beside(struct text_buffer *to)
@@ -228,7 +228,7 @@ static HRESULT make_vbs(struct text_buffer *to, enum registration_mode mode)
                     "    shell.Run \"reg delete \"\"HKLM\\\" & key & \"\"\" /f\", 0, True\r\n"
                     "End Sub\r\n\r\n"
                     "Sub WriteRows\r\n");
-    HRESULT hr = walk(mode, "%FOLDER%", to, vbs_row);
+    HRESULT hr = rows_walk(mode, "%FOLDER%", to, vbs_row);
     text_buffer_add(to, "End Sub\r\n\r\nSub RemoveRows\r\n");
     if (SUCCEEDED(hr))
         hr = walk_tops(mode, to, "    Gone \"", "\"\r\n");
@@ -291,7 +291,7 @@ static HRESULT make_ps1(struct text_buffer *to, enum registration_mode mode)
                         "if (-not (Test-Path -LiteralPath \"$Folder\\openplasrv.exe\")) {\r\n"
                         "    throw \"There is no $Folder\\openplasrv.exe\"\r\n"
                         "}\r\n");
-    return SUCCEEDED(hr) ? walk(mode, "%FOLDER%", to, ps1_row) : hr;
+    return SUCCEEDED(hr) ? rows_walk(mode, "%FOLDER%", to, ps1_row) : hr;
 }
 
 static HRESULT make_ps1_dropin(struct text_buffer *to)
@@ -451,7 +451,7 @@ static HRESULT make_wxi(struct text_buffer *to, bool narrow)
                         "<!-- SPDX-License-Identifier: MIT -->\n"
                         "<!-- Made of reg/registration.def: what the installer registers beside Windows' own PLA. -->\n"
                         "<Include>\n");
-    HRESULT hr = walk(REGISTRATION_BESIDE, "%FOLDER%", to, narrow ? wxi_row_32 : wxi_row_64);
+    HRESULT hr = rows_walk(REGISTRATION_BESIDE, "%FOLDER%", to, narrow ? wxi_row_32 : wxi_row_64);
     text_buffer_add(to, "</Include>\n");
     return hr;
 }
