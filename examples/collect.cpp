@@ -154,16 +154,16 @@ bool show_log(IDataCollectorSet *set, const wchar_t *name)
 bool collect(const wchar_t *name, ULONG seconds)
 {
     pointer<IDataCollectorSet> set;
-    pointer<IValueMap> remarks;
+    pointer<IValueMap> issues;
     LONG count = 0;
     if (!done(CoCreateInstance(__uuidof(DataCollectorSet), nullptr, CLSCTX_SERVER, __uuidof(IDataCollectorSet),
                                reinterpret_cast<void **>(set.out())),
               "CoCreateInstance") ||
         !add_counters(set.get()) ||
-        !done(set->Commit(text(name), nullptr, plaCreateOrModify, remarks.out()), "Commit") ||
-        !done(remarks->get_Count(&count), "Count"))
+        !done(set->Commit(text(name), nullptr, plaCreateOrModify, issues.out()), "Commit") ||
+        !done(issues->get_Count(&count), "Count"))
         return false;
-    printf("Committed: %ls (%ld remarks)\n", name, count);
+    printf("Committed: %ls (%ld issues)\n", name, count);
     if (!done(set->Start(VARIANT_TRUE), "Start"))
         return false;
     puts("Started");

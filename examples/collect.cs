@@ -22,14 +22,14 @@ static class Collect
         collector.PerformanceCounters = new string[] {
             @"\Processor(_Total)\% Processor Time", @"\Memory\Available MBytes", @"\System\Processes" };
         set.DataCollectors.Add(collector);
-        foreach (dynamic remark in set.Commit(name, null, CreateOrModify))
-            Console.WriteLine("  {0}: {1}", remark.Key, remark.Description);
+        foreach (dynamic issue in set.Commit(name, null, CreateOrModify))
+            Console.WriteLine("  {0}: {1}", issue.Key, issue.Description);
         Console.WriteLine("Committed: {0}", name);
         set.Start(true);
         Console.WriteLine("Started");
         Thread.Sleep(seconds * 1000);
         set.Stop(true);
-        // What the run left behind is read from the stored set.
+        // The files of the run are read from the stored set.
         set.Query(name, null);
         Console.WriteLine("Log: {0}", set.DataCollectors.Item(0).LatestOutputLocation);
         Console.WriteLine("Done.");

@@ -74,7 +74,7 @@ function collect(setName, seconds, fileFormat) {
 
     step = "Commit";
     var map = dataSet.Commit(setName, "", plaCreateOrModify);
-    WScript.Echo("Committed: " + setName + " (" + map.Count + " remarks)");
+    WScript.Echo("Committed: " + setName + " (" + map.Count + " issues)");
     step = "Read the validation map";
     for (var items = new Enumerator(map); !items.atEnd(); items.moveNext()) {
         var item = items.item();
@@ -96,7 +96,7 @@ function collect(setName, seconds, fileFormat) {
     step = "Status";
     WScript.Echo("Stopped: status " + dataSet.Status);
 
-    // What the run left behind is read from the stored set.
+    // The files of the run are read from the stored set.
     step = "Query";
     dataSet.Query(setName, "");
     step = "SerialNumber";

@@ -17,15 +17,15 @@ try {
     $collector.PerformanceCounters = [string[]]('\Processor(_Total)\% Processor Time', '\Memory\Available MBytes',
         '\System\Processes')
     $set.DataCollectors.Add($collector)
-    foreach ($remark in $set.Commit($Name, $null, $plaCreateOrModify)) {
-        Write-Output "  $($remark.Key): $($remark.Description)"
+    foreach ($issue in $set.Commit($Name, $null, $plaCreateOrModify)) {
+        Write-Output "  $($issue.Key): $($issue.Description)"
     }
     Write-Output "Committed: $Name"
     $set.Start($true)
     Write-Output 'Started'
     Start-Sleep -Seconds $Seconds
     $set.Stop($true)
-    # What the run left behind is read from the stored set.
+    # The files of the run are read from the stored set.
     $set.Query($Name, $null)
     Write-Output "Log: $($set.DataCollectors.Item(0).LatestOutputLocation)"
     Write-Output 'Done.'

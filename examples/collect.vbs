@@ -10,7 +10,7 @@ Const plaPerformanceCounter = 0
 Const plaCreateOrModify = 3
 Const plaPattern = 1
 
-Dim setName, seconds, formatName, fileFormat, dataSet, collector, map, item, remarks, waited
+Dim setName, seconds, formatName, fileFormat, dataSet, collector, map, item, issues, waited
 
 setName = "Demo"
 seconds = 6
@@ -73,9 +73,9 @@ Check "DataCollectors.Add"
 
 Set map = dataSet.Commit(setName, vbNullString, plaCreateOrModify)
 Check "Commit"
-remarks = map.Count
+issues = map.Count
 Check "Count of the validation map"
-WScript.Echo "Committed: " & setName & " (" & remarks & " remarks)"
+WScript.Echo "Committed: " & setName & " (" & issues & " issues)"
 For Each item In map
     WScript.Echo "  " & item.Key & ": " & item.Description & " (0x" & Hex(item.Value) & ")"
     Check "Read the validation map"
@@ -95,7 +95,7 @@ Check "Stop"
 WScript.Echo "Stopped: status " & dataSet.Status
 Check "Status"
 
-' What the run left behind is read from the stored set.
+' The files of the run are read from the stored set.
 dataSet.Query setName, vbNullString
 Check "Query"
 WScript.Echo "Next serial number: " & dataSet.SerialNumber

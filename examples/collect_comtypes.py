@@ -25,13 +25,13 @@ def collect(name, seconds):
     collector.PerformanceCounters = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available MBytes",
                                      r"\System\Processes"]
     data_set.DataCollectors.Add(plain)
-    remarks = data_set.Commit(name, None, pla.plaCreateOrModify)
-    print(f"Committed: {name} ({remarks.Count} remarks)")
+    issues = data_set.Commit(name, None, pla.plaCreateOrModify)
+    print(f"Committed: {name} ({issues.Count} issues)")
     data_set.Start(True)
     print("Started")
     time.sleep(seconds)
     data_set.Stop(True)
-    # What the run left behind is read from the stored set.
+    # The files of the run are read from the stored set.
     data_set.Query(name, None)
     print("Log:", data_set.DataCollectors.Item(0).LatestOutputLocation)
     print("Done.")

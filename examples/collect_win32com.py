@@ -23,14 +23,14 @@ def collect(name, seconds):
     collector.PerformanceCounters = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available MBytes",
                                      r"\System\Processes"]
     data_set.DataCollectors.Add(collector)
-    for remark in data_set.Commit(name, None, CREATE_OR_MODIFY):
-        print(f"  {remark.Key}: {remark.Description}")
+    for issue in data_set.Commit(name, None, CREATE_OR_MODIFY):
+        print(f"  {issue.Key}: {issue.Description}")
     print("Committed:", name)
     data_set.Start(True)
     print("Started")
     time.sleep(seconds)
     data_set.Stop(True)
-    # What the run left behind is read from the stored set.
+    # The files of the run are read from the stored set.
     data_set.Query(name, None)
     print("Log:", data_set.DataCollectors.Item(0).LatestOutputLocation)
     print("Done.")

@@ -62,7 +62,7 @@ For waited = 1 To 60
 Next
 Check "Status"
 
-' What the run left behind is read from the stored set.
+' The files of the run are read from the stored set.
 dataSet.Query setName, vbNullString
 Check "Query"
 WScript.Echo "Status: " & dataSet.Status

@@ -71,7 +71,7 @@ function control(setName, seconds) {
 
     step = "Commit";
     var map = dataSet.Commit(setName, "", plaCreateOrModify);
-    WScript.Echo("Committed: " + setName + " (" + map.Count + " remarks)");
+    WScript.Echo("Committed: " + setName + " (" + map.Count + " issues)");
     step = "Start";
     dataSet.Start(true);
     WScript.Echo("Started: level " + provider.Level.Value);

@@ -60,7 +60,7 @@ Check "DataCollectors.Add"
 
 Set map = dataSet.Commit(setName, vbNullString, plaCreateOrModify)
 Check "Commit"
-WScript.Echo "Committed: " & setName & " (" & map.Count & " remarks)"
+WScript.Echo "Committed: " & setName & " (" & map.Count & " issues)"
 dataSet.Start True
 Check "Start"
 WScript.Echo "Started: level " & provider.Level.Value

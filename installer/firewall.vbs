@@ -10,7 +10,7 @@ Dim policy, verb, folder
 If WScript.Arguments.Count < 1 Then Quit 2, "firewall.vbs add FOLDER | on | off | remove"
 verb = LCase(WScript.Arguments(0))
 If verb = "add" And WScript.Arguments.Count < 2 Then Quit 2, "firewall.vbs add FOLDER"
-' A rule whose program is not there lets nobody in, and nobody says so.
+' A rule whose program does not exist lets no one in, without an error.
 If verb = "add" Then folder = Whole(WScript.Arguments(1))
 Set policy = CreateObject("HNetCfg.FwPolicy2")
 Check "Windows' firewall"

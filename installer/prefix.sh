@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Functions that install OpenPLA in the Wine prefix $WINEPREFIX, for `. prefix.sh`: of the tree (installer/bootstrap.sh)
-# and of the Debian package (installer/deb/openpla). The caller sets:
+# Functions that install OpenPLA in the Wine prefix $WINEPREFIX. Sourced by installer/bootstrap.sh (from the tree) and
+# installer/deb/openpla (from the Debian package). The caller sets:
 #   bin        folder of the programs
 #   wine_run   the path of cmake/wine-run.sh
 #   scripts    folder of check.vbs and stop-sets.vbs
-#   force      yes: sets that run are stopped where an update would otherwise be refused
+#   force      yes: stop running sets that would otherwise block an update
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
 files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
 
@@ -12,7 +12,7 @@ wine() {
     sh "$wine_run" "$@" 9>&-
 }
 
-# Names of the programs that run in the prefix, one per line.
+# Prints the names of the programs that run in the prefix, one per line.
 programs() {
     wine 'C:\windows\system32\wbem\wmic.exe' process get Name | tr -d '\0\r ' | tr 'A-Z' 'a-z'
 }
@@ -31,11 +31,11 @@ wait_gone() {
     done
 }
 
-# What is installed may be running: sets are stopped only if asked, the server always.
+# Stops what is running: sets only if requested, the server always.
 stop_installed() {
     if runs openplahost.exe; then
         if [ "$force" = no ]; then
-            echo "A data collector set is running in $WINEPREFIX: stop it, or give --force to have it stopped."
+            echo "A data collector set is running in $WINEPREFIX (stop it, or use --force to stop it)."
             return 1
         fi
         (cd "$scripts" && wine cscript //nologo stop-sets.vbs) || true

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # build.sh [BIN [OUT]]: OUT/openpla_VERSION_amd64.deb of the programs in BIN (build/mingw/bin; OUT: build/deb). The manual
-# pages are what openpla.exe says of itself, so it is run, in the Wine prefix $WINEPREFIX (OUT/prefix if none is named).
-# OPENPLA_DEB_VERSION names another version than the tree's, OPENPLA_DEB_MAINTAINER who answers for the package,
-# OPENPLA_DEB_COMPRESSION (none, gzip) what takes less time than xz. The same
-# programs give the same bytes: its times are SOURCE_DATE_EPOCH, or that of the commit.
+# pages are generated from the help of openpla.exe, which runs in the Wine prefix $WINEPREFIX (OUT/prefix if none is named).
+# OPENPLA_DEB_VERSION overrides the version, OPENPLA_DEB_MAINTAINER sets the maintainer,
+# OPENPLA_DEB_COMPRESSION (none, gzip) a faster compression than xz. The same
+# programs give the same bytes: file times are SOURCE_DATE_EPOCH, or that of the commit.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 here=$tree/installer/deb
@@ -33,7 +33,7 @@ rm -rf "$root"
 mkdir -p "$root/DEBIAN" "$lib/x86" "$doc" "$root/usr/bin" "$root/usr/share/man/man1" "$root/usr/lib/systemd/system" \
     "$root/usr/share/bash-completion/completions"
 
-# The programs, without what only a debugger reads.
+# The programs, without debug information.
 for file in $installed_files $files_32; do
     case $file in
     x86/*) strip=i686-w64-mingw32-strip ;;
@@ -55,7 +55,7 @@ install -m 0755 "$tree/cmake/wine-run.sh" "$tree/cmake/wine-prefix.sh" "$lib/"
 install -m 0644 "$here/openpla.service" "$here/openpla-tracefs.service" "$root/usr/lib/systemd/system/"
 install -m 0755 "$here/postinst" "$here/prerm" "$here/postrm" "$root/DEBIAN/"
 
-# What the program says of itself.
+# Manual pages and completion.
 if [ -z "${WINEPREFIX:-}" ]; then
     WINEPREFIX=$out/prefix
     export WINEPREFIX
@@ -75,7 +75,7 @@ find "$doc" -type f -exec chmod 0644 {} +
 {
     echo "openpla ($version) unstable; urgency=medium"
     echo
-    echo "  * What has changed is the project's history of commits."
+    echo "  * See CHANGELOG.md and the commit history."
     echo
     echo " -- $maintainer  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")"
 } | gzip -9n >"$doc/changelog.gz"
@@ -85,7 +85,7 @@ holder=$(sed -n 's/^Copyright (c) //p' "$tree/LICENSE")
     sed -n '/^Permission/,$p' "$tree/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
 } >"$doc/copyright"
 
-# As dpkg counts: a file by its bytes, all else as one kilobyte; what a folder takes is its file system's affair.
+# The installed size as dpkg counts it: a file by its bytes, everything else as one kilobyte.
 size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ n += int(($1 + 1023) / 1024) } END { print n }')
 sed -e "s|@VERSION@|$version|" -e "s|@MAINTAINER@|$maintainer|" -e "s|@SIZE@|$size|" "$here/control.in" \
     >"$root/DEBIAN/control"

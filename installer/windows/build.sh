@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # build.sh [BIN [OUT]]: OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip of the programs in BIN (build/mingw/bin; OUT:
-# build/msi). OPENPLA_MSI_VERSION names another version than the tree's; with OPENPLA_MSI_ONLY=1 there is no zip. The same programs give the same bytes: times are
+# build/msi). OPENPLA_MSI_VERSION overrides the version; with OPENPLA_MSI_ONLY=1 there is no zip. The same programs give the same bytes: times are
 # SOURCE_DATE_EPOCH, or that of the commit.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,7 +28,7 @@ root=$out/$name
 rm -rf "$root"
 mkdir -p "$root/x86" "$root/docs" "$root/examples" "$root/registration"
 
-# The programs, without what only a debugger reads.
+# The programs, without debug information.
 # shellcheck disable=SC2154 # of prefix.sh
 for file in $installed_files $files_32; do
     case $file in

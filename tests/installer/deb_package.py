@@ -72,7 +72,7 @@ def command(folder, scratch):
     openpla = f"{folder}/usr/bin/openpla"
     try:
         output = run(openpla, "typeperf", r"\System\Processes", "-sc", "1", env=environment)
-        assert "making the Wine prefix" in output and "(PDH-CSV 4.0)" in output, output
+        assert "creating the Wine prefix" in output and "(PDH-CSV 4.0)" in output, output
         assert "making" not in run(openpla, "help", env=environment), "the prefix is made again"
         answer = run(openpla, "--wine", "cscript", "//nologo", "check.vbs", env=environment,
                      cwd=f"{folder}/usr/lib/openpla")

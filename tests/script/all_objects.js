@@ -171,7 +171,7 @@ function main(name) {
     each(dataSet.Commit(name, "", 3), function (item) { WScript.Echo("note: " + item.Key + " " + hex(item.Value)); });
     step = "SetXml";
     var map = copy.SetXml(dataSet.Xml);
-    WScript.Echo("SetXml: " + map.Count + " remarks, the same: " +
+    WScript.Echo("SetXml: " + map.Count + " issues, the same: " +
         truth(copy.DataManager.Rules === dataSet.DataManager.Rules));
     step = "Query";
     copy.Query(name, "");

@@ -115,7 +115,7 @@ Check "For Each over the map"
 xml = dataSet.Xml
 Set copy = CreateObject("PLA.DataCollectorSet")
 Set map = copy.SetXml(xml)
-WScript.Echo "SetXml: " & map.Count & " remarks, the same: " & (copy.DataManager.Rules = manager.Rules)
+WScript.Echo "SetXml: " & map.Count & " issues, the same: " & (copy.DataManager.Rules = manager.Rules)
 copy.Query name, ""
 Check "Query"
 WScript.Echo "set: " & copy.DisplayName & ", " & copy.GetValue("owner") & ", the same: " & (copy.Xml = dataSet.Xml)

@@ -16,10 +16,10 @@ TREE, BIN = os.environ["OPENPLA_SOURCE_DIR"], os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(TREE, "examples")
 # How each names an object of ours, and what it calls of one that is its own language's.
 OBJECTS = {
-    "collect_win32com.py": r"(?:data_set|collector|remark)",
-    "collect_comtypes.py": r"(?:data_set|collector|plain|remarks)",
-    "collect.ps1": r"\$(?:set|collector|remark)",
-    "collect.cs": r"(?:set|collector|remark)",
+    "collect_win32com.py": r"(?:data_set|collector|issue)",
+    "collect_comtypes.py": r"(?:data_set|collector|plain|issues)",
+    "collect.ps1": r"\$(?:set|collector|issue)",
+    "collect.cs": r"(?:set|collector|issue)",
 }
 OWN = {"QueryInterface"}
 USED = {"Name", "FileName", "LogFileFormat", "SampleInterval", "PerformanceCounters", "DataCollectors", "Add", "Commit",
@@ -78,7 +78,7 @@ def check_cpp():
         done = subprocess.run([sys.argv[1], program, "test-languages-cpp", "2"], capture_output=True, timeout=600, check=False)
         output = done.stdout.decode("cp1252").replace("\r\n", "\n")
         assert not done.returncode and re.fullmatch(
-            r"Committed: test-languages-cpp \(\d+ remarks\)\nStarted\nLog: C:\\PerfLogs\\Admin\\.*Counters.*\.csv\nDone\.\n",
+            r"Committed: test-languages-cpp \(\d+ issues\)\nStarted\nLog: C:\\PerfLogs\\Admin\\.*Counters.*\.csv\nDone\.\n",
             output), output
         log = output.split("Log: C:")[1].split("\n")[0].replace("\\", "/")
         with open(os.environ["WINEPREFIX"] + "/drive_c" + log, encoding="cp1252") as file:

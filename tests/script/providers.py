@@ -80,7 +80,7 @@ def check_script(script, name):
     code, output = run_script(script, name, str(SECONDS))
     said = provider.communicate()[0].decode("cp437")
     expect(code == 0 and output.endswith("\nDone.\n"), f"{script}: exit code {code}", output + said)
-    for line in (f"Provider: {GUID}", f"Committed: {name} (0 remarks)", "Started: level 5", "Changed: level 2"):
+    for line in (f"Provider: {GUID}", f"Committed: {name} (0 issues)", "Started: level 5", "Changed: level 2"):
         expect(f"{line}\n" in output, f"{script} lacks the line \"{line}\"", output)
     check_provider(said)
     check_trace(re.search(r"^Trace: (.*)$", output, re.M).group(1))
