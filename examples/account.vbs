@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Makes a data collector set that runs as an account, and one that logs into a database with a password, then shows that
+' Creates a data collector set that runs as an account, and one that logs into a database with a password, then shows that
 ' neither password is read back.
 ' cscript account.vbs [set name] [account] [password]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -34,7 +34,7 @@ Check "PerformanceCounters"
 dataSet.DataCollectors.Add collector
 Check "DataCollectors.Add"
 
-' An account and its password: DOMAIN\user or user@domain. Two empty texts take them away again.
+' An account and its password: DOMAIN\user or user@domain. Two empty strings remove them.
 dataSet.SetCredentials account, password
 Check "SetCredentials"
 Set map = dataSet.Commit(setName, vbNullString, plaCreateOrModify)
@@ -54,7 +54,7 @@ Check "DataSourceName"
 WScript.Echo "Passwords in the XML: " & (InStr(stored.Xml, password) > 0 Or InStr(dataSet.Xml, password) > 0)
 Check "Xml"
 
-' Whoever may change the set and gave the password, or is an administrator, need not give it again.
+' The user who set the password, or an administrator, need not pass it again.
 stored.Description = "changed"
 stored.Commit setName, vbNullString, plaCreateOrModify
 Check "Commit of the changed set"

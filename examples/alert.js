@@ -38,7 +38,7 @@ function makeDetails(setName) {
     return details;
 }
 
-// Two samples in a row above the load are an alert, told once until the load has come back.
+// Two consecutive samples above the load are an alert, reported once until the load is lower again.
 function makeAlert(setName, load) {
     step = "the alert";
     var dataSet = new ActiveXObject("PLA.DataCollectorSet");

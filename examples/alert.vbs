@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Makes an alert on the processor's load that writes an event and starts a second set, which collects details, and waits
+' Creates an alert on the processor's load that writes an event and starts a second set, which collects details, and waits
 ' until it has happened.
 ' cscript alert.vbs [set name] [load in percent] [seconds to wait at most]
 Option Explicit
@@ -22,7 +22,7 @@ If Err.Number <> 0 Then
     WScript.Quit 2
 End If
 
-' What is collected when it happens.
+' The counters to collect when the alert occurs.
 Set details = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 details.RootPath = "C:\PerfLogs\Admin\" & setName
@@ -41,7 +41,7 @@ Check "DataCollectors.Add"
 details.Commit setName & " details", vbNullString, plaCreateOrModify
 Check "Commit"
 
-' The alert: two samples in a row above the load, told once until the load has come back.
+' The alert: two consecutive samples above the load, reported once until the load is lower again.
 Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = "C:\PerfLogs\Admin\" & setName
@@ -96,7 +96,7 @@ End If
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed: under Wine an error that nobody handles is silent.
+' Ends the script if the previous statement failed: under Wine an unhandled error is silent.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
 ' The task of task.vbs: copies the logs of a segment into a folder, each with a note beside it.
 ' cscript archive_log.vbs FOLDER STATE TEXT LOG...
-' STATE: 1 when the set collects on, 0 when it has stopped.
-' Tasks of several segments may be at work at a time, so they share no file.
+' STATE: 1 while the set continues to collect, 0 when it has stopped.
+' Tasks of several segments may run at the same time, so they share no file.
 Option Explicit
 
 Dim files, folder, copy, note, i

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a data collector set, lets it collect performance counters for some seconds, stops it and names its log.
 // cscript collect.js [set name] [seconds] [csv|tsv|blg]
-// Under Wine an error that nobody handles ends a script silently with exit code 0: so every error is caught, and the
+// Under Wine an unhandled error ends a script silently with exit code 0, so every error is caught, and the
 // last line of a good run is "Done."
 var plaPerformanceCounter = 0, plaCreateOrModify = 3, plaPattern = 1;
 var formats = { csv: 0, tsv: 1, blg: 3 };
@@ -15,7 +15,7 @@ function hex(number) {
     return "0x" + (number >>> 0).toString(16).toUpperCase();
 }
 
-// JScript's arrays are objects of its own; a dictionary makes the array of values that COM servers take.
+// JScript's arrays are script objects; a dictionary creates the array of values that COM servers accept.
 function comArray(list) {
     var dictionary = new ActiveXObject("Scripting.Dictionary");
     for (var i = 0; i < list.length; i++) {

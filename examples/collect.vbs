@@ -1,7 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Makes a data collector set, lets it collect performance counters for some seconds, stops it and names its log.
+' Creates a data collector set, lets it collect performance counters for some seconds, stops it and names its log.
 ' cscript collect.vbs [set name] [seconds] [csv|tsv|blg]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -40,7 +40,7 @@ dataSet.Description = "Processor, memory, system and processes, once a second"
 Check "Description"
 dataSet.RootPath = "C:\PerfLogs\Admin\" & setName
 Check "RootPath"
-' A folder of its own for each run: yyyyMMdd-000001, yyyyMMdd-000002, ...
+' A separate folder for each run: yyyyMMdd-000001, yyyyMMdd-000002, ...
 dataSet.SubdirectoryFormat = plaPattern
 Check "SubdirectoryFormat"
 dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
@@ -109,7 +109,7 @@ Check "LatestOutputLocation of the collector"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Makes a data collector set that records how this machine is configured: files, registry keys, WMI queries and network
-' adapters, all in one XML. The run ends by itself.
+' Creates a data collector set that records how this machine is configured: files, registry keys, WMI queries and network
+' adapters, all in one XML. The run stops when it is complete.
 ' cscript configuration.vbs [set name] [file or pattern]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -23,7 +23,7 @@ Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = "C:\PerfLogs\Admin\" & setName
 Check "RootPath"
-' A folder of its own for each run, so that the XML of two days can be compared.
+' A separate folder for each run, so that the XML of two days can be compared.
 dataSet.SubdirectoryFormat = plaPattern
 Check "SubdirectoryFormat"
 dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
@@ -37,7 +37,7 @@ collector.Name = "Machine"
 Check "Name"
 collector.FileName = "Machine"
 Check "FileName"
-' A doubled "\" before the last name takes the folders below, too.
+' A doubled "\" before the last name includes subfolders.
 collector.Files = Array(pattern)
 Check "Files"
 collector.FileMaxCount = 1000
@@ -76,7 +76,7 @@ Check "GetValue"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

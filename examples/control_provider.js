@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which runs meanwhile,
+// Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must be running,
 // for packets sent to one address; after some seconds for errors alone; and after as many again it stops.
 // cscript control_provider.js [set name] [seconds]
-// Under Wine an error that nobody handles ends a script silently with exit code 0: so every error is caught, and the
+// Under Wine an unhandled error ends a script silently with exit code 0, so every error is caught, and the
 // last line of a good run is "Done."
 var plaTrace = 1, plaModify = 2, plaCreateOrModify = 3, plaUpdateRunningInstance = 16, plaPattern = 1;
 var network = "{A68CA8B7-004F-D7B6-A698-07E2DE0F1F5D}", address = "12.84.150.40";

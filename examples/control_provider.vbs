@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which runs meanwhile,
-' for packets sent to one address; after some seconds for errors alone; and after as many again it stops.
+' Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must be running,
+' for packets sent to one address; after some seconds only for errors; and after the same time again it stops.
 ' cscript control_provider.vbs [set name] [seconds]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -36,12 +36,12 @@ dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
 Check "SubdirectoryFormatPattern"
 Set collector = dataSet.DataCollectors.CreateDataCollector(plaTrace)
 Check "CreateDataCollector"
-' FilterData is an array of bytes, which scripts have none of, but XML has.
+' FilterData is an array of bytes, which scripts cannot create but XML can contain.
 Set map = collector.SetXml("<TraceDataCollector><Name>Packets</Name><FileName>Packets</FileName><TraceDataProvider>" & _
     "<Guid>" & network & "</Guid><FilterEnabled>-1</FilterEnabled><FilterType>1</FilterType><FilterData>" & _
     HexOf(address) & "</FilterData></TraceDataProvider></TraceDataCollector>")
 Check "SetXml"
-' Whether there is such a provider now; who has no name is called by its GUID.
+' Whether the provider exists now; a provider without a name is named by its GUID.
 Set provider = collector.TraceDataProviders.CreateTraceDataProvider()
 Check "CreateTraceDataProvider"
 provider.Query network, vbNullString
@@ -84,7 +84,7 @@ Check "LatestOutputLocation of the collector"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

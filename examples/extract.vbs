@@ -1,7 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Takes the cabinet of a run apart, into a folder that has none of its files yet.
+' Extracts the cabinet of a run to a folder that contains none of its files yet.
 ' cscript extract.vbs CABINET FOLDER
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -15,7 +15,7 @@ End If
 
 Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
-' The set is a new one: which cabinet it is says the path.
+' A new set: the path identifies the cabinet.
 dataSet.DataManager.Extract WScript.Arguments(0), WScript.Arguments(1)
 Check "Extract"
 WScript.Echo "Done."

@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Makes a set whose folders look after themselves: each run is packed, its data go when they are in the cabinet, and of
-' all runs the latest three stay. Runs it twice, has the folders looked after once more by hand, and shows what is there.
+' Creates a set that manages its folders: each run is packed, its data are deleted when they are in the cabinet, and of
+' all runs the latest three stay. Runs it twice, runs the data manager once more by hand, and shows the result.
 ' cscript folders.vbs [set name] [folder]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -28,7 +28,7 @@ Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = root
 Check "RootPath"
-' The data manager looks after folders alone that are a run's own.
+' The data manager only handles separate folders of runs.
 dataSet.SubdirectoryFormat = plaPattern
 Check "SubdirectoryFormat"
 dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
@@ -57,7 +57,7 @@ manager.ResourcePolicy = plaDeleteOldest
 Check "ResourcePolicy"
 Set action = manager.FolderActions.CreateFolderAction
 Check "CreateFolderAction"
-' At once, whatever their size; Age counts days, Size MB.
+' At once, for any size; Age is in days, Size in MB.
 action.Age = 0
 Check "Age"
 action.Size = 0
@@ -77,7 +77,7 @@ For runs = 1 To 2
     Check "Stop"
 Next
 
-' The same by hand, of all folders: what failed comes back.
+' The same by hand, for all folders: returns what failed.
 Set failed = dataSet.DataManager.Run(plaFolderActions + plaResourceFreeing, vbNullString)
 Check "Run"
 WScript.Echo "Failed: " & failed.Count
@@ -97,7 +97,7 @@ Check "the folders of the runs"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

@@ -1,7 +1,7 @@
 ' SPDX-License-Identifier: MIT
-' Makes a data collector set with a data manager, runs it for some seconds, and shows where its report is.
+' Creates a data collector set with a data manager, runs it for some seconds, and shows where its report is.
 ' cscript report.vbs [set name] [seconds]
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -24,7 +24,7 @@ Set dataSet = CreateObject("PLA.DataCollectorSet")
 Check "CreateObject(""PLA.DataCollectorSet"")"
 dataSet.RootPath = "C:\PerfLogs\Admin\" & setName
 Check "RootPath"
-' A folder of its own for each run, with its logs and its report.
+' A separate folder for each run, with its logs and its report.
 dataSet.SubdirectoryFormat = plaPattern
 Check "SubdirectoryFormat"
 dataSet.SubdirectoryFormatPattern = "yyyyMMdd\-NNNNNN"
@@ -48,7 +48,7 @@ Set manager = dataSet.DataManager
 Check "DataManager"
 manager.Enabled = True
 Check "Enabled"
-' As Windows' own System Performance has it. Without a schema there is a table for each counter object.
+' As in Windows' System Performance. Without a schema the report has a table for each counter object.
 manager.ReportSchema = "<Report name=""systemPerformance"" version=""1"" threshold=""25"">" & _
     "<Import file=""%systemroot%\pla\reports\Report.System.Common.xml""/>" & _
     "<Import file=""%systemroot%\pla\reports\Report.System.Summary.xml""/>" & _
@@ -63,7 +63,7 @@ WScript.Echo "Started."
 For waited = 1 To seconds
     PauseOneSecond
 Next
-' Waits for the report, too.
+' Waits for the report too.
 dataSet.Stop True
 Check "Stop"
 
@@ -74,7 +74,7 @@ Check "LatestOutputLocation"
 WScript.Echo "Message: " & dataSet.GetValue("OpenPLA.LastRunMessage")
 Check "GetValue"
 
-' The same again by hand, for all of the set's folders: what failed comes back.
+' The same by hand, for all of the set's folders: returns what failed.
 Set failed = dataSet.DataManager.Run(plaCreateReport, vbNullString)
 Check "Run"
 WScript.Echo "Failed: " & failed.Count
@@ -85,7 +85,7 @@ Next
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

@@ -4,7 +4,7 @@
 ' SOURCE names the data source and the log set in it:
 '   SQL:perf!Servers                                           an ODBC data source called perf
 '   SQL:Driver={SQLite3};Database=/home/me/perf.db!Servers     none: a connection string
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -64,7 +64,7 @@ Check "LastRunMessage"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

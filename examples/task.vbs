@@ -1,10 +1,10 @@
 ' SPDX-License-Identifier: MIT
-' Makes a data collector set of three segments, each of which a task archives when it is complete.
+' Creates a data collector set of three segments, each of which a task archives when it is complete.
 ' cscript task.vbs [set name] [task name] [folder of the archive]
-' The task is to be there first. Under Wine:
+' The task must exist first. Under Wine:
 '   openpla task add Archive cscript.exe //nologo C:\the\folder\of\archive_log.vbs $(Arg0)
 ' On Windows it is a task of Task Scheduler whose action has the same program and arguments.
-' Under Wine an error that nobody handles ends a script silently with exit code 0: so every step is checked, and the
+' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the
 ' last line of a good run is "Done."
 Option Explicit
 On Error Resume Next
@@ -41,7 +41,7 @@ dataSet.TaskUserTextArguments = "a ""user's"" text"
 Check "TaskUserTextArguments"
 dataSet.SetValue "archive", archive
 Check "SetValue archive"
-' A task that hangs is waited for no longer than this, in seconds.
+' The maximum time to wait for a task, in seconds.
 dataSet.SetValue "OpenPLA.TaskTimeout", "30"
 Check "SetValue OpenPLA.TaskTimeout"
 
@@ -70,7 +70,7 @@ For Each item In map
 Next
 dataSet.Start True
 Check "Start"
-' 1 while it collects, 2 while the last task is at work, 0 when that is done.
+' 1 while it collects, 2 while the last task runs, 0 when that has finished.
 For waited = 1 To 60
     If dataSet.Status = 0 Then Exit For
     Check "Status"
@@ -85,7 +85,7 @@ Check "GetValue OpenPLA.LastRunMessage"
 WScript.Echo "Done."
 WScript.Quit 0
 
-' Ends the script if the statement before it failed.
+' Ends the script if the previous statement failed.
 Sub Check(what)
     If Err.Number <> 0 Then
         WScript.Echo "FAILED: " & what & ": 0x" & Hex(Err.Number) & " " & Err.Description

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Says what trace.vbs says: cscript trace.js ACTION NAME [FOLDER PROVIDER].
+// Prints what trace.vbs prints: cscript trace.js ACTION NAME [FOLDER PROVIDER].
 var given = WScript.Arguments.length;
 if (given < 2 || (/^(start|boot)$/.test(WScript.Arguments(0)) && given < 4)) {
     WScript.Echo("usage: cscript trace.js ACTION NAME [FOLDER PROVIDER]; the actions are told at the top of trace.vbs");

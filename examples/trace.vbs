@@ -1,12 +1,12 @@
 ' SPDX-License-Identifier: MIT
-' Trace sessions as a script has them: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]. Each line is "key value"; the
-' last is "Done." trace.js says the same.
+' Controls trace sessions from a script: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]. Each line is "key value"; the
+' last is "Done." trace.js prints the same.
 '   start NAME FOLDER PROVIDER   a session, with a log in the folder
-'   state NAME                   what Query says of it
+'   state NAME                   what Query returns for it
 '   change NAME                  another FlushTimer, and a flush, while it runs
 '   stop NAME
 '   boot NAME FOLDER PROVIDER    an Autosession
-'   booted NAME                  what Query says of it
+'   booted NAME                  what Query returns for it
 '   forget NAME                  deletes it
 Option Explicit
 On Error Resume Next
@@ -93,7 +93,7 @@ Case "forget"
 End Select
 WScript.Echo "Done."
 
-' Numbers of 64 bits, which VBScript cannot have, are read out of the XML.
+' 64-bit numbers, which VBScript cannot represent, are read from the XML.
 Function Element(xml, name)
     Dim from
     Element = "0"

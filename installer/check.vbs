@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Whether scripts get a data collector set here and the server answers it: its last line is then "OpenPLA is ready".
+' Checks that scripts can create a data collector set and that the server answers: its last line is then "OpenPLA is ready".
 Option Explicit
 On Error Resume Next
 Dim dataSet

@@ -1,6 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' The rules of Windows' firewall by which other computers reach OpenPLA, as the named group OpenPLA. They are off until
-' somebody turns them on. Needs an administrator; Wine has no firewall.
+' The rules of Windows' firewall that let other computers reach OpenPLA, as the group OpenPLA. They are disabled until
+' an administrator enables them. Needs an administrator; Wine has no firewall.
 '   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER is where openplasrv.exe is
 Option Explicit
 On Error Resume Next
@@ -37,7 +37,7 @@ Case Else
 End Select
 WScript.Echo "Done."
 
-' An error in a procedure ends that, and is there behind it.
+' An error in a procedure ends the procedure and is visible after the call.
 Sub Check(doing)
     If Err.Number <> 0 Then Quit 1, doing & ": 0x" & Hex(Err.Number) & " " & Err.Description
 End Sub

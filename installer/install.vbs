@@ -1,8 +1,8 @@
 ' SPDX-License-Identifier: MIT
-' Installs OpenPLA from the unpacked zip, where it lies: registers its programs and starts the service, or removes that.
+' Installs OpenPLA from the folder of the unpacked zip: registers its programs and starts the service, or removes both.
 '   cscript //nologo install.vbs [beside | dropin]
 '   cscript //nologo install.vbs remove [beside | dropin]
-' Without a word: beside Windows' own PLA, under Wine in its place. Needs an administrator. Files, sets and logs stay.
+' Default: beside Windows' PLA; under Wine in its place. Needs an administrator. Files, sets and logs stay.
 Option Explicit
 Dim shell, files, folder, words, i, code, said
 
@@ -29,7 +29,7 @@ code = Server(words)
 If code <> 0 Then Quit 1, said & "openplasrv.exe " & words & " ended with 0x" & Hex(code)
 Quit 0, "Done."
 
-' What it says is in said then: a window of its own would be gone before anybody has read it.
+' Its output is in `said`: a separate window would close before it can be read.
 Function Server(words)
     On Error Resume Next
     Dim path, text

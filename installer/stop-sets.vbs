@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Stops every data collector set of OpenPLA's that runs on this machine; of Windows' own PLA, where it is beside it, none.
+' Stops every running data collector set of OpenPLA on this computer, but no set of Windows' PLA.
 Option Explicit
 On Error Resume Next
 Dim shell, product, dataSets, dataSet, failures
@@ -30,7 +30,7 @@ Next
 WScript.Echo "Done."
 If failures > 0 Then WScript.Quit 1
 
-' The program of a class, by a value that only OpenPLA writes; empty where the class is somebody else's.
+' The program of a class, by a value that only OpenPLA writes; empty if the class belongs to another product.
 Function Server(identifier)
     On Error Resume Next
     Server = ""
