@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Creates a data collector set that runs as an account, and one that logs into a database with a password, then shows that
+' Creates a data collector set that runs as an account, and one that logs to a database with a password, and shows that
 ' neither password is read back.
 ' cscript account.vbs [set name] [account] [password]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes an alert on the processor's load that writes an event and starts a second set, which collects details, and waits
+// Creates an alert on the processor's load that writes an event and starts a second set for details, and waits
 // until it has happened.
 // cscript alert.js [set name] [load in percent] [seconds to wait at most]
 var plaPerformanceCounter = 0, plaAlert = 3, plaCreateOrModify = 3;

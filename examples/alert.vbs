@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Creates an alert on the processor's load that writes an event and starts a second set, which collects details, and waits
+' Creates an alert on the processor's load that writes an event and starts a second set for details, and waits
 ' until it has happened.
 ' cscript alert.vbs [set name] [load in percent] [seconds to wait at most]
 Option Explicit

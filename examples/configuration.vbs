@@ -1,5 +1,5 @@
 ' SPDX-License-Identifier: MIT
-' Creates a data collector set that records how this machine is configured: files, registry keys, WMI queries and network
+' Creates a data collector set that records this machine's configuration: files, registry keys, WMI queries and network
 ' adapters, all in one XML. The run stops when it is complete.
 ' cscript configuration.vbs [set name] [file or pattern]
 ' Under Wine an unhandled error ends a script silently with exit code 0, so every step is checked, and the

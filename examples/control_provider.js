@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must be running,
+// Controls a provider as MS-PLA 4.1 does: a set enables the network provider of send_packets.exe, which must run,
 // for packets sent to one address; after some seconds for errors alone; and after as many again it stops.
 // cscript control_provider.js [set name] [seconds]
 // Under Wine an unhandled error ends a script silently with exit code 0, so every error is caught, and the
