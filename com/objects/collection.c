@@ -47,7 +47,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     objects_release(items, count);
     if (FAILED(hr))
         return hr;
-    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: item '%s' does not exist", collection->class->name, name);
+    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: no item '%s'", collection->class->name, name);
 }
 
 /* Callers use the result as an item, so an object of another class or of another collection must not be found. */
@@ -106,7 +106,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     if (FAILED(hr))
         return error_prefix(hr, "%s: the index", collection->class->name);
     if (number < 0 || number > UINT32_MAX)
-        return error_set(DISP_E_BADINDEX, "%s: item '%lld' does not exist", collection->class->name, (long long)number);
+        return error_set(DISP_E_BADINDEX, "%s: no item '%lld'", collection->class->name, (long long)number);
     return collection_item(collection, (size_t)number, out);
 }
 

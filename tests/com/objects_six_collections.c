@@ -338,7 +338,7 @@ static void refuses_what_is_no_index(const struct collection_kind *k)
     static const HRESULT results[] = {
         DISP_E_BADINDEX,     DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH, DISP_E_TYPEMISMATCH,
         DISP_E_TYPEMISMATCH, DISP_E_OVERFLOW,     DISP_E_BADINDEX,     DISP_E_BADINDEX,     DISP_E_TYPEMISMATCH};
-    static const char *const words[] = {"", "", "", "truth", "", "0.5", "1e+30", "4294967296", "-5", ""};
+    static const char *const words[] = {"", "", "", "Boolean", "", "0.5", "1e+30", "4294967296", "-5", ""};
     V_R8(&wrong[5]) = 0.5;
     V_R8(&wrong[6]) = 1e30;
     V_I8(&wrong[7]) = 0x100000000;
