@@ -89,7 +89,7 @@ def what_is_no_definition_is_told():
     check("line 1" in said and "none.xml" in said, "which file, and where it is wrong", said)
     check(json.loads(openpla(1, "bad.xml", "--json")[0])[0]["error"], "in JSON too")
     said = "".join(openpla(2))
-    check("which file?" in said and "openpla help check" in said, "no file", said)
+    check("missing file" in said and "openpla help check" in said, "no file", said)
 
 
 def main():

@@ -263,8 +263,8 @@ def a_log_without_values_says_so():
     check("no value can be computed" in openpla(1, "plot", "blank.csv", "-o", "blank.svg"), "plot")
     check("can be computed" in openpla(3, "report", "blank.csv", "-o", "blank.xml"), "report")
     output = openpla(1, "plot", "a.csv", "-o", "some.svg", "-e", "2021-02-28 03:13:20", "-counter", "\\Process(*)\\*")
-    check("'\\Process(*)\\*': the logs have no value of it" in output, "the chosen one has none", output)
-    check("no such counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "there is none")
+    check("'\\Process(*)\\*': no value can be computed" in output, "the chosen one has none", output)
+    check("do not contain this counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "there is none")
     # The same of a counter that has no instance.
     values = (" ", "5", "7")
     rows = [row.split(",")[0] + f',"{value}"' for row, value in zip(ROWS, values)]
