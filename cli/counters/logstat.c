@@ -158,7 +158,7 @@ static void print_counters(const struct log_statistics *s, const struct log_coun
 static void print_text(const char *path, struct log_reader *log, const struct log_statistics *s, bool all)
 {
     const struct log_info *info = log_reader_info(log);
-    const struct texts *remarks = log_reader_remarks(log);
+    const struct texts *remarks = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
     printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
@@ -221,7 +221,7 @@ static void json_counters(struct json *j, const struct log_statistics *s, const 
 static void print_json(struct json *j, const char *path, struct log_reader *log, const struct log_statistics *s)
 {
     const struct log_info *info = log_reader_info(log);
-    const struct texts *remarks = log_reader_remarks(log);
+    const struct texts *remarks = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
     json_begin(j, NULL, '{');
@@ -280,7 +280,7 @@ static int log_show(const char *path, const char *shown, bool all, struct json *
             print_json(j, shown, log, &s);
         else
             print_text(shown, log, &s, all);
-        result = log_reader_remarks(log)->count > 0 ? CLI_REMARKS : CLI_DONE;
+        result = log_reader_warnings(log)->count > 0 ? CLI_REMARKS : CLI_DONE;
     }
     log_statistics_free(&s);
     log_reader_close(log);

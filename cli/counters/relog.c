@@ -156,7 +156,7 @@ static HRESULT write_samples(struct relog *r)
 static void print_writer_warnings(struct relog *r)
 {
     char *text;
-    while (log_writer_remark(r->writer, &text) == S_OK) {
+    while (log_writer_warning(r->writer, &text) == S_OK) {
         cli_progress_end(&r->progress);
         fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->shown, text);
         memory_free(text);
@@ -247,7 +247,7 @@ static void print_json(const struct relog *r)
     json_begin(&j, "input", '{');
     json_begin(&j, "files", '[');
     for (size_t i = 0; i < r->inputs.count; i++) {
-        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        const struct texts *remarks = log_reader_warnings(r->inputs.items[i].reader);
         json_begin(&j, NULL, '{');
         json_text(&j, "file", r->inputs.items[i].shown);
         json_text(&j, "format", format_name(r->inputs.items[i].reader));
@@ -315,7 +315,7 @@ static int relog_print_warnings(const struct relog *r)
         result = CLI_REMARKS;
     }
     for (size_t i = 0; i < r->inputs.count; i++) {
-        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        const struct texts *remarks = log_reader_warnings(r->inputs.items[i].reader);
         for (size_t k = 0; k < remarks->count; k++) {
             fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
             result = CLI_REMARKS;

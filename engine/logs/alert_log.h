@@ -33,7 +33,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
    call. ERROR_INVALID_DATA's HRESULT: the file that is there is no log of alerts, and stays as it is. */
 HRESULT alert_log_write(struct alert_log *log);
 /* The next write empties the file. */
-void alert_log_begin_anew(struct alert_log *log);
+void alert_log_restart(struct alert_log *log);
 uint64_t alert_log_written(const struct alert_log *log); /* bytes, since it was created or begun anew */
 uint64_t alert_log_dropped(const struct alert_log *log); /* rows */
 /* Writes what waits and frees it in any case; what the write says. NULL is allowed. */

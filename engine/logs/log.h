@@ -86,11 +86,14 @@ struct log_options {
                              binary log has that of its start throughout) */
     const struct log_reader *copy_of; /* NULL, or the log these samples come from: a binary copy of a binary log says of
                                          machine, start and zone what that one says */
-    bool patient;        /* SQL, for copies of other logs: append waits for the database instead of refusing a sample */
-    uint64_t kept_bytes; /* SQL: bound of the samples kept while the database is away; 0: LOG_KEPT_BYTES */
+    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database instead of refusing a sample
+                             */
+    uint64_t kept_bytes;    /* SQL: bound of the samples kept while the database is away; 0: LOG_KEPT_BYTES */
 };
 
 #define LOG_KEPT_BYTES (UINT64_C(64) << 20)
+
+#define ETL_EXTENSION  ".etl" /* of event traces, which are not a format of counter logs */
 
 enum log_format { /* values are MS-PLA's FileFormat */
 #define LOG_FORMAT(format, ...) format,
@@ -102,7 +105,7 @@ enum log_format { /* values are MS-PLA's FileFormat */
 struct log_format_traits {
     enum log_format format;
     const char *name;      /* for people: "Binary" */
-    const char *word;      /* of command lines: "BIN" */
+    const char *word;      /* of command lines, upper case: "BIN" */
     const char *extension; /* ".blg"; "": it is no file */
     char separator;        /* of a row's cells; 0: it is no text */
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
@@ -114,10 +117,19 @@ struct log_format_traits {
     bool values;    /* the writer wants computed values */
     bool raw;       /* keeps raw values, so that the type of a counter is part of what it is */
 };
-/* NULL: there is no such format. */
+/* The four lookups return NULL for an unknown format. Words and extensions are compared ignoring case. */
 const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
-const struct log_format_traits *log_format_by_word(const char *word); /* in any case */
+const struct log_format_traits *log_format_by_word(const char *word);
+const struct log_format_traits *log_format_by_extension(const char *extension); /* ".blg" or "blg" */
+/* The word of logman's -f: a format's word, or for a circular log the word of a format with `ring` and "circ"
+   ("bincirc"), which sets *circular. */
+const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
+/* Writes the words of all formats in lower case, those with `ring` first, and with `circular` also the words of
+   circular logs: "bin|bincirc|csv|tsv|sql" for the separator "|". Cuts at `size` bytes. */
+void log_format_words(bool circular, const char *separator, char *words, size_t size);
+/* True if the file name has the extension of a counter log's format or of an event trace. */
+bool log_is_log_name(const char *path);
 
 struct log_writer;
 /* Creates `path` (must not exist unless options->append or ->replace), and writes what comes before samples. counters
@@ -135,7 +147,7 @@ HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
 /* What befell the log since the last call, which its user should know although no sample failed: a database was away
    and came back. S_OK: *text from memory_alloc. S_FALSE: nothing; *text is NULL. E_OUTOFMEMORY: ask again. */
-HRESULT log_writer_remark(struct log_writer *w, char **text);
+HRESULT log_writer_warning(struct log_writer *w, char **text);
 /* Completes the file and frees w, also when it reports a failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
 
@@ -161,7 +173,7 @@ const struct log_counter *log_reader_counters(const struct log_reader *r, size_t
 /* The next sample: FILETIME, UTC, and one cell per counter of log_reader_counters (asked after this call), valid until
    the next call. In a wildcard's cell `raw.status` is of the whole and `items` are its instances. A missing value has
    has_value false and raw.status other than 0 and 1. S_FALSE: there are no more. What is damaged is passed over: every
-   whole sample comes, and log_reader_remarks tells the rest. Errors: reading fails, memory is out. */
+   whole sample comes, and log_reader_warnings tells the rest. Errors: reading fails, memory is out. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
 /* log_reader_next goes on with the first sample taken at or after `utc`, backwards too; INT64_MIN: with the first. The
    samples of a log are taken to be in the order of time. */
@@ -169,9 +181,9 @@ HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
 /* How far it has read, in bytes of the file (rows of the database). `total` is 0 when it is not known. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
 /* What was damaged, cut or not understood in what was read so far: one text each with the place and what is missing,
-   without the file's name. At most LOG_MAX_REMARKS, the last of them says that there are more. */
-enum { LOG_MAX_REMARKS = 100 };
-const struct texts *log_reader_remarks(const struct log_reader *r);
+   without the file's name. At most LOG_MAX_WARNINGS, the last of them says that there are more. */
+enum { LOG_MAX_WARNINGS = 100 };
+const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
 /* ---- for the writers of formats: files below the folder of log_options.base ---- */

@@ -34,7 +34,7 @@ HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t si
 HRESULT rules_add_file(struct rules *r, const char *name);
 /* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
 const struct texts *rules_errors(const struct rules *r);
-const struct texts *rules_remarks(const struct rules *r);
+const struct texts *rules_notes(const struct rules *r);
 /* The file of the Logging that was read first, or the default. */
 const char *rules_log_name(const struct rules *r);
 

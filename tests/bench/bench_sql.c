@@ -47,7 +47,7 @@ static void empty(void)
 
 static double write_log(void)
 {
-    const struct log_options options = {.patient = true};
+    const struct log_options options = {.wait_for_database = true};
     struct log_writer *log;
     empty();
     int64_t begin = clock_ticks();

@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(count_samples(reader, INT64_MIN) == all);
         must(SUCCEEDED(log_reader_seek(reader, START + SECOND)));
         (void)count_samples(reader, START + SECOND); /* may be more: of damaged files the catalog can come late */
-        must(log_reader_remarks(reader)->count <= LOG_MAX_REMARKS);
+        must(log_reader_warnings(reader)->count <= LOG_MAX_WARNINGS);
     }
     log_reader_close(reader);
     return 0;

@@ -45,7 +45,7 @@ static bool copy(const char *from, const char *to, bool damaged)
         first = samples++ == 0 ? utc : first;
     }
     must(hr == S_FALSE && log_writer_close(out) == S_OK);
-    must(damaged || log_reader_remarks(in)->count == 0);
+    must(damaged || log_reader_warnings(in)->count == 0);
     must(log_reader_seek(in, first) == S_OK);
     while (log_reader_next(in, &utc, &cells) == S_OK)
         again++;

@@ -87,7 +87,7 @@ static HRESULT print_samples(FILE *out, const char *path)
         if (hr == S_OK)
             print_sample(out, utc, counters, cells, count);
     } while (hr == S_OK);
-    const struct texts *remarks = log_reader_remarks(reader);
+    const struct texts *remarks = log_reader_warnings(reader);
     for (size_t i = 0; i < remarks->count; i++)
         print_remark(out, remarks->items[i]);
     log_reader_close(reader);

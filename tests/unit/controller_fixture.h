@@ -139,7 +139,7 @@ static inline struct log_sums read_log(const char *path)
     struct log_sums sums = {.first = UINT64_MAX};
     struct etl_reader *reader;
     struct etl_record record;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     sums.buffers_written = etl_reader_log(reader)->buffers_written;
     sums.events_lost = etl_reader_log(reader)->events_lost;
     sums.buffers_lost = etl_reader_log(reader)->buffers_lost;

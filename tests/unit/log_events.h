@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static inline void log_remark(void *context, const char *text)
+static inline void keep_warning(void *context, const char *text)
 {
     (void)context;
     fail_msg("%s", text);
@@ -21,7 +21,7 @@ static inline uint64_t events_in(const char *path)
     struct etl_reader *reader;
     struct etl_record record;
     uint64_t events = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &record) == S_OK)
         events += record.kind != ETL_RECORD_SYSTEM;
     etl_reader_close(reader);

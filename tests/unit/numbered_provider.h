@@ -34,7 +34,7 @@ static inline void check_numbered(const char *path, uint32_t modes, uint16_t fla
     struct etl_record record;
     uint64_t events = 0, sum = 0;
     uint32_t process = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     assert_int_equal(etl_reader_log(reader)->events_lost, 0);
     assert_int_equal(etl_reader_log(reader)->mode & modes, modes);
     while (etl_reader_next(reader, &record) == S_OK) {

@@ -83,7 +83,7 @@ static inline struct numbers numbers_in(const char *path)
     struct numbers n = {.first = UINT64_MAX};
     struct etl_reader *reader;
     struct etl_record record;
-    if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
         fail_msg("%s: %s", path, error_text(E_FAIL));
     assert_int_equal(etl_reader_log(reader)->events_lost, 0);
     n.began = etl_reader_log(reader)->start_utc;

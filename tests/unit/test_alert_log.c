@@ -135,7 +135,7 @@ static void a_full_file_starts_again(void **state)
     add(log, "1", "m");
     assert_int_equal(alert_log_write(log), S_OK);
     assert_int_equal(alert_log_written(log), strlen(HEADER ROW("1")));
-    alert_log_begin_anew(log);
+    alert_log_restart(log);
     assert_int_equal(alert_log_written(log), 0);
     add(log, "2", "m");
     assert_int_equal(alert_log_close(log), S_OK);

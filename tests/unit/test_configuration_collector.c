@@ -562,7 +562,7 @@ static size_t rundown_of(const char *path)
     struct etl_reader *reader;
     struct etl_record e;
     size_t processes = 0;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &e) == S_OK)
         processes += e.id == HOOK_PROCESS_RUNDOWN_START;
     etl_reader_close(reader);

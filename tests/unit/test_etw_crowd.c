@@ -104,7 +104,7 @@ static uint32_t check_log(struct watched *w)
     struct etl_record record;
     uint64_t count[IN_SESSION] = {0}, sum[IN_SESSION] = {0};
     assert_int_equal(control_session(w->handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_int_equal(etl_reader_open(w->path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(w->path, keep_warning, NULL, &reader), S_OK);
     assert_int_equal(etl_reader_log(reader)->events_lost, b.p.EventsLost);
     assert_int_equal(etl_reader_log(reader)->buffers_written, b.p.BuffersWritten + 1); /* the header's */
     assert_int_equal(b.p.LogBuffersLost, 0);

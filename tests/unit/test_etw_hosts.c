@@ -117,7 +117,7 @@ static uint64_t check_round(struct round *r, bool killed)
     uint64_t count[WRITERS] = {0}, sum[WRITERS] = {0}, all = 0;
     struct etl_reader *reader;
     struct etl_record record;
-    assert_int_equal(etl_reader_open(r->path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(r->path, keep_warning, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &record) == S_OK) {
         uint64_t writer = 0, number = 0;
         unsigned i = 0;

@@ -248,7 +248,7 @@ static uint64_t count_file(struct tally *t)
     struct etl_reader *reader;
     struct etl_record record;
     int64_t before = 0;
-    assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(PATH, keep_warning, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &record) == S_OK) {
         uint64_t writer = 0, number = 0;
         if (record.kind == ETL_RECORD_SYSTEM)

@@ -190,7 +190,7 @@ static void each_clock_dates_events(void **state)
         assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
         assert_int_equal(b.p.Wnode.ClientContext, clock);
         const int64_t after = clock_utc() + 50000000;
-        assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+        assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
         assert_int_equal(etl_reader_log(reader)->clock, clock);
         while (etl_reader_next(reader, &record) == S_OK)
             if (record.kind != ETL_RECORD_SYSTEM)

@@ -66,7 +66,7 @@ static void events_have_the_time_of_their_thread(void **state)
     const uint64_t to = thread_own_user_time();
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(control(session, &b, HERE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     const uint64_t mhz = clock_cpu_mhz();
     while (etl_reader_next(reader, &record) == S_OK) {
         if (record.kind == ETL_RECORD_SYSTEM)

@@ -301,7 +301,7 @@ static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
     uint64_t newest = 0;
     struct etl_reader *reader;
     struct etl_record record;
-    assert_int_equal(etl_reader_open(path, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path, keep_warning, NULL, &reader), S_OK);
     while (etl_reader_next(reader, &record) == S_OK) {
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;

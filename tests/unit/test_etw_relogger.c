@@ -237,7 +237,7 @@ static uint32_t read_numbers(uint32_t *numbers, uint8_t level)
     struct etl_record e;
     uint32_t count = 0;
     int64_t before = 0;
-    assert_int_equal(etl_reader_open(path_of("out.etl"), log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(path_of("out.etl"), keep_warning, NULL, &reader), S_OK);
     assert_int_equal(etl_reader_log(reader)->clock, ETL_CLOCK_SYSTEM);
     assert_true((etl_reader_log(reader)->mode & ETL_MODE_RELOGGED) != 0);
     assert_int_equal(etl_reader_next(reader, &e), S_OK); /* the header */

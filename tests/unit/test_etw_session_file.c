@@ -68,7 +68,7 @@ static struct content content_of(const char *path)
     struct content c = {0};
     struct etl_reader *reader;
     struct etl_record record;
-    HRESULT hr = etl_reader_open(path, log_remark, NULL, &reader);
+    HRESULT hr = etl_reader_open(path, keep_warning, NULL, &reader);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     const struct etl_log *log = etl_reader_log(reader);

@@ -226,7 +226,7 @@ static void everything_written_is_read(void **state)
     log_reader_progress(reader, &done, &total);
     assert_int_equal(done, total);
     assert_int_equal(total, 2 * BLG_BUFFER_SIZE);
-    assert_int_equal(log_reader_remarks(reader)->count, 0);
+    assert_int_equal(log_reader_warnings(reader)->count, 0);
     log_reader_close(reader);
 }
 
@@ -329,7 +329,7 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
     }
     assert_int_equal(hr, S_OK);
     assert_int_equal(read_samples(reader, 0, instances), samples);
-    const struct texts *remarks = log_reader_remarks(reader);
+    const struct texts *remarks = log_reader_warnings(reader);
     snprintf(at, sizeof at, "at byte %llu:", (unsigned long long)cut);
     if (samples < samples_within(l, whole)) {
         assert_true(remarks->count >= 1 && remarks->count <= 3);
@@ -399,7 +399,7 @@ static void assert_goes_on(const struct layout *l, uint64_t cut, size_t (*instan
     assert_int_equal(log_writer_close(log), S_OK);
     struct log_reader *reader = open_log();
     assert_int_equal(read_samples(reader, 0, instances), before + 3);
-    assert_int_equal(log_reader_remarks(reader)->count, 0);
+    assert_int_equal(log_reader_warnings(reader)->count, 0);
     log_reader_close(reader);
 }
 
@@ -483,7 +483,7 @@ static void a_range_of_time_is_found(void **state)
     }
     assert_int_equal(log_reader_seek(reader, INT64_MIN), S_OK);
     assert_int_equal(read_samples(reader, 0, many_instances), SAMPLES);
-    assert_int_equal(log_reader_remarks(reader)->count, 0);
+    assert_int_equal(log_reader_warnings(reader)->count, 0);
     log_reader_close(reader);
 }
 
@@ -509,7 +509,7 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
     assert_in_range(samples, 20, 29);
     /* those before it and those behind it are all there */
     assert_true((int)samples >= samples_within(&l, from) + samples_within(&l, size) - samples_within(&l, to) - 1);
-    const struct texts *remarks = log_reader_remarks(reader);
+    const struct texts *remarks = log_reader_warnings(reader);
     assert_true(remarks->count >= 1);
     assert_string_equal(
         remarks->items[0],
@@ -537,7 +537,7 @@ static void a_circular_log_keeps_the_newest(void **state)
         assert_cells(read, first, many_instances(first));
         assert_int_equal(read_samples(reader, first + 1, many_instances), samples - first - 1);
         assert_true(samples > 50 ? samples - first >= 8 : first == 0 || samples > 8);
-        assert_int_equal(log_reader_remarks(reader)->count, 0);
+        assert_int_equal(log_reader_warnings(reader)->count, 0);
         log_reader_close(reader);
         const struct log_options append = {.append = true};
         assert_int_equal(log_writer_create(LOG_BINARY, PATH, counters, COUNTERS, START, &append, &log), E_INVALIDARG);

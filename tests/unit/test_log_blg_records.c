@@ -293,7 +293,7 @@ static void whole_objects_become_counters(void **state)
         }
     }
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_FALSE);
-    assert_int_equal(log_reader_remarks(reader)->count, 0);
+    assert_int_equal(log_reader_warnings(reader)->count, 0);
     log_reader_close(reader);
 }
 
@@ -307,8 +307,8 @@ static void missing_samples_are_noticed(void **state)
     struct log_reader *reader = open_log();
     while (log_reader_next(reader, &utc, &cells) == S_OK) {
     }
-    assert_int_equal(log_reader_remarks(reader)->count, 1);
-    assert_non_null(strstr(log_reader_remarks(reader)->items[0], "counts 5 samples, 3 were found"));
+    assert_int_equal(log_reader_warnings(reader)->count, 1);
+    assert_non_null(strstr(log_reader_warnings(reader)->items[0], "counts 5 samples, 3 were found"));
     log_reader_close(reader);
 }
 
@@ -336,7 +336,7 @@ static void an_object_that_is_damaged_is_missing(void **state)
     assert_int_equal(cells[0].raw.status, PDH_CSTATUS_NO_OBJECT);
     assert_int_equal(cells[0].item_count, 0);
     assert_int_equal(cells[3].item_count, 4);
-    assert_int_equal(log_reader_remarks(reader)->count, 1);
+    assert_int_equal(log_reader_warnings(reader)->count, 1);
     log_reader_close(reader);
 }
 
@@ -393,7 +393,7 @@ static void a_second_catalog_adds_counters(void **state)
     }
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(cells[1].raw.first, 30);
-    assert_int_equal(log_reader_remarks(reader)->count, 0);
+    assert_int_equal(log_reader_warnings(reader)->count, 0);
     log_reader_close(reader);
 }
 
@@ -423,7 +423,7 @@ static void what_does_not_fit_the_catalog_is_missing(void **state)
     assert_int_equal(cells[0].raw.first, 1);
     assert_int_equal(cells[1].raw.status, PDH_CSTATUS_INVALID_DATA);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_FALSE);
-    const struct texts *remarks = log_reader_remarks(reader);
+    const struct texts *remarks = log_reader_warnings(reader);
     assert_int_equal(remarks->count, 3);
     assert_non_null(strstr(remarks->items[0], "item 2 of a sample"));
     assert_non_null(strstr(remarks->items[1], "1 of its 2 items"));

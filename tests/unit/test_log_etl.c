@@ -96,7 +96,7 @@ static uint32_t read_events(uint32_t first)
     struct etl_record record;
     uint32_t count = 0;
     int64_t before = 0;
-    HRESULT hr = etl_reader_open(PATH, log_remark, NULL, &reader);
+    HRESULT hr = etl_reader_open(PATH, keep_warning, NULL, &reader);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
     while ((hr = etl_reader_next(reader, &record)) == S_OK) {
@@ -117,7 +117,7 @@ static uint32_t read_events(uint32_t first)
 static struct etl_log read_log(void)
 {
     struct etl_reader *reader;
-    assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
+    assert_int_equal(etl_reader_open(PATH, keep_warning, NULL, &reader), S_OK);
     struct etl_log log = *etl_reader_log(reader);
     etl_reader_close(reader);
     log.standard_name = log.daylight_name = log.logger_name = log.file_name = NULL;
@@ -356,7 +356,7 @@ static void messages_have_the_time_of_their_buffer(void **state)
         assert_int_equal(etl_file_add_buffer(file, START + BEHIND * 10, &head, bytes), S_OK);
         assert_int_equal(etl_file_close(file), S_OK);
         assert_int_equal(head_at(1, SMALL).time, rows[i].written);
-        assert_int_equal(etl_reader_open(PATH, log_remark, NULL, &reader), S_OK);
+        assert_int_equal(etl_reader_open(PATH, keep_warning, NULL, &reader), S_OK);
         assert_int_equal(etl_reader_next(reader, &record), S_OK);
         assert_int_equal(etl_reader_next(reader, &record), S_OK);
         assert_int_equal(record.kind, ETL_RECORD_MESSAGE);

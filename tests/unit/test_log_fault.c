@@ -219,7 +219,7 @@ static void check_read_and_continued(const struct run *run, const uint8_t *data,
             }
         }
         assert_in_range(samples, run->flushed, run->possible);
-        assert_true(round == 0 || (cells[0].raw.first == SAMPLES && log_reader_remarks(reader)->count == 0));
+        assert_true(round == 0 || (cells[0].raw.first == SAMPLES && log_reader_warnings(reader)->count == 0));
         log_reader_close(reader);
         if (round == 0) {
             struct log_writer *log;

@@ -247,7 +247,7 @@ static void a_copy_of_a_long_log_waits_for_the_database(void **state)
     enum { COUNTERS = 45, SAMPLES = 1500 };
     const struct database *d = *state;
     char *name = sql_name(d, "", "long");
-    struct log_options patient = {.patient = true, .kept_bytes = 100000, .zone = zone};
+    struct log_options wait_for_database = {.wait_for_database = true, .kept_bytes = 100000, .zone = zone};
     struct log_counter counters[COUNTERS];
     struct log_cell cells[COUNTERS];
 
@@ -255,7 +255,7 @@ static void a_copy_of_a_long_log_waits_for_the_database(void **state)
         counters[i] = cpu;
         counters[i].index = i;
     }
-    struct log_writer *log = create(name, counters, COUNTERS, &patient);
+    struct log_writer *log = create(name, counters, COUNTERS, &wait_for_database);
     for (int s = 0; s < SAMPLES; s++) {
         for (int i = 0; i < COUNTERS; i++)
             cells[i] = cell((int64_t)s << 32 | i, i, s);
@@ -327,7 +327,7 @@ static void wait_for(const struct database *d, const char *sql, const char *rows
 static char *wait_for_remark(struct log_writer *log)
 {
     char *text = NULL;
-    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; log_writer_remark(log, &text) == S_FALSE;) {
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; log_writer_warning(log, &text) == S_FALSE;) {
         if (clock_monotonic_ms() > end)
             fail_msg("the log did not report the end of the outage");
         thread_sleep(100);
@@ -345,7 +345,7 @@ static void samples_are_kept_while_the_database_is_away(void **state)
     struct log_options small = {.kept_bytes = 3 * 80, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &small);
 
-    assert_int_equal(log_writer_remark(log, &text), S_FALSE);
+    assert_int_equal(log_writer_warning(log, &text), S_FALSE);
     append(log, 0, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "1\n");
     hold(d);
@@ -376,7 +376,7 @@ static void an_outage_is_told(void **state)
     assert_non_null(strstr(text, "!told: no sample could be written from "));
     assert_non_null(strstr(text, "2 samples were kept and follow, 3 are lost: "));
     memory_free(text);
-    assert_int_equal(log_writer_remark(log, &text), S_FALSE);
+    assert_int_equal(log_writer_warning(log, &text), S_FALSE);
     assert_null(text);
     close_log(log);
     memory_free(name);

@@ -112,7 +112,7 @@ static void what_was_written_comes_back(void **state)
     assert_int_equal(next(r, &utc, &cells), S_FALSE);
     log_reader_progress(r, &done, &total);
     assert_true(done == 9 && total == 9);
-    assert_int_equal(log_reader_remarks(r)->count, 0);
+    assert_int_equal(log_reader_warnings(r)->count, 0);
     log_reader_close(r);
     memory_free(name);
 }
@@ -211,7 +211,7 @@ static void other_writers_are_understood(void **state)
     assert_int_equal(next(r, &utc, &cells), S_OK);
     assert_true(utc == START + SECOND + SECOND / 2 && cells[1].value == 3 && !cells[0].has_value);
     assert_int_equal(next(r, &utc, &cells), S_FALSE);
-    const struct texts *remarks = log_reader_remarks(r);
+    const struct texts *remarks = log_reader_warnings(r);
     assert_int_equal(remarks->count, 2);
     assert_non_null(strstr(remarks->items[0], "CounterID 33"));
     assert_non_null(strstr(remarks->items[1], "RecordIndex 3 has the time \"yesterday\""));
@@ -232,7 +232,7 @@ static void writing_what_was_read_gives_the_same_rows(void **state)
     write_log(name);
     struct log_reader *r = open_log(name);
     const struct log_counter *c = log_reader_counters(r, &count);
-    const struct log_options copy = {.patient = true, .zone = log_reader_info(r)->zone};
+    const struct log_options copy = {.wait_for_database = true, .zone = log_reader_info(r)->zone};
     assert_int_equal(log_writer_create(LOG_SQL, again, c, count, START, &copy, &log), S_OK);
     while (next(r, &utc, &cells) == S_OK)
         assert_int_equal(log_writer_append(log, utc, cells), S_OK);

@@ -234,6 +234,32 @@ static void each_format_is_found_by_its_names_and_is_what_its_traits_say(void **
     assert_null(log_format_traits((enum log_format) - 1));
 }
 
+static void formats_are_found_by_option_word_and_by_extension(void **state)
+{
+    bool circular;
+    char words[64];
+    (void)state;
+    assert_ptr_equal(log_format_by_option("BinCirc", &circular), log_format_traits(LOG_BINARY));
+    assert_true(circular);
+    assert_ptr_equal(log_format_by_option("csv", &circular), log_format_traits(LOG_CSV));
+    assert_false(circular);
+    assert_null(log_format_by_option("csvcirc", &circular)); /* only a format with a ring has a circular log */
+    assert_null(log_format_by_option("circ", &circular));
+    assert_ptr_equal(log_format_by_extension(".BLG"), log_format_traits(LOG_BINARY));
+    assert_ptr_equal(log_format_by_extension("blg"), log_format_traits(LOG_BINARY));
+    assert_null(log_format_by_extension("")); /* not SQL, which is not a file */
+    log_format_words(true, "|", words, sizeof words);
+    assert_string_equal(words, "bin|bincirc|csv|tsv|sql");
+    log_format_words(false, ", ", words, sizeof words);
+    assert_string_equal(words, "bin, csv, tsv, sql");
+    log_format_words(false, ", ", words, 6);
+    assert_string_equal(words, "bin, ");
+    assert_true(log_is_log_name("C:\\logs\\a.Tsv"));
+    assert_true(log_is_log_name("trace.etl"));
+    assert_false(log_is_log_name("report.xml"));
+    assert_false(log_is_log_name(".blg"));
+}
+
 static void a_file_in_the_way_is_kept_also_when_appending(void **state)
 {
     struct log_writer *log = NULL;
@@ -370,6 +396,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_log_without_counters_has_rows_of_times, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_limit_keeps_whole_rows_out, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_cannot_be_logged_is_refused_with_its_name, remove_file, remove_file),
+        cmocka_unit_test(formats_are_found_by_option_word_and_by_extension),
         cmocka_unit_test_setup_teardown(each_format_is_found_by_its_names_and_is_what_its_traits_say, remove_file,
                                         remove_file),
         cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),

@@ -132,7 +132,7 @@ static void what_was_written_is_read(void **state)
         assert_string_equal(names[1].instance, "svchost");
         assert_string_equal(names[2].parent, "Idle");
         assert_int_equal(check_samples(log), SAMPLES);
-        assert_int_equal(log_reader_remarks(log)->count, 0);
+        assert_int_equal(log_reader_warnings(log)->count, 0);
         uint64_t done, total;
         log_reader_progress(log, &done, &total);
         assert_true(done == total && total > 0);
@@ -225,7 +225,7 @@ static void a_log_cut_anywhere_gives_its_whole_samples_and_says_where(void **sta
         assert_int_equal(hr, S_OK);
         assert_int_equal(check_samples(log), whole);
         const bool at_end = text[cut - 1] == '\n' || whole > whole_samples(text, cut - 1) || text[cut - 1] == '\r';
-        const struct texts *remarks = log_reader_remarks(log);
+        const struct texts *remarks = log_reader_warnings(log);
         assert_int_equal(remarks->count, !at_end);
         if (!at_end) {
             snprintf(place, sizeof place, "line %d at byte ", whole + 2);
@@ -395,7 +395,7 @@ static void check_foreign(const struct foreign *f)
         }
     }
     assert_int_equal(samples, f->samples);
-    const struct texts *remarks = log_reader_remarks(log);
+    const struct texts *remarks = log_reader_warnings(log);
     for (size_t i = 0; i < remarks->count; i++)
         assert_non_null(strstr(remarks->items[i], " at byte "));
     assert_int_equal(remarks->count, f->remarks);
@@ -504,7 +504,7 @@ static void remarks_end_somewhere(void **state)
     struct text_buffer b = {0};
     (void)state;
     text_buffer_add(&b, "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\A\\b\"\n");
-    for (int i = 0; i < 3 * LOG_MAX_REMARKS; i++)
+    for (int i = 0; i < 3 * LOG_MAX_WARNINGS; i++)
         text_buffer_add(&b, "nonsense\n");
     text_buffer_add(&b, "\"03/04/2021 09:51:39.073\",\"1\"\n");
     char *text = text_buffer_take(&b);
@@ -512,8 +512,8 @@ static void remarks_end_somewhere(void **state)
     memory_free(text);
     assert_int_equal(log_reader_open(PATH, &log), S_OK);
     assert_int_equal(log_reader_next(log, &utc, &cells), S_OK);
-    assert_int_equal(log_reader_remarks(log)->count, LOG_MAX_REMARKS);
-    assert_non_null(strstr(log_reader_remarks(log)->items[LOG_MAX_REMARKS - 1], "more"));
+    assert_int_equal(log_reader_warnings(log)->count, LOG_MAX_WARNINGS);
+    assert_non_null(strstr(log_reader_warnings(log)->items[LOG_MAX_WARNINGS - 1], "more"));
     log_reader_close(log);
 }
 

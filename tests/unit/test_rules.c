@@ -173,7 +173,7 @@ static void a_warning_is_not_lost_for_a_wrong_path(void **state)
     run(&r, state, REPORT,
         RULE(STEP("sortType='first'", DO("<Warning select='.' table='Table' tag='t'><Item>"
                                          "<Data name='symptom' img='Red'>s</Data></Item></Warning>"))));
-    assert_said(rules_remarks(r.rules), "one of the report begins with /");
+    assert_said(rules_notes(r.rules), "one of the report begins with /");
     assert_has(&r,
                "<Report name=\"r\"><Section name=\"advice\" rules=\"1\" key=\"0\"><Table name=\"warning\" "
                "rules=\"1\"><Item rules=\"1\"><Data name=\"symptom\" img=\"Red\">s</Data></Item></Table></Section>");
@@ -343,7 +343,7 @@ static void mistakes_are_told(void **state)
         char *rules = text_format("<Rules><Group name='g'><Rule name='r'>%s</Rule></Group></Rules>", cases[i].step);
         run(&r, state, REPORT, rules);
         assert_int_equal(r.hr, S_OK);
-        const struct texts *const all[] = {rules_errors(r.rules), rules_remarks(r.rules), &r.outcome.errors,
+        const struct texts *const all[] = {rules_errors(r.rules), rules_notes(r.rules), &r.outcome.errors,
                                            &r.outcome.remarks};
         bool said = false, placed = false;
         for (size_t k = cases[i].of_rules ? 0 : 2; k < (cases[i].of_rules ? 2 : 4); k++)

@@ -199,8 +199,8 @@ static void all_packs_are_right_and_find_nothing_in_nothing(void **state)
         assert_int_equal(rules_add_file(r, s->name), S_OK);
         for (size_t i = 0; i < rules_errors(r)->count; i++)
             fail_msg("%s", rules_errors(r)->items[i]);
-        for (size_t i = 0; i < rules_remarks(r)->count; i++)
-            fail_msg("%s", rules_remarks(r)->items[i]);
+        for (size_t i = 0; i < rules_notes(r)->count; i++)
+            fail_msg("%s", rules_notes(r)->items[i]);
         rules_free(r);
     }
     assert_true(count >= 12 && expressions > 200);

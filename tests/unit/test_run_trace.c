@@ -510,7 +510,7 @@ static size_t processes_in(const char *root, const char *file)
     struct etl_record record;
     size_t count = 0;
     char *path = path_join(root, file);
-    if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
         fail_msg("%s: %s", path, error_text(E_FAIL));
     while (etl_reader_next(reader, &record) == S_OK)
         count += (record.kind == ETL_RECORD_SYSTEM || record.kind == ETL_RECORD_PERFORMANCE) &&

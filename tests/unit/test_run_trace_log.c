@@ -12,7 +12,7 @@ static struct etl_reader *opened(const char *root, const char *file)
 {
     struct etl_reader *reader;
     char *path = path_join(root, file);
-    if (FAILED(etl_reader_open(path, log_remark, NULL, &reader)))
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
         fail_msg("%s: %s", path, error_text(E_FAIL));
     memory_free(path);
     return reader;

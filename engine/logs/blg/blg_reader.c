@@ -15,8 +15,7 @@
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part, parts */
 enum { FIRST_KERNEL_HOOK = 0x0100 };            /* below it are the trace's own events, which every log has */
 
-static PRINTF_LIKE(3, 4) void blg_records_remark(const struct blg_records *r, uint64_t position, const char *format,
-                                                 ...)
+static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint64_t position, const char *format, ...)
 {
     char text[400];
     va_list list;
@@ -30,8 +29,8 @@ static PRINTF_LIKE(3, 4) void blg_records_remark(const struct blg_records *r, ui
 static void drop_parts(struct blg_records *r)
 {
     if (r->part != 0) {
-        blg_records_remark(r, r->record.position, "a record of type %u has %u of its %u parts only and is left out",
-                           (unsigned)r->record.type, (unsigned)r->part, (unsigned)r->part_count);
+        blg_records_warn(r, r->record.position, "a record of type %u has %u of its %u parts only and is left out",
+                         (unsigned)r->record.type, (unsigned)r->part, (unsigned)r->part_count);
     }
     r->part = 0;
 }
@@ -42,8 +41,8 @@ static bool begin_record(struct blg_records *r, const struct etl_record *event, 
     drop_parts(r);
     if (part != 1 || parts == 0) {
         if (!r->in_the_middle) {
-            blg_records_remark(r, event->position, "part %u of %u of a record of type %u comes without those before it",
-                               (unsigned)part, (unsigned)parts, (unsigned)event->opcode);
+            blg_records_warn(r, event->position, "part %u of %u of a record of type %u comes without those before it",
+                             (unsigned)part, (unsigned)parts, (unsigned)event->opcode);
         }
         return false;
     }
@@ -109,7 +108,7 @@ HRESULT blg_records_next(struct blg_records *r)
                                  "is an event trace, not a log of performance counters");
             }
             r->foreign = true;
-            blg_records_remark(r, event.position, "has events that are no records of a performance log");
+            blg_records_warn(r, event.position, "has events that are no records of a performance log");
         }
     }
     if (hr == S_FALSE)
@@ -183,7 +182,7 @@ static void take_remark(void *context, const char *text)
     for (size_t i = 0; i < r->base.remarks.count; i++)
         if (strcmp(r->base.remarks.items[i], text) == 0)
             return; /* reading it a second time, after a seek */
-    log_reader_remark(&r->base, "%s", text);
+    log_reader_warn(&r->base, "%s", text);
 }
 
 /* items: of a pointer to the array. */
@@ -301,8 +300,8 @@ static HRESULT read_catalog(struct blg_reader *r)
     if (hr == S_FALSE && first)
         return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is damaged", r->entry_count + 1);
     if (hr == S_FALSE) {
-        blg_records_remark(&r->records, r->records.record.position,
-                           "entry %zu of another catalog is damaged; its samples are left out", r->entry_count + 1);
+        blg_records_warn(&r->records, r->records.record.position,
+                         "entry %zu of another catalog is damaged; its samples are left out", r->entry_count + 1);
         r->entry_count = 0;
     }
     return SUCCEEDED(hr) ? keep_catalog(r) : hr;
@@ -337,7 +336,7 @@ static void missing(struct blg_reader *r, const struct entry *entry, size_t numb
 {
     if ((entry->flags & BLG_ENTRY_OBJECT) == 0)
         r->columns.cells[entry->place] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
-    blg_records_remark(&r->records, r->records.record.position, "item %zu of a sample %s", number + 1, why);
+    blg_records_warn(&r->records, r->records.record.position, "item %zu of a sample %s", number + 1, why);
 }
 
 /* Any item but the ordinary one of a single counter. */
@@ -375,9 +374,9 @@ static HRESULT read_objects(struct blg_reader *r)
             if (FAILED(hr))
                 return hr;
             if (hr == S_FALSE) {
-                blg_records_remark(&r->records, r->records.record.position,
-                                   "object %s is damaged in a sample; some of its values are missing",
-                                   r->objects[i].object);
+                blg_records_warn(&r->records, r->records.record.position,
+                                 "object %s is damaged in a sample; some of its values are missing",
+                                 r->objects[i].object);
             }
         }
     }
@@ -424,8 +423,8 @@ static bool has_all_items(struct blg_reader *r, const uint8_t *at, const uint8_t
     struct item item;
     for (size_t i = 0; i < r->entry_count; i++) {
         if (!next_item(&at, end, &item)) {
-            blg_records_remark(&r->records, r->records.record.position,
-                               "a sample has %zu of its %zu items only and is left out", i, r->entry_count);
+            blg_records_warn(&r->records, r->records.record.position,
+                             "a sample has %zu of its %zu items only and is left out", i, r->entry_count);
             return false;
         }
     }
@@ -438,7 +437,7 @@ static HRESULT read_sample(struct blg_reader *r)
     const uint8_t *at = r->records.record.data, *end = at + r->records.record.size;
     struct item item;
     if (!next_item(&at, end, &item) || item.kind != BLG_KIND_SAMPLE) {
-        blg_records_remark(&r->records, r->records.record.position, "a sample has no head and is left out");
+        blg_records_warn(&r->records, r->records.record.position, "a sample has no head and is left out");
         return S_FALSE;
     }
     end = at;
@@ -472,13 +471,13 @@ static int64_t sample_utc(struct blg_reader *r)
 static void check_summary(struct blg_reader *r)
 {
     if (r->records.record.size < 20) {
-        blg_records_remark(&r->records, r->records.record.position, "the summary at the end is damaged");
+        blg_records_warn(&r->records, r->records.record.position, "the summary at the end is damaged");
         return;
     }
     const uint32_t says = get_u32(r->records.record.data + 16);
     if (!r->jumped && says != r->samples) {
-        blg_records_remark(&r->records, r->records.record.position, "the summary counts %u samples, %llu were found",
-                           (unsigned)says, (unsigned long long)r->samples);
+        blg_records_warn(&r->records, r->records.record.position, "the summary counts %u samples, %llu were found",
+                         (unsigned)says, (unsigned long long)r->samples);
     }
 }
 
@@ -506,8 +505,8 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
             if (!r->jumped && r->samples == 0) {
                 hr = blg_names_add(&r->names, r->records.record.data, r->records.record.size);
                 if (hr == S_FALSE) {
-                    blg_records_remark(&r->records, r->records.record.position,
-                                       "the table of names is damaged; some counters have numbers as names");
+                    blg_records_warn(&r->records, r->records.record.position,
+                                     "the table of names is damaged; some counters have numbers as names");
                 }
             }
             break;
@@ -522,8 +521,8 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
             break;
         case BLG_RECORD_SAMPLE:
             if (!r->catalog_seen) {
-                blg_records_remark(&r->records, r->records.record.position,
-                                   "a sample comes before the catalog of counters and is left out");
+                blg_records_warn(&r->records, r->records.record.position,
+                                 "a sample comes before the catalog of counters and is left out");
                 break;
             }
             if (memcmp(r->records.record.instance, r->instance, sizeof r->instance) != 0) {
@@ -531,8 +530,8 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                     hr = go_to(r, INT64_MIN);
                     break;
                 }
-                blg_records_remark(&r->records, r->records.record.position,
-                                   "a sample belongs to a catalog that is not in the file");
+                blg_records_warn(&r->records, r->records.record.position,
+                                 "a sample belongs to a catalog that is not in the file");
                 break;
             }
             *utc = sample_utc(r);
@@ -547,8 +546,8 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
             }
             break;
         default:
-            blg_records_remark(&r->records, r->records.record.position, "a record of unknown type %u is left out",
-                               (unsigned)r->records.record.type);
+            blg_records_warn(&r->records, r->records.record.position, "a record of unknown type %u is left out",
+                             (unsigned)r->records.record.type);
             break;
         }
         if (FAILED(hr))

@@ -161,7 +161,7 @@ HRESULT alert_log_write(struct alert_log *log)
     return hr;
 }
 
-void alert_log_begin_anew(struct alert_log *log)
+void alert_log_restart(struct alert_log *log)
 {
     log->empty_first = true;
     log->written = 0;

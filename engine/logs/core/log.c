@@ -48,6 +48,53 @@ const struct log_format_traits *log_format_by_word(const char *word)
     return NULL;
 }
 
+const struct log_format_traits *log_format_by_extension(const char *extension)
+{
+    extension += *extension == '.';
+    for (size_t i = 0; i < FORMATS; i++)
+        if (traits[i].is_file && text_equal_nocase(traits[i].extension + 1, extension))
+            return &traits[i];
+    return NULL;
+}
+
+#define CIRCULAR "circ"
+
+const struct log_format_traits *log_format_by_option(const char *word, bool *circular)
+{
+    const size_t length = strlen(word), suffix = strlen(CIRCULAR);
+    char format[16];
+    *circular =
+        length > suffix && length - suffix < sizeof format && text_equal_nocase(word + length - suffix, CIRCULAR);
+    if (!*circular)
+        return log_format_by_word(word);
+    snprintf(format, sizeof format, "%.*s", (int)(length - suffix), word);
+    const struct log_format_traits *found = log_format_by_word(format);
+    return found && found->ring ? found : NULL;
+}
+
+void log_format_words(bool circular, const char *separator, char *words, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < 2 * (size_t)FORMATS; i++) {
+        const struct log_format_traits *format = &traits[i % FORMATS];
+        if (format->ring != (i < FORMATS))
+            continue;
+        for (int suffixed = 0; suffixed <= (circular && format->ring); suffixed++)
+            if (used < size)
+                used += (size_t)snprintf(words + used, size - used, "%s%s%s", used ? separator : "", format->word,
+                                         suffixed ? CIRCULAR : "");
+    }
+    for (; *words; words++)
+        if (*words >= 'A' && *words <= 'Z')
+            *words = (char)(*words - 'A' + 'a');
+}
+
+bool log_is_log_name(const char *path)
+{
+    const char *extension = path_extension(path);
+    return text_equal_nocase(extension, ETL_EXTENSION) || log_format_by_extension(extension);
+}
+
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
@@ -74,7 +121,7 @@ uint64_t log_writer_size(const struct log_writer *w)
     return w->functions->size(w);
 }
 
-HRESULT log_writer_remark(struct log_writer *w, char **text)
+HRESULT log_writer_warning(struct log_writer *w, char **text)
 {
     *text = NULL;
     return w->functions->remark ? w->functions->remark(w, text) : S_FALSE;
@@ -152,22 +199,22 @@ void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *t
     r->functions->progress(r, done, total);
 }
 
-const struct texts *log_reader_remarks(const struct log_reader *r)
+const struct texts *log_reader_warnings(const struct log_reader *r)
 {
     return &r->remarks;
 }
 
-void log_reader_remark(struct log_reader *r, const char *format, ...)
+void log_reader_warn(struct log_reader *r, const char *format, ...)
 {
     char text[512];
     va_list list;
-    if (r->remarks.count >= LOG_MAX_REMARKS)
+    if (r->remarks.count >= LOG_MAX_WARNINGS)
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     (void)texts_add(&r->remarks,
-                    r->remarks.count + 1 < LOG_MAX_REMARKS ? text : "there is more damage than is listed here");
+                    r->remarks.count + 1 < LOG_MAX_WARNINGS ? text : "there is more damage than is listed here");
 }
 
 void log_reader_free_base(struct log_reader *r)

@@ -43,9 +43,9 @@ struct log_reader {
     struct log_counters counters;
     struct texts remarks;
 };
-/* For the formats: adds a remark, "row 12 at byte 3456: ...". Never fails: without memory, or after LOG_MAX_REMARKS,
+/* For the formats: adds a remark, "row 12 at byte 3456: ...". Never fails: without memory, or after LOG_MAX_WARNINGS,
    the text is not kept. */
-void log_reader_remark(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
+void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void log_reader_free_base(struct log_reader *r); /* info's texts, counters, remarks; not r itself */
 
 extern const struct log_reader_functions log_text_reader;

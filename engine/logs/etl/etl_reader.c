@@ -127,7 +127,7 @@ struct etl_reader {
     uint8_t *stored;
     size_t stored_capacity; /* a packed buffer */
     uint64_t done;
-    etl_remark *remark;
+    etl_warn *remark;
     void *remark_context;
 };
 
@@ -321,7 +321,7 @@ static HRESULT read_header(struct etl_reader *r)
     return S_OK;
 }
 
-HRESULT etl_reader_open(const char *path, etl_remark *told, void *context, struct etl_reader **out)
+HRESULT etl_reader_open(const char *path, etl_warn *told, void *context, struct etl_reader **out)
 {
     struct etl_reader *r = memory_zero(1, sizeof *r);
     if (!r || !(r->path = text_copy(path))) {

@@ -37,7 +37,7 @@ struct sql_log {
     struct sql_source source;
     struct log_zone zone;
     uint64_t max_bytes, kept_max;
-    bool patient;
+    bool wait_for_database;
     struct log_counters counters;
     struct thread *thread;
     struct wakeup *work, *done; /* of the thread; of who waits for it */
@@ -235,7 +235,7 @@ static void pause_for(struct sql_log *log, uint32_t ms)
 static bool goes_on(struct sql_log *log, HRESULT hr)
 {
     host_lock_enter(&log->lock);
-    bool more = SUCCEEDED(hr) || (log->opened && !log->patient);
+    bool more = SUCCEEDED(hr) || (log->opened && !log->wait_for_database);
     if (log->closing)
         more = more && clock_monotonic_ms() < log->deadline && (hr != S_FALSE || log->first);
     if (SUCCEEDED(hr))
@@ -328,7 +328,7 @@ static HRESULT refuse(struct sql_log *log)
                      log->kept_samples, log->failure_text ? log->failure_text : "it does not answer");
 }
 
-/* The failure that ended a patient log's thread. */
+/* The failure that ended a wait_for_database log's thread. */
 static HRESULT ended_with(struct sql_log *log)
 {
     return error_set(FAILED(log->failure) ? log->failure : E_UNEXPECTED, "%s: %s", log->source.shown,
@@ -360,7 +360,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
             log->end = &sample->next;
             log->kept += bytes;
             log->kept_samples++;
-        } else if (!log->patient) {
+        } else if (!log->wait_for_database) {
             hr = refuse(log);
         }
         host_lock_leave(&log->lock);
@@ -382,7 +382,7 @@ static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;
     HRESULT hr = S_OK;
-    for (bool waits = log->patient; waits;) {
+    for (bool waits = log->wait_for_database; waits;) {
         host_lock_enter(&log->lock);
         waits = log->kept_samples > 0 && !log->ended;
         if (log->ended)
@@ -430,7 +430,7 @@ static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 static HRESULT sql_close(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;
-    uint32_t patience = log->patient ? REST_MS : CLOSE_MS;
+    uint32_t patience = log->wait_for_database ? REST_MS : CLOSE_MS;
     HRESULT hr = S_OK;
     host_lock_enter(&log->lock);
     log->closing = true;
@@ -518,7 +518,7 @@ static HRESULT sql_create(const struct log_format_traits *format, const char *pa
     log->end = &log->first;
     log->max_bytes = options->max_bytes;
     log->kept_max = options->kept_bytes != 0 ? options->kept_bytes : LOG_KEPT_BYTES;
-    log->patient = options->patient;
+    log->wait_for_database = options->wait_for_database;
     HRESULT hr = prepare(log, path, counters, count, start_utc, options);
     if (SUCCEEDED(hr))
         hr = open_database(log);

@@ -363,7 +363,7 @@ static HRESULT take_row(struct sql_reader *r)
     r->ahead = false;
     if (!found) {
         /* A counter that came after the set was opened, or one without its row in CounterDetails. */
-        log_reader_remark(&r->base, "CounterData: a row of CounterID %d, which was not in CounterDetails", (int)key.id);
+        log_reader_warn(&r->base, "CounterData: a row of CounterID %d, which was not in CounterDetails", (int)key.id);
         return S_OK;
     }
     struct log_cell *cell = &r->cells[found->column];
@@ -400,7 +400,7 @@ static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
     cut_blanks(text);
     bool timed = sql_time_parse(text, utc);
     if (!timed)
-        log_reader_remark(&r->base, "CounterData: RecordIndex %d has the time \"%s\"", (int)index, text);
+        log_reader_warn(&r->base, "CounterData: RecordIndex %d has the time \"%s\"", (int)index, text);
     memory_free(text);
     for (size_t i = 0; i < r->base.counters.count; i++)
         r->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};

@@ -273,7 +273,7 @@ static const char *shown(const char *text, size_t length, char out[SHOWN + 4])
 #define REMARK(t, row, ...)                                                                                            \
     do {                                                                                                               \
         if ((row)->end > (t)->remarked)                                                                                \
-            log_reader_remark(&(t)->base, __VA_ARGS__);                                                                \
+            log_reader_warn(&(t)->base, __VA_ARGS__);                                                                  \
     } while (0)
 #define PLACE         "line %llu at byte %llu"
 #define PLACE_OF(row) (unsigned long long)(row)->number, (unsigned long long)(row)->offset

@@ -106,7 +106,7 @@ static void bound_log(struct alerts *a)
     if (a->context.segmented)
         a->log_full = true;
     else
-        alert_log_begin_anew(a->log);
+        alert_log_restart(a->log);
 }
 
 /* A path outside the set's folder fails the start, as for every file (DECISIONS 36). */

@@ -35,7 +35,7 @@ struct counter_collector {
 static void note_log_warning(struct counter_collector *cc)
 {
     char *text;
-    if (!cc->log || log_writer_remark(cc->log, &text) != S_OK)
+    if (!cc->log || log_writer_warning(cc->log, &text) != S_OK)
         return;
     cc->note(cc->user, S_OK, NULL, text);
     memory_free(text);

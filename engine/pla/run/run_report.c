@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/sets.h"
@@ -109,7 +110,7 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
     if (SUCCEEDED(hr))
         hr = note_faults(what, job->report, &o.errors, true, &journaled, notes);
     if (SUCCEEDED(hr))
-        hr = note_faults(what, job->report, rules_remarks(job->rules), false, &journaled, notes);
+        hr = note_faults(what, job->report, rules_notes(job->rules), false, &journaled, notes);
     if (SUCCEEDED(hr))
         hr = note_faults(what, job->report, &o.remarks, false, &journaled, notes);
     if (SUCCEEDED(hr) && o.log)

@@ -309,7 +309,7 @@ static HRESULT add_all(struct texts *to, const struct texts *from)
 
 static HRESULT tell(struct making *m)
 {
-    HRESULT hr = report_inputs_remarks(&m->inputs, m->remarks);
+    HRESULT hr = report_inputs_warnings(&m->inputs, m->remarks);
     if (SUCCEEDED(hr) && m->counters)
         hr = report_counters_totals(m->counters, &m->totals, &m->notes);
     if (SUCCEEDED(hr) && m->totals.valueless)

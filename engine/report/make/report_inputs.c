@@ -5,6 +5,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
 
@@ -22,14 +23,11 @@ static bool is_excepted(const struct texts *except, const char *name)
 
 static bool is_input(const char *path, const char *name)
 {
-    static const char *const logs[] = {".blg", ".csv", ".tsv", ".etl"};
-    const char *extension = path_extension(name);
-    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
-        if (text_equal_nocase(extension, logs[i]))
-            return true;
+    if (log_is_log_name(name))
+        return true;
     char *computer = NULL;
     const bool is_configuration =
-        text_equal_nocase(extension, ".xml") && report_configuration_is(path, &computer) == S_OK;
+        text_equal_nocase(path_extension(name), ".xml") && report_configuration_is(path, &computer) == S_OK;
     memory_free(computer);
     return is_configuration;
 }
@@ -87,7 +85,7 @@ static HRESULT open_log(struct report_inputs *in, const char *path, struct texts
 static HRESULT open_one(struct report_inputs *in, const char *path, struct texts *traces, struct texts *remarks)
 {
     const char *extension = path_extension(path);
-    if (text_equal_nocase(extension, ".etl"))
+    if (text_equal_nocase(extension, ETL_EXTENSION))
         return look_at_trace(in, path, traces, remarks);
     if (!text_equal_nocase(extension, ".xml"))
         return open_log(in, path, remarks);
@@ -134,13 +132,14 @@ HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to)
     return in->logs.count ? inputs_limit(&in->logs, from, to) : S_OK;
 }
 
-HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks)
+HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *remarks)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < in->logs.count + in->traces.count && SUCCEEDED(hr); i++) {
         const bool log = i < in->logs.count;
         const size_t at = log ? i : i - in->logs.count;
-        const struct texts *told = log ? log_reader_remarks(in->logs.items[at].reader) : &in->traces.items[at].warnings;
+        const struct texts *told =
+            log ? log_reader_warnings(in->logs.items[at].reader) : &in->traces.items[at].warnings;
         for (size_t k = 0; k < told->count && SUCCEEDED(hr); k++) {
             char *text =
                 text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, told->items[k]);

@@ -21,7 +21,7 @@ HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, 
    INT64_MAX for none. Goes to the first of them. */
 HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
 /* What was damaged in what was read. */
-HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks);
+HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *remarks);
 void report_inputs_close(struct report_inputs *in);
 
 /* Copies the sections of a configuration document with their tables. What is damaged is one of `remarks`; so is what a

@@ -48,7 +48,7 @@ static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
     return note(&r->s->errors, text_buffer_take(&b));
 }
 
-HRESULT schema_note_remark(struct schema_reading *r, xmlNodePtr node, const char *format, ...)
+HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...)
 {
     char what[400];
     va_list list;
@@ -113,7 +113,7 @@ xmlNodePtr schema_element_from(xmlNodePtr node, const char *name)
 
 static HRESULT remark(void *context, xmlNodePtr node, const char *what)
 {
-    return schema_note_remark(context, node, "%s", what);
+    return schema_add_warning(context, node, "%s", what);
 }
 
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type)

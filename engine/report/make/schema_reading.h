@@ -27,7 +27,7 @@ struct schema_reading {
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
-HRESULT schema_note_remark(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
+HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Holds the element's attributes and the elements in it against the grammar; what is unknown is a remark. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);

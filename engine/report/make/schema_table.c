@@ -92,7 +92,7 @@ static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct sche
             out->out_type = (enum schema_out_type)i;
     return out->out_type != OUT_NONE
                ? S_OK
-               : schema_note_remark(r, e, "outType=\"%.60s\" is not known, it is taken for text", out->out_type_text);
+               : schema_add_warning(r, e, "outType=\"%.60s\" is not known, it is taken for text", out->out_type_text);
 }
 
 static HRESULT read_column(struct schema_reading *r, xmlNodePtr e, struct schema_column *out)

@@ -58,7 +58,7 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
     }
     xpath_result_free(&nodes);
     rules_log(run, RULES_LOG_ACTIONS, "action", "%llu nodes are deleted", (unsigned long long)taken);
-    return SUCCEEDED(hr) && !taken ? rules_note_remark(run, e, "there is nothing to delete") : hr;
+    return SUCCEEDED(hr) && !taken ? rules_add_note(run, e, "there is nothing to delete") : hr;
 }
 
 /* ---- warnings ---- */
@@ -165,13 +165,12 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
     if (FAILED(hr))
         return hr;
     if (!found)
-        return rules_note_remark(run, e, "what it tells of is not in the report");
-    return refused
-               ? rules_note_remark(run, e,
-                                   "nothing leads to what it tells of: its tag has several lines, or all tags there "
-                                   "have more than %d bytes",
-                                   REPORT_TAGS_MOST)
-               : S_OK;
+        return rules_add_note(run, e, "what it tells of is not in the report");
+    return refused ? rules_add_note(run, e,
+                                    "nothing leads to what it tells of: its tag has several lines, or all tags there "
+                                    "have more than %d bytes",
+                                    REPORT_TAGS_MOST)
+                   : S_OK;
 }
 
 /* What its table hits, else advice/warning: a warning is not lost for a wrong path. */

@@ -230,7 +230,7 @@ static HRESULT insert_selected(struct rules_run *run, struct insertion *i, const
         if (nodes.nodes[k]->type == XML_ELEMENT_NODE)
             hr = insert_one(run, i, nodes.nodes[k], false);
     if (SUCCEEDED(hr) && !nodes.count)
-        hr = rules_note_remark(run, i->node, "its document has nothing of that");
+        hr = rules_add_note(run, i->node, "its document has nothing of that");
     xpath_result_free(&nodes);
     return hr;
 }
@@ -301,7 +301,7 @@ HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
         if (report_target_has(run->target, nodes.nodes[i]))
             hr = insert_at(run, e, nodes.nodes[i]);
     if (SUCCEEDED(hr) && !nodes.count)
-        hr = rules_note_remark(run, e, "there is no place to insert at");
+        hr = rules_add_note(run, e, "there is no place to insert at");
     rules_log(run, RULES_LOG_ACTIONS, "action", "inserted at %llu nodes", (unsigned long long)nodes.count);
     xpath_result_free(&nodes);
     return hr;

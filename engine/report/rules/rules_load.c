@@ -315,7 +315,7 @@ const struct texts *rules_errors(const struct rules *r)
     return &r->errors;
 }
 
-const struct texts *rules_remarks(const struct rules *r)
+const struct texts *rules_notes(const struct rules *r)
 {
     return &r->remarks;
 }

@@ -158,7 +158,7 @@ HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodeP
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
 HRESULT rules_note_error(struct rules_run *run, HRESULT hr);
-HRESULT rules_note_remark(struct rules_run *run, xmlNodePtr e, const char *format, ...) PRINTF_LIKE(3, 4);
+HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, ...) PRINTF_LIKE(3, 4);
 /* A line of rules.log, if one of the bits is wanted. */
 void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const char *format, ...) PRINTF_LIKE(4, 5);
 

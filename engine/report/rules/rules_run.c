@@ -44,7 +44,7 @@ HRESULT rules_note_error(struct rules_run *run, HRESULT hr)
     return FAILED(hr) ? hr : S_FALSE;
 }
 
-HRESULT rules_note_remark(struct rules_run *run, xmlNodePtr e, const char *format, ...)
+HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -110,8 +110,8 @@ static HRESULT choose(struct rules_run *run, xmlNodePtr step, struct xpath_resul
 {
     const int choice = rules_word(RULES_VALUE_CHOICE, rules_attribute(step, "sortType"));
     if (nodes->count > RULES_NODES_MAX) {
-        HRESULT hr = rules_note_remark(run, step, "of its %llu nodes the first %d are looked at",
-                                       (unsigned long long)nodes->count, RULES_NODES_MAX);
+        HRESULT hr = rules_add_note(run, step, "of its %llu nodes the first %d are looked at",
+                                    (unsigned long long)nodes->count, RULES_NODES_MAX);
         nodes->count = RULES_NODES_MAX;
         if (FAILED(hr))
             return hr;
