@@ -85,7 +85,9 @@ static int check_format(struct settings *s)
 {
     bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
     const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
-    s->log = log_format_by_word(text_equal_nocase(name, "BLG") ? "BIN" : name);
+    char words[64];
+    log_format_words(false, ", ", words, sizeof words);
+    s->log = log_format_by_word(name);
     if (!s->log)
         return cli_usage(verb_name, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", name);
     if (!s->output && !s->log->separator)

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/logs/log.h"
 
 #include <math.h>
 #include <string.h>
@@ -369,20 +370,17 @@ static HRESULT put_properties(const struct change *c)
 
 /* ---- the file ---- */
 
-static const char *const formats[] = {"csv", "tsv", "sql", "bin"}; /* in the order of FileFormat */
-enum { FORMAT_SQL = 2, FORMAT_BIN = 3 };
-
 static HRESULT put_format(const struct change *c, bool *sql)
 {
     const struct logman_option *o = logman_option(c->line, LOGMAN_FORMAT);
     const bool counters = c->collector->class == &performance_counter_collector_class;
-    uint32_t format = FORMAT_BIN;
+    uint32_t format = LOG_BINARY;
     HRESULT hr = S_OK;
     *sql = false;
     if (!o) {
         if (counters)
             hr = get_u32(c->collector, "LogFileFormat", &format);
-        *sql = format == FORMAT_SQL;
+        *sql = format == LOG_SQL;
         return hr;
     }
     const char *word = o->words.items[0];
@@ -408,11 +406,9 @@ static bool is_absolute(const char *path)
 /* The engine appends the extension of the format. */
 static void cut_extension(char *file)
 {
-    static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl", ".xml"};
-    const size_t length = strlen(file);
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (length > 4 && text_equal_nocase(file + length - 4, extensions[i]))
-            file[length - 4] = 0;
+    const char *extension = path_extension(file);
+    if (log_is_log_name(file) || text_equal_nocase(extension, ".xml"))
+        file[extension - file] = 0;
 }
 
 static HRESULT put_path(const struct change *c, const char *given)

@@ -74,9 +74,10 @@ static bool is_shown(const struct logman_row *row, unsigned verbs, unsigned adve
 
 static HRESULT show_option(const struct logman_row *row)
 {
+    const char *form = logman_form(row);
     char *left = text_format("%s%s%s%s%s", row->negatable ? "-[-]" : "-", row->name, row->alias ? ", -" : "",
-                             row->alias ? row->alias : "", row->form ? " " : "");
-    char *all = left ? text_format("%s%s", left, row->form ? row->form : "") : NULL;
+                             row->alias ? row->alias : "", form ? " " : "");
+    char *all = left ? text_format("%s%s", left, form ? form : "") : NULL;
     if (all)
         printf(strlen(all) < 26 ? "  %-26s%s\n" : "  %s\n                            %s\n", all, row->text);
     memory_free(left);
@@ -161,9 +162,9 @@ static void options_report_verb(const char *sub, unsigned verbs, unsigned adverb
     size_t count = 0;
     for (size_t i = 0; i < LOGMAN_OPTIONS; i++) {
         const struct logman_row *row = &logman_rows[i];
+        const char *form = logman_form(row);
         if (is_shown(row, verbs, adverb))
-            options[count++] =
-                (struct option){row->name, row->form ? OPTION_FORM : OPTION_FLAG, (void *)(uintptr_t)row->form};
+            options[count++] = (struct option){row->name, form ? OPTION_FORM : OPTION_FLAG, (void *)(uintptr_t)form};
         if (is_shown(row, verbs, adverb) && row->alias)
             options[count++] = (struct option){row->alias, OPTION_TEXT, NULL};
     }

@@ -273,6 +273,15 @@ const struct logman_row logman_rows[LOGMAN_OPTIONS] = {
 #undef OPTION
 };
 
+const char *logman_form(const struct logman_row *row)
+{
+    static char formats[64];
+    if (row != &logman_rows[LOGMAN_FORMAT])
+        return row->form;
+    log_format_words(true, "|", formats, sizeof formats);
+    return formats;
+}
+
 const struct logman_word logman_verbs[] = {
     {"create", LOGMAN_CREATE}, {"query", LOGMAN_QUERY},   {"start", LOGMAN_START},
     {"stop", LOGMAN_STOP},     {"delete", LOGMAN_DELETE}, {"update", LOGMAN_UPDATE},

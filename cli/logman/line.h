@@ -73,6 +73,7 @@ struct logman_row {
     const char *form, *text; /* for help: the form of the value, NULL: none; the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
+const char *logman_form(const struct logman_row *row); /* the row's form; for -f the words of the log formats */
 
 struct logman_word {
     const char *name;
