@@ -60,7 +60,7 @@ struct blg_record {
 
 struct blg_records {
     struct etl_reader *etl;
-    etl_warn *told; /* is told of what is incomplete */
+    etl_warn *warn; /* is told of what is incomplete */
     void *context;
     struct blg_record record; /* the last whole one; its data are valid until the next call */
     bool in_the_middle;       /* reading began somewhere in the file: parts of a record may come first, unremarked */

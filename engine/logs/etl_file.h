@@ -88,10 +88,10 @@ struct etl_reader;
 /* Is told what is damaged, as the reading meets it: the place in the file and what is missing, without its name. After
    a seek backwards the same is said again. */
 typedef void etl_warn(void *context, const char *text);
-/* Opens the file as it is now; what is added to it later is not seen. `told` may be NULL.
+/* Opens the file as it is now; what is added to it later is not seen. `warn` may be NULL.
    Errors: those of file_open and file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text when it does not
    begin with a log file header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
-HRESULT etl_reader_open(const char *path, etl_warn *told, void *context, struct etl_reader **out);
+HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
 /* The next event; the log file header itself is the first. *record points into the reader until its next call.
    S_FALSE: no more. What cannot be read is left out and remarked; only an error of the file system or of memory is

@@ -16,9 +16,9 @@ struct page_make {
     bool (*stop)(void *context); /* true ends it with ERROR_CANCELLED's HRESULT; NULL: nobody asks */
     void *context;
 };
-/* Makes the output whole or not at all: a failure leaves a file that is there as it was. `remarks`: what is not right
+/* Makes the output whole or not at all: a failure leaves a file that is there as it was. `notes`: what is not right
    with the report. OPENPLA_E_MALFORMED_XML: the report is none, or the sheet is not right; files' errors. */
-HRESULT page_make(const struct page_make *make, struct texts *remarks);
+HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
 
@@ -39,7 +39,7 @@ struct page_bounds {
    and a Table an element Tag for each of its tags, in the first Data also its row's and those of cells that are not
    shown. Damage says what is wrong with the report. report_read's errors and remarks. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
-                           struct texts *remarks);
+                           struct texts *notes);
 
 /* ---- charts ----
 

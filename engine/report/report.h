@@ -40,11 +40,11 @@ struct report_make {
 HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
 
 /* Makes the document. What the user must know is in the document too: inputs that are damaged or cannot be read, lost
-   events and gaps, parts of the schema that were left out. `remarks` has what is
+   events and gaps, parts of the schema that were left out. `warnings` has what is
    not right with inputs and schema, which lost events and gaps are not.
    REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs no configuration;
    ERROR_CANCELLED; failures of writing. Then there is no new document, and an old one is as it was. */
-HRESULT report_make(const struct report_make *make, struct texts *remarks);
+HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
 /* What the reports of a run are called where its data manager names none. */
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */

@@ -48,7 +48,7 @@ struct report_compare {
 struct report_compared {
     uint64_t came, went, changed, same; /* rows */
     uint64_t tables_came, tables_went;
-    struct texts remarks[2]; /* of each file, as report_read has them */
+    struct texts warnings[2]; /* of each file, as report_read has them */
 };
 /* Differences come sorted by section, table and key. *out is to be freed in any case. */
 HRESULT report_compare(const char *before, const char *after, const struct report_compare *how,

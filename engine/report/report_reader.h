@@ -65,7 +65,7 @@ struct report_handlers {
 /* All whole rows come, also of a file that ends anywhere or is damaged further on: that is a remark with its line, as
    are elements that are not of the form, and a collection that was cut short. OPENPLA_E_MALFORMED_XML, with the file,
    the line and the reason, for what is no report document, has another form, or passes a bound. */
-HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *remarks);
+HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
 /* NULL: there is none. */
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);

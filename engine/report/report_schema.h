@@ -139,10 +139,10 @@ struct report_schema {
     size_t section_count, section_capacity;
     struct schema_string *strings;
     size_t string_count, string_capacity;
-    struct texts files;   /* that were read, each once */
-    struct texts errors;  /* parts that are left out: "FILE: line N: section S: table T: element: why" */
-    struct texts remarks; /* what is passed over, with its place */
-    struct texts owned;   /* all texts of the schema */
+    struct texts files;    /* that were read, each once */
+    struct texts errors;   /* parts that are left out: "FILE: line N: section S: table T: element: why" */
+    struct texts warnings; /* what is passed over, with its place */
+    struct texts owned;    /* all texts of the schema */
     size_t table_count;
 };
 

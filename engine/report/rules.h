@@ -57,9 +57,9 @@ struct rules_outcome {
     size_t warning_count, warning_capacity;
     struct rules_notice *notices;
     size_t notice_count, notice_capacity;
-    enum rules_severity worst;    /* of the warnings */
-    struct texts errors, remarks; /* of this report; those of the rules themselves are rules_errors */
-    char *log;                    /* the lines of rules.log; NULL: none */
+    enum rules_severity worst;  /* of the warnings */
+    struct texts errors, notes; /* of this report; those of the rules themselves are rules_errors */
+    char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
 

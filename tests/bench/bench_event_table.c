@@ -63,11 +63,11 @@ static double walk(uint64_t events, uint64_t keys)
 static double group(uint64_t events, uint64_t keys, size_t memory)
 {
     struct report_schema s = {0};
-    struct texts remarks = {0}, notes = {0};
+    struct texts warnings = {0}, notes = {0};
     struct report_table table;
     struct report_document d = {0};
     must(report_schema_add(&s, "bench.xml", definition, strlen(definition), NULL), "schema");
-    const struct report_table_make make = {&s, s.sections, s.sections->tables, memory, &remarks, &notes};
+    const struct report_table_make make = {&s, s.sections, s.sections->tables, memory, &warnings, &notes};
     const struct report_totals totals = {.seconds = 10};
     const double begin = processor_seconds();
     must(event_table_create(&make, &table), "table");
@@ -88,7 +88,7 @@ static double group(uint64_t events, uint64_t keys, size_t memory)
     must(d.lines.text && strstr(d.lines.text, footer) ? S_OK : E_UNEXPECTED, "the footer's sum");
     text_buffer_free(&d.lines);
     table.kind->free(table.state);
-    texts_free(&remarks);
+    texts_free(&warnings);
     texts_free(&notes);
     report_schema_free(&s);
     return seconds;

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     must(report_schema_add_file(&schema, SCHEMA_GENERAL, schema_file_load), "schema");
     report_schema_order(&schema);
     for (int i = 0; i < ROUNDS; i++) {
-        struct texts remarks = {0};
+        struct texts warnings = {0};
         uint64_t bytes = 0, all = 0;
         double raw = 0;
         for (size_t k = 0; k < inputs.count; k++, all += bytes)
@@ -53,13 +53,13 @@ int main(int argc, char **argv)
         const struct report_make make = {.inputs = &inputs, .schema = &schema, .output = output};
         const double begin = processor_seconds();
         const uint64_t since = clock_monotonic_ms();
-        must(report_make(&make, &remarks), "report");
+        must(report_make(&make, &warnings), "report");
         const double passed = (double)(clock_monotonic_ms() - since) / 1000, spent = processor_seconds() - begin;
         printf("%6.0f MB  %6.0f MB/s  %6.0f MB/s of the processor  raw read %6.0f MB/s  time/raw %.1f  peak memory "
                "%.1f MB\n",
                (double)all / 1e6, (double)all / passed / 1e6, (double)all / spent / 1e6, (double)all / raw / 1e6,
                spent / raw, peak_megabytes());
-        texts_free(&remarks);
+        texts_free(&warnings);
     }
     report_schema_free(&schema);
     texts_free(&inputs);

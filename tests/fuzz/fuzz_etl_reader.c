@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
     struct etl_reader *reader;
     struct file *file;
-    size_t remarks = 0;
+    size_t warnings = 0;
     if (size == 0)
         return 0;
     snprintf(path, sizeof path, "fuzz_etl_reader.%u.tmp", (unsigned)process_own_id());
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     else
         file_close(file);
-    if (SUCCEEDED(etl_reader_open(path, take_remark, &remarks, &reader))) {
+    if (SUCCEEDED(etl_reader_open(path, take_remark, &warnings, &reader))) {
         const unsigned all = count_events(reader);
         if (FAILED(etl_reader_seek(reader, INT64_MIN)) || count_events(reader) != all)
             abort();

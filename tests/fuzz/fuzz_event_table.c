@@ -128,9 +128,9 @@ static char *make(const struct schema_table *table, const struct event_schema *s
                   size_t memory)
 {
     struct report_schema s = {0};
-    struct texts remarks = {0}, notes = {0};
+    struct texts warnings = {0}, notes = {0};
     struct schema_section section = {.name = text_name};
-    const struct report_table_make how = {&s, &section, table, memory, &remarks, &notes};
+    const struct report_table_make how = {&s, &section, table, memory, &warnings, &notes};
     const struct report_totals totals = {.seconds = 2, .events_lost = 1};
     struct report_document d = {0};
     struct report_table made;
@@ -142,7 +142,7 @@ static char *make(const struct schema_table *table, const struct event_schema *s
         need(d.depth == 0);
         made.kind->free(made.state);
     }
-    texts_free(&remarks);
+    texts_free(&warnings);
     texts_free(&notes);
     text_buffer_add(&d.lines, "");
     return text_buffer_take(&d.lines);

@@ -73,7 +73,7 @@ static void try_report(const uint8_t *data, size_t size, bool picture)
         "&lt;!--&quot;",
         "\xE2\x80\xAE"};
     static char report[64], page[64];
-    struct texts remarks = {0};
+    struct texts notes = {0};
     if (!report[0]) {
         snprintf(report, sizeof report, "fuzz_page.%u.tmp", (unsigned)process_own_id());
         snprintf(page, sizeof page, "fuzz_page.%u.out", (unsigned)process_own_id());
@@ -82,7 +82,7 @@ static void try_report(const uint8_t *data, size_t size, bool picture)
     size_t length = 0;
     must(file_store(report, text, strlen(text)) == S_OK);
     memory_free(text);
-    const HRESULT hr = page_make(&(struct page_make){.report = report, .output = page, .picture = picture}, &remarks);
+    const HRESULT hr = page_make(&(struct page_make){.report = report, .output = page, .picture = picture}, &notes);
     must(SUCCEEDED(hr) == file_exists(page));
     if (SUCCEEDED(hr)) {
         must(file_load(page, PAGE_MOST_BYTES, &written, &length) == S_OK && text_is_utf8(written, length));
@@ -91,7 +91,7 @@ static void try_report(const uint8_t *data, size_t size, bool picture)
         (void)file_delete(page);
     }
     memory_free(written);
-    texts_free(&remarks);
+    texts_free(&notes);
     (void)file_delete(report);
 }
 

@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                     .row = on_row,
                                                     .row_end = on_end};
     static char path[64];
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     struct file *file = NULL;
     struct report_compared compared;
     int open = 0;
@@ -123,13 +123,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(text && file_open(path, FILE_REPLACE, &file) == S_OK && file_write(file, text, length) == S_OK);
     file_close(file);
     memory_free(text);
-    HRESULT hr = report_read(path, &handlers, &open, &remarks);
+    HRESULT hr = report_read(path, &handlers, &open, &warnings);
     must(FAILED(hr) || open == 0);
     const struct report_compare how = {.volatile_too = data[0] & 2};
     must(report_compare(path, path, &how, &compared) == hr);
     must(!compared.came && !compared.went && !compared.changed && !compared.tables_came && !compared.tables_went);
     report_compared_free(&compared);
-    texts_free(&remarks);
+    texts_free(&warnings);
     (void)file_delete(path);
     return 0;
 }

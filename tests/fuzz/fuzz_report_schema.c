@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *names[] = {input};
     const struct texts inputs = {.count = 1, .items = names};
     struct report_schema schema = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     if (!size)
         return 0;
     if (!input[0]) {
@@ -117,12 +117,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (SUCCEEDED(hr) && data[0] % 16 == 5) { /* files take most of the time */
         must(file_store(input, log, sizeof log - 1) == S_OK);
         const struct report_make make = {.inputs = &inputs, .schema = &schema, .output = output, .level = 5};
-        const HRESULT made = report_make(&make, &remarks);
+        const HRESULT made = report_make(&make, &warnings);
         must(made == S_OK || made == REPORT_NO_DATA);
         (void)file_delete(output);
         (void)file_delete(input);
     }
-    texts_free(&remarks);
+    texts_free(&warnings);
     report_schema_free(&schema);
     return 0;
 }

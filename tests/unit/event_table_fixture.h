@@ -55,7 +55,7 @@ struct table_fixture {
     size_t memory;
     double seconds;
     struct report_schema schema;
-    struct texts remarks, notes;
+    struct texts warnings, notes;
     struct report_table_make make;
     struct report_table table;
     HRESULT created;
@@ -78,7 +78,7 @@ static inline void table_open(struct table_fixture *f, const char *table)
     f->make = (struct report_table_make){.schema = &f->schema,
                                          .section = f->schema.sections,
                                          .table = f->schema.sections[0].tables,
-                                         .remarks = &f->remarks,
+                                         .warnings = &f->warnings,
                                          .notes = &f->notes};
 }
 
@@ -156,7 +156,7 @@ static inline void table_close(struct table_fixture *f)
 {
     if (f->table.kind)
         f->table.kind->free(f->table.state);
-    texts_free(&f->remarks);
+    texts_free(&f->warnings);
     texts_free(&f->notes);
     report_schema_free(&f->schema);
 }
@@ -164,8 +164,8 @@ static inline void table_close(struct table_fixture *f)
 /* Any of the remarks, or of the notes, has the text in it. */
 static inline bool table_remarked(const struct table_fixture *f, const char *part)
 {
-    for (size_t i = 0; i < f->remarks.count; i++)
-        if (strstr(f->remarks.items[i], part))
+    for (size_t i = 0; i < f->warnings.count; i++)
+        if (strstr(f->warnings.items[i], part))
             return true;
     for (size_t i = 0; i < f->notes.count; i++)
         if (strstr(f->notes.items[i], part))

@@ -5,7 +5,7 @@
 
 /* Makes the table of these events and holds its lines against those that are expected. */
 static void expect(const char *table, const struct made_event *events, size_t count, const char *expected,
-                   const char *remark)
+                   const char *warning)
 {
     struct table_fixture f;
     HRESULT hr;
@@ -17,9 +17,9 @@ static void expect(const char *table, const struct made_event *events, size_t co
     char *lines = table_take(&f, &hr);
     assert_int_equal(hr, S_OK);
     assert_string_equal(lines, expected);
-    if (remark && !table_remarked(&f, remark))
-        fail_msg("no remark \"%s\" among %zu, first \"%s\"", remark, f.remarks.count,
-                 f.remarks.count ? f.remarks.items[0] : "");
+    if (warning && !table_remarked(&f, warning))
+        fail_msg("no remark \"%s\" among %zu, first \"%s\"", warning, f.warnings.count,
+                 f.warnings.count ? f.warnings.items[0] : "");
     memory_free(lines);
     table_close(&f);
 }

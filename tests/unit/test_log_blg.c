@@ -329,13 +329,13 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
     }
     assert_int_equal(hr, S_OK);
     assert_int_equal(read_samples(reader, 0, instances), samples);
-    const struct texts *remarks = log_reader_warnings(reader);
+    const struct texts *warnings = log_reader_warnings(reader);
     snprintf(at, sizeof at, "at byte %llu:", (unsigned long long)cut);
     if (samples < samples_within(l, whole)) {
-        assert_true(remarks->count >= 1 && remarks->count <= 3);
+        assert_true(warnings->count >= 1 && warnings->count <= 3);
         bool told = false;
-        for (size_t i = 0; i < remarks->count; i++)
-            told = told || strncmp(remarks->items[i], at, strlen(at)) == 0;
+        for (size_t i = 0; i < warnings->count; i++)
+            told = told || strncmp(warnings->items[i], at, strlen(at)) == 0;
         assert_true(told);
     }
     log_reader_close(reader);
@@ -509,10 +509,10 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
     assert_in_range(samples, 20, 29);
     /* those before it and those behind it are all there */
     assert_true((int)samples >= samples_within(&l, from) + samples_within(&l, size) - samples_within(&l, to) - 1);
-    const struct texts *remarks = log_reader_warnings(reader);
-    assert_true(remarks->count >= 1);
+    const struct texts *warnings = log_reader_warnings(reader);
+    assert_true(warnings->count >= 1);
     assert_string_equal(
-        remarks->items[0],
+        warnings->items[0],
         "at byte 196608: the header of buffer 3 is damaged; its events, up to byte 262144, are left out");
     log_reader_close(reader);
     memory_free(data);

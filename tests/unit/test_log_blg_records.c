@@ -423,11 +423,11 @@ static void what_does_not_fit_the_catalog_is_missing(void **state)
     assert_int_equal(cells[0].raw.first, 1);
     assert_int_equal(cells[1].raw.status, PDH_CSTATUS_INVALID_DATA);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_FALSE);
-    const struct texts *remarks = log_reader_warnings(reader);
-    assert_int_equal(remarks->count, 3);
-    assert_non_null(strstr(remarks->items[0], "item 2 of a sample"));
-    assert_non_null(strstr(remarks->items[1], "1 of its 2 items"));
-    assert_non_null(strstr(remarks->items[2], "unknown type 99"));
+    const struct texts *warnings = log_reader_warnings(reader);
+    assert_int_equal(warnings->count, 3);
+    assert_non_null(strstr(warnings->items[0], "item 2 of a sample"));
+    assert_non_null(strstr(warnings->items[1], "1 of its 2 items"));
+    assert_non_null(strstr(warnings->items[2], "unknown type 99"));
     log_reader_close(reader);
 }
 

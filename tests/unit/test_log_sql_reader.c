@@ -211,10 +211,10 @@ static void other_writers_are_understood(void **state)
     assert_int_equal(next(r, &utc, &cells), S_OK);
     assert_true(utc == START + SECOND + SECOND / 2 && cells[1].value == 3 && !cells[0].has_value);
     assert_int_equal(next(r, &utc, &cells), S_FALSE);
-    const struct texts *remarks = log_reader_warnings(r);
-    assert_int_equal(remarks->count, 2);
-    assert_non_null(strstr(remarks->items[0], "CounterID 33"));
-    assert_non_null(strstr(remarks->items[1], "RecordIndex 3 has the time \"yesterday\""));
+    const struct texts *warnings = log_reader_warnings(r);
+    assert_int_equal(warnings->count, 2);
+    assert_non_null(strstr(warnings->items[0], "CounterID 33"));
+    assert_non_null(strstr(warnings->items[1], "RecordIndex 3 has the time \"yesterday\""));
     log_reader_close(r);
     memory_free(name);
     memory_free(made);

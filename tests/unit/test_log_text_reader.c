@@ -225,12 +225,12 @@ static void a_log_cut_anywhere_gives_its_whole_samples_and_says_where(void **sta
         assert_int_equal(hr, S_OK);
         assert_int_equal(check_samples(log), whole);
         const bool at_end = text[cut - 1] == '\n' || whole > whole_samples(text, cut - 1) || text[cut - 1] == '\r';
-        const struct texts *remarks = log_reader_warnings(log);
-        assert_int_equal(remarks->count, !at_end);
+        const struct texts *warnings = log_reader_warnings(log);
+        assert_int_equal(warnings->count, !at_end);
         if (!at_end) {
             snprintf(place, sizeof place, "line %d at byte ", whole + 2);
-            assert_non_null(strstr(remarks->items[0], place));
-            assert_non_null(strstr(remarks->items[0], "is cut"));
+            assert_non_null(strstr(warnings->items[0], place));
+            assert_non_null(strstr(warnings->items[0], "is cut"));
         }
         log_reader_close(log);
     }
@@ -305,7 +305,7 @@ static void rows_are_added_in_the_zone_of_the_file(void **state)
 struct foreign {
     const char *what, *text;
     size_t size; /* 0: strlen */
-    int samples, counters, remarks;
+    int samples, counters, warnings;
     double last;      /* value of the last counter in the first sample; NAN: missing */
     const char *time; /* UTC of the first sample */
 };
@@ -395,10 +395,10 @@ static void check_foreign(const struct foreign *f)
         }
     }
     assert_int_equal(samples, f->samples);
-    const struct texts *remarks = log_reader_warnings(log);
-    for (size_t i = 0; i < remarks->count; i++)
-        assert_non_null(strstr(remarks->items[i], " at byte "));
-    assert_int_equal(remarks->count, f->remarks);
+    const struct texts *warnings = log_reader_warnings(log);
+    for (size_t i = 0; i < warnings->count; i++)
+        assert_non_null(strstr(warnings->items[i], " at byte "));
+    assert_int_equal(warnings->count, f->warnings);
     log_reader_close(log);
 }
 

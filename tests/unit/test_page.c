@@ -28,12 +28,12 @@ static void end(struct fixture *f)
 
 static HRESULT try_make(const struct fixture *f, struct page_make make)
 {
-    struct texts remarks = {0};
+    struct texts notes = {0};
     make.report = f->report;
     make.output = f->output;
     assert_int_equal(file_store(f->report, f->xml.text, f->xml.length), S_OK);
-    const HRESULT hr = page_make(&make, &remarks);
-    texts_free(&remarks);
+    const HRESULT hr = page_make(&make, &notes);
+    texts_free(&notes);
     return hr;
 }
 

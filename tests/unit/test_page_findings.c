@@ -33,15 +33,15 @@ static HRESULT on_series(void *about, const struct report_data *series)
 static HRESULT survey(void **state, struct page_findings *f, const char *sections)
 {
     static const struct report_handlers handlers = {.row = on_row, .chart_begin = on_chart, .series = on_series};
-    struct texts remarks = {0};
+    struct texts notes = {0};
     char *path = path_join(*state, "report.xml"), *text = text_format("<Report name='r'>%s</Report>", sections);
     assert_int_equal(file_store(path, text, strlen(text)), S_OK);
     *f = (struct page_findings){0};
-    const HRESULT hr = report_read(path, &handlers, f, &remarks);
+    const HRESULT hr = report_read(path, &handlers, f, &notes);
     file_delete(path);
     memory_free(text);
     memory_free(path);
-    texts_free(&remarks);
+    texts_free(&notes);
     return hr;
 }
 

@@ -48,9 +48,9 @@ static void end(struct fixture *f)
 
 static HRESULT make(const struct fixture *f)
 {
-    struct texts remarks = {0};
-    const HRESULT hr = page_make(&f->make, &remarks);
-    texts_free(&remarks);
+    struct texts notes = {0};
+    const HRESULT hr = page_make(&f->make, &notes);
+    texts_free(&notes);
     return hr;
 }
 

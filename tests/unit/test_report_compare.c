@@ -216,8 +216,8 @@ static void damage_of_either_file_is_told(void **state)
     char *damaged = report_file(*state, "cut.xml", cut, strlen(cut));
     assert_int_equal(report_compare(whole, damaged, &how, &compared), S_OK);
     assert_int_equal(compared.same, 1);
-    assert_int_equal(compared.remarks[0].count, 0);
-    assert_int_equal(compared.remarks[1].count, 1);
+    assert_int_equal(compared.warnings[0].count, 0);
+    assert_int_equal(compared.warnings[1].count, 1);
     report_compared_free(&compared);
     assert_int_equal(report_compare(whole, "none.xml", &how, &compared), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), "none.xml"));

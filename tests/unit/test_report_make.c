@@ -12,7 +12,7 @@ struct made {
     char *folder, *output;
     struct texts inputs;
     struct report_schema schema;
-    struct texts remarks;
+    struct texts warnings;
 };
 
 static void put(struct made *m, const char *name, const char *text)
@@ -41,14 +41,14 @@ static void end(struct made *m)
     file_delete(m->output);
     memory_free(m->output);
     texts_free(&m->inputs);
-    texts_free(&m->remarks);
+    texts_free(&m->warnings);
     report_schema_free(&m->schema);
 }
 
 static HRESULT make(struct made *m)
 {
     const struct report_make make = {.inputs = &m->inputs, .schema = &m->schema, .output = m->output};
-    return report_make(&make, &m->remarks);
+    return report_make(&make, &m->warnings);
 }
 
 /* "TABLE: cell|cell; cell|cell" of each table, and facts. */
@@ -79,15 +79,15 @@ static void assert_report(struct made *m, const char *wanted)
 {
     static const struct report_handlers handlers = {.fact = add_fact, .table_begin = add_table, .row = add_row};
     struct text_buffer b = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     const HRESULT hr = make(m);
     if (FAILED(hr))
         fail_msg("%s", error_text(hr));
-    assert_int_equal(report_read(m->output, &handlers, &b, &remarks), S_OK);
-    assert_int_equal(remarks.count, 0);
+    assert_int_equal(report_read(m->output, &handlers, &b, &warnings), S_OK);
+    assert_int_equal(warnings.count, 0);
     assert_string_equal(b.text, wanted);
     text_buffer_free(&b);
-    texts_free(&remarks);
+    texts_free(&warnings);
 }
 
 #define MEMORY "\"\\\\HOST\\Memory\\Available MBytes\""
@@ -164,11 +164,11 @@ static void test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alo
     put(&m, "c.etl", "no trace");
     put(&m, "d.xml", "<Report name='other'/>");
     assert_int_equal(make(&m), S_OK);
-    assert_int_equal(m.remarks.count, 4);
-    assert_non_null(strstr(m.remarks.items[0], "schema.xml: section 's': table 'bad': line 1"));
-    assert_non_null(strstr(m.remarks.items[1], "b.csv"));
-    assert_non_null(strstr(m.remarks.items[2], "c.etl"));
-    assert_non_null(strstr(m.remarks.items[3], "d.xml: is no configuration document"));
+    assert_int_equal(m.warnings.count, 4);
+    assert_non_null(strstr(m.warnings.items[0], "schema.xml: section 's': table 'bad': line 1"));
+    assert_non_null(strstr(m.warnings.items[1], "b.csv"));
+    assert_non_null(strstr(m.warnings.items[2], "c.etl"));
+    assert_non_null(strstr(m.warnings.items[3], "d.xml: is no configuration document"));
     end(&m);
     begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
     put(&m, "b.csv", "no log\r\n");
@@ -207,7 +207,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
     assert_int_equal(file_store(m.output, "old", 3), S_OK);
     const struct report_make stopped = {
         .inputs = &m.inputs, .schema = &m.schema, .output = m.output, .stop = stop_at_once};
-    assert_int_equal(report_make(&stopped, &m.remarks), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_int_equal(report_make(&stopped, &m.warnings), HRESULT_FROM_WIN32(ERROR_CANCELLED));
     assert_false(file_exists(draft));
     for (uint64_t n = 1;; n++) { /* each allocation fails in turn */
         memory_fail_at(n);

@@ -122,19 +122,19 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .string = on_string};
 
 /* Reads a file; on success what was begun was ended. */
-static HRESULT read_file(const char *path, struct told *t, struct texts *remarks)
+static HRESULT read_file(const char *path, struct told *t, struct texts *warnings)
 {
     *t = (struct told){0};
-    *remarks = (struct texts){0};
-    HRESULT hr = report_read(path, &handlers, t, remarks);
+    *warnings = (struct texts){0};
+    HRESULT hr = report_read(path, &handlers, t, warnings);
     assert_true(FAILED(hr) || t->open == 0);
     return hr;
 }
 
-static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct told *t, struct texts *remarks)
+static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct told *t, struct texts *warnings)
 {
     char *path = report_file(*state, "r.xml", bytes, size);
-    HRESULT hr = read_file(path, t, remarks);
+    HRESULT hr = read_file(path, t, warnings);
     memory_free(path);
     return hr;
 }
@@ -143,13 +143,13 @@ static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct t
 static void says(void **state, const void *bytes, size_t size, const char *wanted)
 {
     struct told t;
-    struct texts remarks;
-    HRESULT hr = read_bytes(state, bytes, size, &t, &remarks);
+    struct texts warnings;
+    HRESULT hr = read_bytes(state, bytes, size, &t, &warnings);
     if (FAILED(hr))
         print_error("%s\n", error_text(hr));
     assert_int_equal(hr, S_OK);
     assert_string_equal(t.text.text, wanted);
-    assert_int_equal(remarks.count, 0);
+    assert_int_equal(warnings.count, 0);
     text_buffer_free(&t.text);
 }
 
@@ -242,19 +242,19 @@ static void a_cut_file_gives_its_whole_rows(void **state)
     const size_t whole = (size_t)(strstr(document, "</Report>") - document) + strlen("</Report>");
     for (size_t size = 0; size < whole; size++) {
         struct told t;
-        struct texts remarks;
+        struct texts warnings;
         size_t rows = 0;
-        HRESULT hr = read_bytes(state, document, size, &t, &remarks);
+        HRESULT hr = read_bytes(state, document, size, &t, &warnings);
         assert_int_equal(hr, size < root ? OPENPLA_E_MALFORMED_XML : S_OK);
         if (size >= root) {
-            assert_int_equal(remarks.count, 1);
-            assert_non_null(strstr(remarks.items[0], "the file ends here"));
+            assert_int_equal(warnings.count, 1);
+            assert_non_null(strstr(warnings.items[0], "the file ends here"));
             for (const char *at = t.text.text; (at = strstr(at, "row ")); at++)
                 rows++;
             assert_true(rows >= rows_before);
             rows_before = rows;
         }
-        texts_free(&remarks);
+        texts_free(&warnings);
         text_buffer_free(&t.text);
     }
     assert_int_equal(rows_before, 5);
@@ -276,7 +276,7 @@ static void elements_in_a_text_are_text(void **state)
 static void damage_is_a_remark(void **state)
 {
     static const struct {
-        const char *xml, *remark;
+        const char *xml, *warning;
     } cases[] = {
         {IN_TABLE("<Item><Data name='a'>1</Data></Item>\n<Item><Data name='a'>2</Date></Item>"),
          "line 2: not well-formed"},
@@ -297,14 +297,14 @@ static void damage_is_a_remark(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct told t;
-        struct texts remarks;
-        assert_int_equal(read_bytes(state, cases[i].xml, strlen(cases[i].xml), &t, &remarks), S_OK);
-        assert_int_equal(remarks.count, 1);
-        if (!strstr(remarks.items[0], cases[i].remark))
-            fail_msg("\"%s\" instead of \"%s\"", remarks.items[0], cases[i].remark);
+        struct texts warnings;
+        assert_int_equal(read_bytes(state, cases[i].xml, strlen(cases[i].xml), &t, &warnings), S_OK);
+        assert_int_equal(warnings.count, 1);
+        if (!strstr(warnings.items[0], cases[i].warning))
+            fail_msg("\"%s\" instead of \"%s\"", warnings.items[0], cases[i].warning);
         assert_non_null(strstr(t.text.text, "table s/t\nrow a=1\n"));
         assert_null(strstr(t.text.text, "=2"));
-        texts_free(&remarks);
+        texts_free(&warnings);
         text_buffer_free(&t.text);
     }
 }
@@ -312,19 +312,19 @@ static void damage_is_a_remark(void **state)
 static void refused(void **state, const char *xml, const char *reason)
 {
     struct told t;
-    struct texts remarks;
-    assert_int_equal(read_bytes(state, xml, strlen(xml), &t, &remarks), OPENPLA_E_MALFORMED_XML);
+    struct texts warnings;
+    assert_int_equal(read_bytes(state, xml, strlen(xml), &t, &warnings), OPENPLA_E_MALFORMED_XML);
     const char *text = error_text(OPENPLA_E_MALFORMED_XML);
     if (!strstr(text, reason) || !strstr(text, "r.xml"))
         fail_msg("\"%s\" does not say \"%s\" and the file", text, reason);
-    texts_free(&remarks);
+    texts_free(&warnings);
     text_buffer_free(&t.text);
 }
 
 static void what_is_no_report_is_refused(void **state)
 {
     struct told t;
-    struct texts remarks;
+    struct texts warnings;
     refused(state, "", "there is no XML in it");
     refused(state, "\n", "there is no XML in it");
     refused(state, "(PDH-CSV 4.0)", "line 1");
@@ -332,7 +332,7 @@ static void what_is_no_report_is_refused(void **state)
     refused(state, IN_TABLE("<Item><Data name='a'/><Table name='u'/>\n<Data name='b'/></Item>"),
             "line 2: a Data behind a Table in an Item");
     refused(state, IN_TABLE("<Item/>\n<Header/>"), "line 2: a second Header, or one behind the Items");
-    assert_int_equal(read_file("no such file.xml", &t, &remarks), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(read_file("no such file.xml", &t, &warnings), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
 /* `count` times a text in which # becomes the number. */
@@ -377,13 +377,13 @@ static void hostile_files_are_refused(void **state)
                  (8 << 20) / 64 + 1, "more than 8388608 bytes");
     /* Elements that are not known are passed over, as deep as they like. */
     struct told t;
-    struct texts remarks;
+    struct texts warnings;
     char *deep = repeated(TABLE_BEGIN, "<a>", 100000, "");
-    assert_int_equal(read_bytes(state, deep, strlen(deep), &t, &remarks), S_OK);
-    assert_int_equal(remarks.count, 2);
-    assert_non_null(strstr(remarks.items[1], "the file ends here"));
+    assert_int_equal(read_bytes(state, deep, strlen(deep), &t, &warnings), S_OK);
+    assert_int_equal(warnings.count, 2);
+    assert_non_null(strstr(warnings.items[1], "the file ends here"));
     memory_free(deep);
-    texts_free(&remarks);
+    texts_free(&warnings);
     text_buffer_free(&t.text);
 }
 
@@ -397,11 +397,11 @@ static HRESULT enough(void *about, const struct report_table *table, const struc
 static void a_handlers_failure_ends_it(void **state)
 {
     static const struct report_handlers ending = {.row = enough};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     char *path = report_file(*state, "r.xml", document, sizeof document - 1);
-    assert_int_equal(report_read(path, &ending, NULL, &remarks), E_ABORT);
+    assert_int_equal(report_read(path, &ending, NULL, &warnings), E_ABORT);
     assert_non_null(strstr(error_text(E_ABORT), "enough"));
-    assert_int_equal(remarks.count, 0);
+    assert_int_equal(warnings.count, 0);
     memory_free(path);
 }
 
@@ -413,11 +413,11 @@ static void memory_may_run_out(void **state)
     unsigned fail_at = 0;
     while (hr == E_OUTOFMEMORY && ++fail_at < 5000) {
         static const struct report_handlers none;
-        struct texts remarks = {0};
+        struct texts warnings = {0};
         memory_fail_at(fail_at);
-        hr = report_read(path, &none, NULL, &remarks);
+        hr = report_read(path, &none, NULL, &warnings);
         memory_fail_at(0);
-        texts_free(&remarks);
+        texts_free(&warnings);
     }
     assert_int_equal(hr, S_OK);
     assert_true(fail_at > 50);

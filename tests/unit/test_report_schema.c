@@ -73,7 +73,7 @@ static void test_what_a_schema_says_is_read(void **state)
                                                                                                      "StringTable></"
                                                                                                      "Report>");
     assert_int_equal(s.errors.count, 0);
-    assert_int_equal(s.remarks.count, 0);
+    assert_int_equal(s.warnings.count, 0);
     assert_int_equal(s.section_count, 2);
     assert_int_equal(s.threshold, 7);
     assert_string_equal(s.sections[0].name, "disk");
@@ -213,8 +213,8 @@ static void test_the_schemas_that_are_shipped_have_no_mistake(void **state)
         assert_int_equal(report_schema_add_file(&s, shipped->name, schema_file_load), S_OK);
         for (size_t i = 0; i < s.errors.count; i++)
             fail_msg("%s", s.errors.items[i]);
-        for (size_t i = 0; i < s.remarks.count; i++)
-            fail_msg("%s", s.remarks.items[i]);
+        for (size_t i = 0; i < s.warnings.count; i++)
+            fail_msg("%s", s.warnings.items[i]);
         report_schema_free(&s);
     }
 }

@@ -344,7 +344,7 @@ static void mistakes_are_told(void **state)
         run(&r, state, REPORT, rules);
         assert_int_equal(r.hr, S_OK);
         const struct texts *const all[] = {rules_errors(r.rules), rules_notes(r.rules), &r.outcome.errors,
-                                           &r.outcome.remarks};
+                                           &r.outcome.notes};
         bool said = false, placed = false;
         for (size_t k = cases[i].of_rules ? 0 : 2; k < (cases[i].of_rules ? 2 : 4); k++)
             for (size_t n = 0; n < all[k]->count; n++) {

@@ -53,8 +53,8 @@ static void a_tag_that_has_no_room_is_told(void **state)
     run(&r, state, ONE, b.text);
     assert_int_equal(r.hr, S_OK);
     assert_int_equal(r.outcome.warning_count, 5);
-    assert_int_equal(r.outcome.remarks.count, 1);
-    assert_said(&r.outcome.remarks, "4096 bytes");
+    assert_int_equal(r.outcome.notes.count, 1);
+    assert_said(&r.outcome.notes, "4096 bytes");
     assert_has(&r, "link=\"50123456789");
     assert_has_not(&r, "&#10;50123456789");
     text_buffer_free(&b);
@@ -63,7 +63,7 @@ static void a_tag_that_has_no_room_is_told(void **state)
     run(&r, state, "<Report name='r'><Table name='physicalDisk'><Item><Data>a&#10;b</Data></Item></Table></Report>",
         RULE(STEP("<Variable name='v' expression='string(Data)'/>" DO(WARN("{v}")))));
     assert_int_equal(r.outcome.warning_count, 1);
-    assert_said(&r.outcome.remarks, "several lines");
+    assert_said(&r.outcome.notes, "several lines");
     assert_has_not(&r, "tag=");
     ruled_free(&r);
 }

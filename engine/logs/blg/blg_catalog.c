@@ -172,7 +172,8 @@ struct texts_of_cell {
     size_t width; /* bytes of the longest text */
 };
 
-static void look_at(const struct log_counter *counter, const struct log_cell *cell, struct texts_of_cell *out)
+static void cell_texts_collect(const struct log_counter *counter, const struct log_cell *cell,
+                               struct texts_of_cell *out)
 {
     *out = (struct texts_of_cell){.items = cell->items, .count = cell->item_count, .instances = true};
     if (!counter->wildcard) {
@@ -190,7 +191,7 @@ static void look_at(const struct log_counter *counter, const struct log_cell *ce
 size_t blg_text_size(const struct log_counter *counter, const struct log_cell *cell)
 {
     struct texts_of_cell texts;
-    look_at(counter, cell, &texts);
+    cell_texts_collect(counter, cell, &texts);
     size_t size = blg_round_up_8(DATA_HEAD + blg_name_size(machine_name(counter))) + OBJECT_HEAD + DEFINITION;
     for (size_t i = 0; i < texts.count; i++) {
         if (texts.instances && has_text(&texts.items[i].raw))
@@ -253,7 +254,7 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
                      const struct log_cell *cell)
 {
     struct texts_of_cell texts;
-    look_at(counter, cell, &texts);
+    cell_texts_collect(counter, cell, &texts);
     const size_t size = blg_text_size(counter, cell);
     const size_t head = blg_round_up_8(DATA_HEAD + blg_name_size(machine_name(counter)));
     memset(at, 0, size);

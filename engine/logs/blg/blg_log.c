@@ -139,7 +139,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 }
 
 /* S_OK: it may be continued. S_FALSE: it is to be begun anew. */
-static HRESULT look_at(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
+static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
 {
     struct etl_reader *reader;
     bool begun = false;
@@ -175,7 +175,7 @@ static HRESULT blg_continue(const char *path, const struct log_options *options,
 {
     struct file *file;
     *out = (struct blg_old){0};
-    HRESULT hr = look_at(path, catalog, counters, out);
+    HRESULT hr = blg_old_inspect(path, catalog, counters, out);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         return S_FALSE;
     if (hr == S_OK)

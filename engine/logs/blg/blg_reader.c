@@ -23,7 +23,7 @@ static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint
     va_start(list, format);
     vsnprintf(text + head, sizeof text - (size_t)head, format, list);
     va_end(list);
-    r->told(r->context, text);
+    r->warn(r->context, text);
 }
 
 static void drop_parts(struct blg_records *r)
@@ -176,17 +176,17 @@ struct blg_reader {
     int64_t pending_utc;
 };
 
-static void take_remark(void *context, const char *text)
+static void blg_reader_add_warning(void *context, const char *text)
 {
     struct blg_reader *r = context;
-    for (size_t i = 0; i < r->base.remarks.count; i++)
-        if (strcmp(r->base.remarks.items[i], text) == 0)
+    for (size_t i = 0; i < r->base.warnings.count; i++)
+        if (strcmp(r->base.warnings.items[i], text) == 0)
             return; /* reading it a second time, after a seek */
     log_reader_warn(&r->base, "%s", text);
 }
 
 /* items: of a pointer to the array. */
-static HRESULT grow(void *items, size_t *capacity, size_t need, size_t size)
+static HRESULT records_grow(void *items, size_t *capacity, size_t need, size_t size)
 {
     void *grown;
     memcpy(&grown, items, sizeof grown);
@@ -244,7 +244,7 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
     if (hr != S_OK)
         return hr;
     if ((entry.flags & BLG_ENTRY_OBJECT) != 0) {
-        hr = grow(&r->objects, &r->object_capacity, r->object_count + 1, sizeof *r->objects);
+        hr = records_grow(&r->objects, &r->object_capacity, r->object_count + 1, sizeof *r->objects);
         if (SUCCEEDED(hr)) {
             entry.place = r->object_count++;
             r->objects[entry.place] =
@@ -254,7 +254,7 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
     }
     log_counter_free(&counter);
     if (SUCCEEDED(hr))
-        hr = grow(&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries);
+        hr = records_grow(&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries);
     if (SUCCEEDED(hr))
         r->entries[r->entry_count++] = entry;
     return hr;
@@ -262,7 +262,7 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
 
 static HRESULT keep_catalog(struct blg_reader *r)
 {
-    HRESULT hr = grow(&r->catalog, &r->catalog_capacity, r->records.record.size, 1);
+    HRESULT hr = records_grow(&r->catalog, &r->catalog_capacity, r->records.record.size, 1);
     if (SUCCEEDED(hr)) {
         memcpy(r->catalog, r->records.record.data, r->records.record.size);
         r->catalog_size = r->records.record.size;
@@ -642,9 +642,9 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
     r->base.functions = &log_binary_reader;
     r->columns.counters = &r->base.counters;
     r->last_utc = r->skip_before = INT64_MIN;
-    r->records.told = take_remark;
+    r->records.warn = blg_reader_add_warning;
     r->records.context = r;
-    HRESULT hr = etl_reader_open(path, take_remark, r, &r->records.etl);
+    HRESULT hr = etl_reader_open(path, blg_reader_add_warning, r, &r->records.etl);
     if (SUCCEEDED(hr)) {
         hr = find_sample(r, &r->pending_utc);
         hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
@@ -653,8 +653,8 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
     if (SUCCEEDED(hr) && r->catalog_size == 0) {
         hr = r->records.kernel ? error_set(NOT_A_LOG, "%s: is an event trace, not a log of performance counters", path)
                                : error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path,
-                                           r->base.remarks.count != 0 ? "; " : "",
-                                           r->base.remarks.count != 0 ? r->base.remarks.items[0] : "");
+                                           r->base.warnings.count != 0 ? "; " : "",
+                                           r->base.warnings.count != 0 ? r->base.warnings.items[0] : "");
     }
     if (SUCCEEDED(hr) && !r->has_columns)
         hr = make_columns(r, NULL, NULL);

@@ -98,7 +98,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
 }
 
 /* Whether the rows may go behind what is there; *torn: the last line has no end. */
-static HRESULT look_at(const struct alert_log *log, struct file *file, uint64_t size, bool *torn)
+static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *file, uint64_t size, bool *torn)
 {
     char head[128], last = '\n';
     size_t length = strlen(log->header), got = 0;
@@ -123,7 +123,7 @@ static HRESULT write_to(struct alert_log *log, struct file *file)
     bool torn = false;
     HRESULT hr = file_size(file, &size);
     if (SUCCEEDED(hr))
-        hr = look_at(log, file, size, &torn);
+        hr = alert_log_inspect_file(log, file, size, &torn);
     if (SUCCEEDED(hr) && size && (log->empty_first || size < strlen(log->header))) {
         hr = file_set_size(file, 0);
         size = 0;

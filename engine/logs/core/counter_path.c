@@ -92,7 +92,7 @@ static bool set_instance(struct counter_path *out, const char *text, size_t leng
 }
 
 /* out NULL: only looks whether it is a path. */
-static PDH_STATUS parse(const char *text, struct counter_path *out)
+static PDH_STATUS counter_path_scan(const char *text, struct counter_path *out)
 {
     const char *object = text + 1;
     if (text[1] == '\\') {
@@ -132,7 +132,7 @@ static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
     /* A text has never more units than bytes. */
     if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH))
         return PDH_CSTATUS_BAD_COUNTERNAME;
-    return parse(text, out);
+    return counter_path_scan(text, out);
 }
 
 PDH_STATUS counter_path_check(const char *text)
@@ -222,7 +222,7 @@ static struct instance_number *find_slot(const struct instance_numbers *n, const
 }
 
 /* Keeps half of the slots free. */
-static HRESULT grow(struct instance_numbers *n)
+static HRESULT instance_numbers_grow(struct instance_numbers *n)
 {
     if (2 * (n->used + 1) <= n->slot_count)
         return S_OK;
@@ -240,7 +240,7 @@ static HRESULT grow(struct instance_numbers *n)
 
 HRESULT instance_numbers_next(struct instance_numbers *n, const char *name, size_t *number)
 {
-    const HRESULT hr = grow(n);
+    const HRESULT hr = instance_numbers_grow(n);
     if (FAILED(hr))
         return hr;
     const uint64_t hash = text_hash_nocase(name);

@@ -124,7 +124,7 @@ uint64_t log_writer_size(const struct log_writer *w)
 HRESULT log_writer_warning(struct log_writer *w, char **text)
 {
     *text = NULL;
-    return w->functions->remark ? w->functions->remark(w, text) : S_FALSE;
+    return w->functions->warning ? w->functions->warning(w, text) : S_FALSE;
 }
 
 HRESULT log_writer_close(struct log_writer *w)
@@ -201,20 +201,20 @@ void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *t
 
 const struct texts *log_reader_warnings(const struct log_reader *r)
 {
-    return &r->remarks;
+    return &r->warnings;
 }
 
 void log_reader_warn(struct log_reader *r, const char *format, ...)
 {
     char text[512];
     va_list list;
-    if (r->remarks.count >= LOG_MAX_WARNINGS)
+    if (r->warnings.count >= LOG_MAX_WARNINGS)
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    (void)texts_add(&r->remarks,
-                    r->remarks.count + 1 < LOG_MAX_WARNINGS ? text : "there is more damage than is listed here");
+    (void)texts_add(&r->warnings,
+                    r->warnings.count + 1 < LOG_MAX_WARNINGS ? text : "there is more damage than is listed here");
 }
 
 void log_reader_free_base(struct log_reader *r)
@@ -223,7 +223,7 @@ void log_reader_free_base(struct log_reader *r)
     memory_free((void *)r->info.machine);
     memory_free((void *)r->info.comment);
     log_counters_free(&r->counters);
-    texts_free(&r->remarks);
+    texts_free(&r->warnings);
 }
 
 void log_reader_close(struct log_reader *r)

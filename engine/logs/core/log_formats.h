@@ -14,7 +14,7 @@ struct log_format_functions {
     HRESULT (*append)(struct log_writer *w, int64_t utc, const struct log_cell *cells);
     HRESULT (*flush)(struct log_writer *w);
     uint64_t (*size)(const struct log_writer *w);
-    HRESULT (*remark)(struct log_writer *w, char **text); /* NULL: there is never one */
+    HRESULT (*warning)(struct log_writer *w, char **text); /* NULL: there is never one */
     HRESULT (*close)(struct log_writer *w);
 };
 
@@ -41,7 +41,7 @@ struct log_reader {
     const struct log_reader_functions *functions;
     struct log_info info; /* its texts are from memory_alloc */
     struct log_counters counters;
-    struct texts remarks;
+    struct texts warnings;
 };
 /* For the formats: adds a remark, "row 12 at byte 3456: ...". Never fails: without memory, or after LOG_MAX_WARNINGS,
    the text is not kept. */

@@ -96,7 +96,7 @@ HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to)
     return inputs_rewind(in);
 }
 
-static HRESULT fill(struct inputs *in, struct input *one)
+static HRESULT input_read_ahead(struct inputs *in, struct input *one)
 {
     HRESULT hr = S_OK;
     while (!one->pending && !one->ended) {
@@ -113,7 +113,7 @@ HRESULT inputs_next(struct inputs *in, size_t *at)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < in->count; i++) {
-        HRESULT hr = fill(in, &in->items[i]);
+        HRESULT hr = input_read_ahead(in, &in->items[i]);
         if (FAILED(hr))
             return hr;
         if (in->items[i].pending && (best == SIZE_MAX || in->items[i].utc < in->items[best].utc))

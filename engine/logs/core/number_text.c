@@ -342,7 +342,7 @@ static double round_to_double(uint128 v, int exponent, bool more)
     return value;
 }
 
-static bool multiplied(uint128 v, int power, double *out)
+static bool double_by_product(uint128 v, int power, double *out)
 {
     if (power > STEP || top_bit(v) + top_bit(powers_of_five[power]) + 2 > 128)
         return false;
@@ -350,7 +350,7 @@ static bool multiplied(uint128 v, int power, double *out)
     return true;
 }
 
-static bool divided(uint128 v, int power, double *out)
+static bool double_by_quotient(uint128 v, int power, double *out)
 {
     if (power > READ_MAX_DOWN)
         return false;
@@ -372,7 +372,7 @@ static bool divided(uint128 v, int power, double *out)
 }
 
 /* digits * 10^-power; `more`: plus less than 10^-power. False: too near to the middle between two doubles. */
-static bool read_by_inverse(uint64_t digits, bool more, int power, double *out)
+static bool double_by_inverse(uint64_t digits, bool more, int power, double *out)
 {
     const int up = __builtin_clzll(digits);
     const uint64_t n = digits << up;
@@ -391,7 +391,7 @@ static bool read_by_inverse(uint64_t digits, bool more, int power, double *out)
 static bool by_integers(const struct decimal *d, double *out)
 {
     const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0, power = -(d->exponent + behind);
-    if (power > 0 && power <= READ_MAX_DOWN && read_by_inverse(d->halves[0], behind > 0, power, out))
+    if (power > 0 && power <= READ_MAX_DOWN && double_by_inverse(d->halves[0], behind > 0, power, out))
         return true;
     uint128 v = d->halves[0];
     if (behind > 0) {
@@ -402,7 +402,7 @@ static bool by_integers(const struct decimal *d, double *out)
     }
     if (d->cut || v == 0)
         return false;
-    return d->exponent >= 0 ? multiplied(v, d->exponent, out) : divided(v, -d->exponent, out);
+    return d->exponent >= 0 ? double_by_product(v, d->exponent, out) : double_by_quotient(v, -d->exponent, out);
 }
 #else
 static bool by_integers(const struct decimal *d, double *out)
@@ -412,7 +412,7 @@ static bool by_integers(const struct decimal *d, double *out)
 }
 #endif
 
-static bool exact(const struct decimal *d, double *out)
+static bool double_if_exact(const struct decimal *d, double *out)
 {
     static const double double_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -548,7 +548,7 @@ const char *number_read(const char *at, const char *end, char point, double *out
     const char *behind = read_exponent(at, end, &exponent);
     d.exponent += exponent;
     double value;
-    if (!exact(&d, &value))
+    if (!double_if_exact(&d, &value))
         value = long_way(&d, first, at, point);
     *out = d.negative ? -value : value;
     return behind;

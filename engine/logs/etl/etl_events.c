@@ -20,7 +20,7 @@ static uint32_t room(const struct etl_file *e)
 }
 
 /* Takes the place of `count` more buffers by writing them empty. e->spare serves. */
-static HRESULT reserve(struct etl_file *e, uint64_t count)
+static HRESULT etl_reserve_buffers(struct etl_file *e, uint64_t count)
 {
     HRESULT hr = etl_container_cut_torn_end(e);
     uint64_t place = e->place;
@@ -35,7 +35,7 @@ static HRESULT reserve(struct etl_file *e, uint64_t count)
 }
 
 /* Copies events into the buffer until one does not fit; returns the index of that one. */
-static size_t fill(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
+static size_t etl_fill_buffer(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
 {
     for (; i < count && event_space(&events[i]) <= room(e); i++) {
         const struct etl_event *event = &events[i];
@@ -55,13 +55,13 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
 {
     const struct etl_file old = *e;
     e->log.end_utc = utc;
-    HRESULT hr = reserve(e, new_buffers);
+    HRESULT hr = etl_reserve_buffers(e, new_buffers);
     if (FAILED(hr)) {
         e->log.end_utc = old.log.end_utc;
         (void)etl_container_cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
         return hr;
     }
-    size_t i = fill(e, events, count, 0);
+    size_t i = etl_fill_buffer(e, events, count, 0);
     hr = etl_container_write_buffer(e, false);
     etl_container_swap(e); /* the first one is kept for a way back */
     while (SUCCEEDED(hr) && i < count) {
@@ -70,7 +70,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
         e->full = e->given = false;
         etl_container_begin_buffer(e, ++e->sequence, e->buffer, &e->head);
         e->written = ETL_BUFFER_HEAD;
-        i = fill(e, events, count, i);
+        i = etl_fill_buffer(e, events, count, i);
         hr = etl_container_write_buffer(e, i == count);
     }
     if (SUCCEEDED(hr))
@@ -119,7 +119,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
     uint64_t new_buffers = buffers_needed(e, events, count);
     if (new_buffers != 0)
         return add_across(e, utc, events, count, new_buffers);
-    (void)fill(e, events, count, 0);
+    (void)etl_fill_buffer(e, events, count, 0);
     e->log.end_utc = utc;
     e->changed = true;
     return S_OK;

@@ -96,7 +96,7 @@ static bool is_size(uint32_t size)
 }
 
 /* Version 2.0 of the format is for what readers of 1.5 do not know. */
-static void complete(struct etl_log *log)
+static void etl_log_complete(struct etl_log *log)
 {
     enum { LARGEST_1_5 = 1024 * 1024, MOST_PROCESSORS_1_5 = 256 };
     const bool large = log->buffer_size > LARGEST_1_5 || log->processors > MOST_PROCESSORS_1_5;
@@ -110,13 +110,13 @@ static void complete(struct etl_log *log)
 }
 
 /* All that is known of the file before it is open. */
-static HRESULT prepare(struct etl_file *e, const struct etl_log *log)
+static HRESULT etl_file_prepare(struct etl_file *e, const struct etl_log *log)
 {
     e->buffers = 2;
     e->place = e->sequence = 1;
     e->written = ETL_BUFFER_HEAD;
     e->log = *log;
-    complete(&e->log);
+    etl_log_complete(&e->log);
     HRESULT hr = put_header(&e->log, e->spare);
     e->log.standard_name = e->log.daylight_name = e->log.logger_name = e->log.file_name = NULL;
     if (FAILED(hr))
@@ -126,7 +126,7 @@ static HRESULT prepare(struct etl_file *e, const struct etl_log *log)
     return S_OK;
 }
 
-static HRESULT create(const char *path, const struct etl_log *log, struct etl_file **out)
+static HRESULT etl_file_allocate(const char *path, const struct etl_log *log, struct etl_file **out)
 {
     *out = NULL;
     if (!is_size(log->buffer_size)) {
@@ -135,7 +135,7 @@ static HRESULT create(const char *path, const struct etl_log *log, struct etl_fi
                          ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
     }
     *out = etl_container_new(path, log->buffer_size);
-    return *out ? prepare(*out, log) : E_OUTOFMEMORY;
+    return *out ? etl_file_prepare(*out, log) : E_OUTOFMEMORY;
 }
 
 static HRESULT write_beginning(struct etl_file *e)
@@ -149,7 +149,7 @@ static HRESULT write_beginning(struct etl_file *e)
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out)
 {
     struct etl_file *e;
-    HRESULT hr = create(path, log, &e);
+    HRESULT hr = etl_file_allocate(path, log, &e);
     if (SUCCEEDED(hr))
         hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);
     bool opened = e && SUCCEEDED(hr);
@@ -168,7 +168,7 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out)
 {
     struct etl_file *e;
-    HRESULT hr = create(path, log, &e);
+    HRESULT hr = etl_file_allocate(path, log, &e);
     if (e && SUCCEEDED(hr)) {
         e->file = file;
         hr = write_beginning(e);

@@ -127,22 +127,22 @@ struct etl_reader {
     uint8_t *stored;
     size_t stored_capacity; /* a packed buffer */
     uint64_t done;
-    etl_warn *remark;
-    void *remark_context;
+    etl_warn *warn;
+    void *warn_context;
 };
 
-static void remark(const struct etl_reader *r, uint64_t at, const char *format, ...) PRINTF_LIKE(3, 4);
-static void remark(const struct etl_reader *r, uint64_t at, const char *format, ...)
+static void etl_reader_warn(const struct etl_reader *r, uint64_t at, const char *format, ...) PRINTF_LIKE(3, 4);
+static void etl_reader_warn(const struct etl_reader *r, uint64_t at, const char *format, ...)
 {
     char text[256];
     va_list list;
-    if (!r->remark)
+    if (!r->warn)
         return;
     int head = snprintf(text, sizeof text, "at byte %llu: ", (unsigned long long)at);
     va_start(list, format);
     vsnprintf(text + head, sizeof text - (size_t)head, format, list);
     va_end(list);
-    r->remark(r->remark_context, text);
+    r->warn(r->warn_context, text);
 }
 
 static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_header *head, uint64_t offset)
@@ -210,7 +210,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
     if (FAILED(hr))
         return hr;
     if (got < sizeof bytes) {
-        remark(r, *offset + got, "the file ends inside the header of buffer %llu", (unsigned long long)number);
+        etl_reader_warn(r, *offset + got, "the file ends inside the header of buffer %llu", (unsigned long long)number);
         *offset = r->size;
         return S_OK;
     }
@@ -227,8 +227,8 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         hr = find_next_head(r, offset);
     if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* room taken before it was needed */
         return hr;
-    remark(r, at, "the header of buffer %llu is damaged; its events, up to byte %llu, are left out",
-           (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
+    etl_reader_warn(r, at, "the header of buffer %llu is damaged; its events, up to byte %llu, are left out",
+                    (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
     return S_OK;
 }
 
@@ -321,15 +321,15 @@ static HRESULT read_header(struct etl_reader *r)
     return S_OK;
 }
 
-HRESULT etl_reader_open(const char *path, etl_warn *told, void *context, struct etl_reader **out)
+HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out)
 {
     struct etl_reader *r = memory_zero(1, sizeof *r);
     if (!r || !(r->path = text_copy(path))) {
         memory_free(r);
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
     }
-    r->remark = told;
-    r->remark_context = context;
+    r->warn = warn;
+    r->warn_context = context;
     HRESULT hr = file_open(path, FILE_READ, &r->file);
     if (SUCCEEDED(hr))
         hr = file_size(r->file, &r->size);
@@ -341,8 +341,8 @@ HRESULT etl_reader_open(const char *path, etl_warn *told, void *context, struct 
     if (SUCCEEDED(hr))
         hr = make_streams(r);
     if (SUCCEEDED(hr) && (r->log.mode & ETL_MODE_CIRCULAR) == 0 && number < r->log.buffers_written) {
-        remark(r, r->size, "the file ends behind buffer %llu; its header counts %u", (unsigned long long)number,
-               (unsigned)r->log.buffers_written);
+        etl_reader_warn(r, r->size, "the file ends behind buffer %llu; its header counts %u",
+                        (unsigned long long)number, (unsigned)r->log.buffers_written);
     }
     if (FAILED(hr)) {
         etl_reader_close(r);
@@ -367,7 +367,8 @@ static HRESULT make_room(struct etl_reader *r, uint8_t **bytes, size_t *capacity
 }
 
 /* Unpacks the buffer in r->stored into the stream's. */
-static HRESULT unpack(struct etl_reader *r, struct stream *s, const struct place *place, uint32_t used, size_t got)
+static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, const struct place *place, uint32_t used,
+                                    size_t got)
 {
     HRESULT hr = make_room(r, &s->buffer, &s->capacity, used);
     if (FAILED(hr))
@@ -380,18 +381,19 @@ static HRESULT unpack(struct etl_reader *r, struct stream *s, const struct place
         return S_OK;
     s->cut = true;
     if (got < place->size) {
-        remark(r, place->offset + got, "the file ends inside a compressed buffer; %u of its %u bytes are there",
-               (unsigned)s->used, (unsigned)used);
+        etl_reader_warn(r, place->offset + got,
+                        "the file ends inside a compressed buffer; %u of its %u bytes are there", (unsigned)s->used,
+                        (unsigned)used);
     } else {
-        remark(r, place->offset, "a compressed buffer is damaged behind %u of its %u bytes", (unsigned)s->used,
-               (unsigned)used);
+        etl_reader_warn(r, place->offset, "a compressed buffer is damaged behind %u of its %u bytes", (unsigned)s->used,
+                        (unsigned)used);
     }
     return S_OK;
 }
 
 /* Reads the buffer at `place` into the stream. A buffer that is another one now (a circular log that is being written)
    gives an empty one. */
-static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *place)
+static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const struct place *place)
 {
     const bool packed = (place->flags & ETL_FLAG_COMPRESSED) != 0;
     uint8_t **bytes = packed ? &r->stored : &s->buffer;
@@ -408,17 +410,17 @@ static HRESULT load(struct etl_reader *r, struct stream *s, const struct place *
     if (got >= ETL_BUFFER_HEAD)
         etl_buffer_header_read(*bytes, &s->head);
     if (!head_is_sane(r, &s->head, place->offset) || s->head.sequence != place->sequence) {
-        remark(r, place->offset, "the buffer was replaced while the log was read");
+        etl_reader_warn(r, place->offset, "the buffer was replaced while the log was read");
         return S_OK;
     }
     if (packed)
-        return unpack(r, s, place, s->head.used, got);
+        return stream_unpack_buffer(r, s, place, s->head.used, got);
     s->used = s->head.used;
     if (got >= s->used)
         return S_OK;
     s->cut = true;
-    remark(r, place->offset + got, "the file ends inside a buffer; %u of its %u bytes are there", (unsigned)got,
-           (unsigned)s->used);
+    etl_reader_warn(r, place->offset + got, "the file ends inside a buffer; %u of its %u bytes are there",
+                    (unsigned)got, (unsigned)s->used);
     s->used = (uint32_t)got;
     return S_OK;
 }
@@ -432,7 +434,7 @@ static bool is_last(const struct stream *s)
 }
 
 /* The stream's next event, loading buffers as needed. S_FALSE: it has no more. */
-static HRESULT advance(struct etl_reader *r, struct stream *s)
+static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
 {
     for (;;) {
         const uint8_t *event;
@@ -451,9 +453,9 @@ static HRESULT advance(struct etl_reader *r, struct stream *s)
             return S_OK;
         }
         if (s->buffer && s->offset < s->used && !s->cut) {
-            remark(r, place->offset + ((place->flags & ETL_FLAG_COMPRESSED) != 0 ? 0 : s->offset),
-                   "no event begins at %u of the buffer; its last %u bytes are left out", (unsigned)s->offset,
-                   (unsigned)(s->used - s->offset));
+            etl_reader_warn(r, place->offset + ((place->flags & ETL_FLAG_COMPRESSED) != 0 ? 0 : s->offset),
+                            "no event begins at %u of the buffer; its last %u bytes are left out", (unsigned)s->offset,
+                            (unsigned)(s->used - s->offset));
         }
         s->offset = s->used; /* a failure below leaves an empty buffer */
         if (s->next == s->end) {
@@ -462,7 +464,7 @@ static HRESULT advance(struct etl_reader *r, struct stream *s)
             s->capacity = 0;
             return S_FALSE;
         }
-        HRESULT hr = load(r, s, &r->places[s->next]);
+        HRESULT hr = stream_load_buffer(r, s, &r->places[s->next]);
         if (FAILED(hr)) {
             s->offset = s->used;
             return hr;
@@ -477,7 +479,7 @@ static bool is_older(const struct stream *a, const struct stream *b)
 }
 
 /* Moves heap[at] down to where it belongs. */
-static void sift(struct etl_reader *r, size_t at)
+static void heap_sift_down(struct etl_reader *r, size_t at)
 {
     for (;;) {
         size_t oldest = at;
@@ -493,17 +495,17 @@ static void sift(struct etl_reader *r, size_t at)
     }
 }
 
-static HRESULT start(struct etl_reader *r)
+static HRESULT heap_build(struct etl_reader *r)
 {
     for (; r->begun < r->stream_count; r->begun++) {
-        HRESULT hr = advance(r, &r->streams[r->begun]);
+        HRESULT hr = stream_next_event(r, &r->streams[r->begun]);
         if (FAILED(hr))
             return hr;
         if (hr == S_OK)
             r->heap[r->heap_count++] = &r->streams[r->begun];
     }
     for (size_t i = r->heap_count; i-- > 0;)
-        sift(r, i);
+        heap_sift_down(r, i);
     r->given = false;
     return S_OK;
 }
@@ -512,14 +514,14 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record)
 {
     HRESULT hr = S_OK;
     if (r->begun < r->stream_count) {
-        hr = start(r);
+        hr = heap_build(r);
     } else if (r->given && r->heap_count != 0) {
-        hr = advance(r, r->heap[0]);
+        hr = stream_next_event(r, r->heap[0]);
         if (hr == S_FALSE)
             r->heap[0] = r->heap[--r->heap_count];
         if (SUCCEEDED(hr)) {
             r->given = false;
-            sift(r, 0);
+            heap_sift_down(r, 0);
         }
     }
     if (FAILED(hr))
@@ -582,7 +584,7 @@ HRESULT etl_reader_grow(struct etl_reader *r)
 /* The stamp of the first event of a place; S_FALSE: it has none. */
 static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place, int64_t *stamp)
 {
-    HRESULT hr = load(r, s, &r->places[place]);
+    HRESULT hr = stream_load_buffer(r, s, &r->places[place]);
     const uint8_t *event;
     uint32_t size;
     if (FAILED(hr) || !etl_buffer_event(s->buffer, s->used, &s->offset, &event, &size))

@@ -18,9 +18,9 @@
 /* How many events one process may write (the quotas "events" and "burst"): a process that floods the journal would push
    out what others have written. Room is added at a fixed rate, up to the size of a burst. */
 struct journal_room {
-    bool free;         /* there is room for an event */
-    bool full_now;     /* the first one without room: that is reported */
-    uint64_t left_out; /* with room: how many had none before it, to be reported and, if that fails, given back */
+    bool free;        /* there is room for an event */
+    bool full_now;    /* the first one without room: that is reported */
+    uint64_t dropped; /* with room: how many had none before it, to be reported and, if that fails, given back */
 };
 
 #define WHOLE 1000 /* thousandths of an event, as time comes in milliseconds */
@@ -30,7 +30,7 @@ static struct {
     bool begun;
     uint64_t at;    /* clock_monotonic_ms up to which it is filled */
     uint64_t store; /* in thousandths */
-    uint64_t left_out;
+    uint64_t dropped;
 } journal_store;
 
 static void journal_room_fill(void)
@@ -52,19 +52,19 @@ static struct journal_room journal_room_take(void)
     if (journal_store.store >= WHOLE) {
         journal_store.store -= WHOLE;
         r.free = true;
-        r.left_out = journal_store.left_out;
-        journal_store.left_out = 0;
+        r.dropped = journal_store.dropped;
+        journal_store.dropped = 0;
     } else {
-        r.full_now = !journal_store.left_out++;
+        r.full_now = !journal_store.dropped++;
     }
     host_lock_leave(&journal_store.lock);
     return r;
 }
 
-static void journal_room_give_back(uint64_t left_out)
+static void journal_room_give_back(uint64_t dropped)
 {
     host_lock_enter(&journal_store.lock);
-    journal_store.left_out += left_out;
+    journal_store.dropped += dropped;
     host_lock_leave(&journal_store.lock);
 }
 
@@ -204,7 +204,7 @@ static struct {
 } latest;
 
 /* 0: none, or it is gone. */
-static unsigned recall(const char *folder)
+static unsigned latest_recall(const char *folder)
 {
     host_lock_enter(&latest.lock);
     unsigned number = strcmp(folder, latest.folder) != 0 ? 0 : latest.number;
@@ -215,7 +215,7 @@ static unsigned recall(const char *folder)
     return there ? number : 0;
 }
 
-static void remember(const char *folder, unsigned number)
+static void latest_remember(const char *folder, unsigned number)
 {
     size_t size = strlen(folder) + 1;
     if (size > sizeof latest.folder)
@@ -251,7 +251,7 @@ static HRESULT append_to_newest(const char *folder, const char *line)
     }
     if (FAILED(hr))
         return hr;
-    remember(folder, number);
+    latest_remember(folder, number);
     if (number != newest)
         delete_old(folder, number);
     return S_OK;
@@ -259,7 +259,7 @@ static HRESULT append_to_newest(const char *folder, const char *line)
 
 static HRESULT append_line(const char *folder, const char *line)
 {
-    unsigned number = recall(folder);
+    unsigned number = latest_recall(folder);
     HRESULT hr = number ? append_to(folder, number, true, line) : S_FALSE;
     return hr == S_FALSE ? append_to_newest(folder, line) : hr;
 }
@@ -280,31 +280,31 @@ static HRESULT append_entry(const char *folder, const struct journal_entry *e)
 }
 
 /* `count` 0: it begins now. */
-static HRESULT append_left_out(const char *folder, const struct journal_entry *e, uint64_t count)
+static HRESULT append_dropped(const char *folder, const struct journal_entry *e, uint64_t count)
 {
     char process[16], rate[16], times[24];
-    struct journal_entry told = {.utc = e->utc,
-                                 .id = JOURNAL_LEFT_OUT,
-                                 .level = JOURNAL_WARNING,
-                                 .message = count ? "Events were left out: a process wrote too many"
-                                                  : "Events are left out: a process writes too many"};
+    struct journal_entry summary = {.utc = e->utc,
+                                    .id = JOURNAL_LEFT_OUT,
+                                    .level = JOURNAL_WARNING,
+                                    .message = count ? "Events were left out: a process wrote too many"
+                                                     : "Events are left out: a process writes too many"};
     snprintf(process, sizeof process, "%u", (unsigned)process_own_id());
     snprintf(rate, sizeof rate, "%u", (unsigned)quota_limit(QUOTA_events));
     snprintf(times, sizeof times, "%llu", (unsigned long long)count);
-    told.fields[told.count++] = (struct journal_field){"Process", process};
-    told.fields[told.count++] = (struct journal_field){"Quota", rate};
+    summary.fields[summary.count++] = (struct journal_field){"Process", process};
+    summary.fields[summary.count++] = (struct journal_field){"Quota", rate};
     if (count)
-        told.fields[told.count++] = (struct journal_field){"Count", times};
-    return append_entry(folder, &told);
+        summary.fields[summary.count++] = (struct journal_field){"Count", times};
+    return append_entry(folder, &summary);
 }
 
 HRESULT journal_append(const char *folder, const struct journal_entry *e)
 {
     const struct journal_room room = journal_room_take();
-    if (room.full_now || room.left_out) {
-        HRESULT hr = append_left_out(folder, e, room.left_out);
+    if (room.full_now || room.dropped) {
+        HRESULT hr = append_dropped(folder, e, room.dropped);
         if (FAILED(hr)) {
-            journal_room_give_back(room.left_out);
+            journal_room_give_back(room.dropped);
             return hr;
         }
     }
@@ -428,7 +428,7 @@ static HRESULT next_line(struct journal_reader *r, char **line)
     }
 }
 
-static char *cut(char **rest)
+static char *field_cut(char **rest)
 {
     char *part = *rest, *tab = part ? strchr(part, '\t') : NULL;
     *rest = tab ? tab + 1 : NULL;
@@ -459,7 +459,7 @@ static bool take_text(char *text)
 static bool parse_line(char *line, struct journal_entry *e)
 {
     memset(e, 0, sizeof *e);
-    char *time = cut(&line), *id = cut(&line), *level = cut(&line), *message = cut(&line);
+    char *time = field_cut(&line), *id = field_cut(&line), *level = field_cut(&line), *message = field_cut(&line);
     uint64_t number, grade;
     if (!message || !parse_time(time, &e->utc) || !text_to_u64(id, &number) || number > UINT32_MAX ||
         !text_to_u64(level, &grade) || grade < JOURNAL_ERROR || grade > JOURNAL_INFORMATION || !take_text(message))
@@ -468,7 +468,7 @@ static bool parse_line(char *line, struct journal_entry *e)
     e->level = (enum journal_level)grade;
     e->message = message;
     while (line) {
-        char *name = cut(&line), *value = strchr(name, '=');
+        char *name = field_cut(&line), *value = strchr(name, '=');
         if (!value || e->count == JOURNAL_FIELDS_MAX)
             return false;
         *value++ = 0;

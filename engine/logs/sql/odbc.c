@@ -62,7 +62,7 @@ static bool succeeded(SQLRETURN result)
 }
 
 /* What the driver has to say about the failure of the handle, all its records. */
-static HRESULT failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE handle, const char *what)
+static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE handle, const char *what)
 {
     struct text_buffer b = {0};
     HRESULT hr = (HRESULT)code;
@@ -101,7 +101,7 @@ static HRESULT failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE ha
 /* A driver manager says so with a state; Wine 10's says nothing (behaviour 23). */
 static HRESULT not_connected(struct odbc *c)
 {
-    HRESULT hr = failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "connecting");
+    HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "connecting");
     if (c->state[0])
         return hr;
     strcpy(c->state, "IM002");
@@ -118,7 +118,8 @@ static HRESULT ask_product(struct odbc *c)
     SQLSMALLINT bytes = 0;
     size_t units = 0;
     if (!succeeded(c->api->SQLGetInfoW(c->connection, SQL_DBMS_NAME, name, sizeof name, &bytes)))
-        return failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "asking for the database's name");
+        return odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection,
+                                  "asking for the database's name");
     while (units < NAME_UNITS && name[units])
         units++;
     return text_from_utf16(name, units, true, &c->product);
@@ -185,9 +186,9 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
     char *text;
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &c->environment)) ||
         !succeeded(c->api->SQLSetEnvAttr(c->environment, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
-        return failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
+        return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_DBC, c->environment, &c->connection)))
-        return failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
+        return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
     /* A driver without it connects all the same. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
     HRESULT hr = safe_string(c, connection, &text);
@@ -249,8 +250,8 @@ const char *odbc_product(const struct odbc *c)
 static HRESULT set_autocommit(struct odbc *c, bool on)
 {
     if (!succeeded(set_number(c, SQL_ATTR_AUTOCOMMIT, on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF)))
-        return failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                      on ? "ending a transaction" : "beginning a transaction");
+        return odbc_handle_failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
+                                  on ? "ending a transaction" : "beginning a transaction");
     return S_OK;
 }
 
@@ -266,8 +267,8 @@ HRESULT odbc_end(struct odbc *c, bool commit)
     SQLRETURN result = c->api->SQLEndTran(SQL_HANDLE_DBC, c->connection, commit ? SQL_COMMIT : SQL_ROLLBACK);
     c->in_transaction = false;
     if (!succeeded(result))
-        return failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                      commit ? "committing" : "taking back a transaction");
+        return odbc_handle_failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
+                                  commit ? "committing" : "taking back a transaction");
     return set_autocommit(c, true);
 }
 
@@ -281,7 +282,7 @@ static struct odbc_statement *new_statement(struct odbc *c, const char *sql, HRE
     s->connection = c;
     snprintf(s->what, sizeof s->what, "%.*s", (int)strcspn(sql, "(\n"), sql);
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_STMT, c->connection, &s->handle))) {
-        *hr = failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_DBC, c->connection, "making a statement");
+        *hr = odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_DBC, c->connection, "making a statement");
         memory_free(s);
         return NULL;
     }
@@ -290,7 +291,7 @@ static struct odbc_statement *new_statement(struct odbc *c, const char *sql, HRE
 
 static HRESULT statement_failed(struct odbc_statement *s, DWORD code)
 {
-    return failed(s->connection, code, SQL_HANDLE_STMT, s->handle, s->what);
+    return odbc_handle_failed(s->connection, code, SQL_HANDLE_STMT, s->handle, s->what);
 }
 
 static HRESULT check_execution(struct odbc_statement *s, SQLRETURN result)
@@ -370,8 +371,8 @@ static struct binding binding_of(struct odbc_value *v)
     return (struct binding){SQL_C_WCHAR, SQL_WVARCHAR, v->units - 1, v->text, (SQLLEN)(v->units * sizeof *v->text)};
 }
 
-static HRESULT bind(struct odbc_statement *s, struct odbc_value *parameters, size_t parameter_count,
-                    struct odbc_value *columns, size_t column_count)
+static HRESULT odbc_bind_all(struct odbc_statement *s, struct odbc_value *parameters, size_t parameter_count,
+                             struct odbc_value *columns, size_t column_count)
 {
     const struct odbc_api *api = s->connection->api;
     for (size_t i = 0; i < parameter_count; i++) {
@@ -406,7 +407,7 @@ HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *paramet
         memory_free(wide);
     }
     if (SUCCEEDED(hr))
-        hr = bind(s, parameters, parameter_count, columns, column_count);
+        hr = odbc_bind_all(s, parameters, parameter_count, columns, column_count);
     if (FAILED(hr)) {
         odbc_close(s);
         return hr;

@@ -58,7 +58,7 @@ struct sql_log {
     char *failure_text; /* NULL: none, or memory was out */
     int64_t away_since; /* FILETIME; 0: not away */
     uint64_t refused;   /* samples, in the present outage */
-    struct text_buffer remarks;
+    struct text_buffer warnings;
 
     /* Of the thread alone. */
     struct sql_set *set;
@@ -93,14 +93,14 @@ static void free_log(struct sql_log *log)
     thread_close(log->thread);
     wakeup_free(log->work);
     wakeup_free(log->done);
-    text_buffer_free(&log->remarks);
+    text_buffer_free(&log->warnings);
     memory_free(log->failure_text);
     memory_free((void *)log->zone.name);
     sql_source_free(&log->source);
     memory_free(log);
 }
 
-static void let_go(struct sql_log *log)
+static void sql_log_release(struct sql_log *log)
 {
     host_lock_enter(&log->lock);
     bool last = --log->owners == 0;
@@ -131,10 +131,10 @@ static void end_outage(struct sql_log *log, uint64_t written)
         return;
     sql_time_text(log->away_since, from);
     sql_time_text(clock_utc(), to);
-    text_buffer_format(&log->remarks,
+    text_buffer_format(&log->warnings,
                        "%s%s: no sample could be written from %.19s to %.19s UTC; %" PRIu64
                        " samples were kept and follow, %" PRIu64 " are lost: %s (0x%08X)",
-                       log->remarks.length > 0 ? "\n" : "", log->source.shown, from, to, log->kept_samples + written,
+                       log->warnings.length > 0 ? "\n" : "", log->source.shown, from, to, log->kept_samples + written,
                        log->refused, log->failure_text ? log->failure_text : "the database did not answer",
                        (unsigned)log->failure);
     memory_free(log->failure_text);
@@ -271,7 +271,7 @@ static void thread_body(void *user)
     log->ended = true;
     host_lock_leave(&log->lock);
     wakeup_set(log->done);
-    let_go(log);
+    sql_log_release(log);
 }
 
 /* The caller's half. */
@@ -318,7 +318,7 @@ static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_ce
 }
 
 /* With the lock held. */
-static HRESULT refuse(struct sql_log *log)
+static HRESULT sql_log_refuse_sample(struct sql_log *log)
 {
     if (log->away_since == 0)
         log->away_since = clock_utc();
@@ -361,7 +361,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
             log->kept += bytes;
             log->kept_samples++;
         } else if (!log->wait_for_database) {
-            hr = refuse(log);
+            hr = sql_log_refuse_sample(log);
         }
         host_lock_leave(&log->lock);
         if (room || FAILED(hr))
@@ -399,13 +399,13 @@ static uint64_t sql_size(const struct log_writer *w)
     return ((const struct sql_log *)w)->rows * ROW_BYTES;
 }
 
-static HRESULT sql_remark(struct log_writer *w, char **text)
+static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
 {
     struct sql_log *log = (struct sql_log *)w;
     HRESULT hr = S_FALSE;
     host_lock_enter(&log->lock);
-    if (log->remarks.length > 0 || log->remarks.failed) {
-        *text = text_buffer_take(&log->remarks);
+    if (log->warnings.length > 0 || log->warnings.failed) {
+        *text = text_buffer_take(&log->warnings);
         hr = *text ? S_OK : E_OUTOFMEMORY;
     }
     host_lock_leave(&log->lock);
@@ -447,7 +447,7 @@ static HRESULT sql_close(struct log_writer *w)
                        log->failure_text ? log->failure_text : "the database does not answer");
     }
     host_lock_leave(&log->lock);
-    let_go(log);
+    sql_log_release(log);
     return hr;
 }
 
@@ -464,8 +464,8 @@ static HRESULT set_zone(struct sql_log *log, int64_t start_utc, const struct log
     return !zone->name || log->zone.name ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT prepare(struct sql_log *log, const char *path, const struct log_counter *counters, size_t count,
-                       int64_t start_utc, const struct log_options *options)
+static HRESULT sql_log_prepare(struct sql_log *log, const char *path, const struct log_counter *counters, size_t count,
+                               int64_t start_utc, const struct log_options *options)
 {
     HRESULT hr = sql_source_parse(path, &log->source);
     if (SUCCEEDED(hr))
@@ -519,11 +519,11 @@ static HRESULT sql_create(const struct log_format_traits *format, const char *pa
     log->max_bytes = options->max_bytes;
     log->kept_max = options->kept_bytes != 0 ? options->kept_bytes : LOG_KEPT_BYTES;
     log->wait_for_database = options->wait_for_database;
-    HRESULT hr = prepare(log, path, counters, count, start_utc, options);
+    HRESULT hr = sql_log_prepare(log, path, counters, count, start_utc, options);
     if (SUCCEEDED(hr))
         hr = open_database(log);
     if (FAILED(hr)) {
-        let_go(log);
+        sql_log_release(log);
         return hr;
     }
     *out = &log->base;
@@ -534,5 +534,5 @@ const struct log_format_functions log_sql_functions = {.create = sql_create,
                                                        .append = sql_append,
                                                        .flush = sql_flush,
                                                        .size = sql_size,
-                                                       .remark = sql_remark,
+                                                       .warning = sql_log_take_warning,
                                                        .close = sql_close};

@@ -49,7 +49,7 @@ static HRESULT split_source(const char *source, struct sql_source *out, const ch
     return hr;
 }
 
-static HRESULT split(const char *name, struct sql_source *out)
+static HRESULT sql_source_split(const char *name, struct sql_source *out)
 {
     const char *mark;
     if (!sql_source_is(name)) /* a connection string that lacks the prefix may hold a password */
@@ -72,7 +72,7 @@ static HRESULT split(const char *name, struct sql_source *out)
 HRESULT sql_source_parse(const char *name, struct sql_source *out)
 {
     memset(out, 0, sizeof *out);
-    HRESULT hr = split(name, out);
+    HRESULT hr = sql_source_split(name, out);
     if (FAILED(hr))
         sql_source_free(out);
     return hr;
@@ -185,7 +185,7 @@ struct piece {
     size_t size;
 };
 
-static struct piece trim(const char *at, size_t size)
+static struct piece piece_trim(const char *at, size_t size)
 {
     for (; size && *at == ' '; size--)
         at++;
@@ -195,7 +195,7 @@ static struct piece trim(const char *at, size_t size)
 }
 
 /* S_FALSE: there is no such attribute. */
-static HRESULT find(struct piece name, const struct attribute **out)
+static HRESULT attribute_find(struct piece name, const struct attribute **out)
 {
     char *text = text_copy_n(name.at, name.size);
     *out = NULL;
@@ -209,7 +209,7 @@ static HRESULT find(struct piece name, const struct attribute **out)
 }
 
 /* The name, if it looks like one; what does not may be half a password, and is not shown. */
-static HRESULT unknown(struct piece name, int number)
+static HRESULT attribute_unknown_error(struct piece name, int number)
 {
     bool plain = name.size && name.size <= NAME_MAX_SHOWN;
     for (size_t i = 0; plain && i < name.size; i++)
@@ -264,11 +264,11 @@ static HRESULT take_value(const struct attribute *a, const char *at, struct piec
         return !**end || strchr(";!", **end) ? S_OK : error_set(E_INVALIDARG, "text follows the '}' of %s", a->name);
     }
     *end = at + strcspn(at, ";!");
-    *value = trim(from, (size_t)(*end - from));
+    *value = piece_trim(from, (size_t)(*end - from));
     return S_OK;
 }
 
-struct parse {
+struct attributes_parse {
     struct text_buffer rest, shown, open, secret;
     struct odbc_string *out;
     bool seen[ATTRIBUTES], source;
@@ -281,7 +281,8 @@ static void add(struct text_buffer *b, const struct attribute *a, struct piece v
     text_buffer_add_n(b, value.at, value.size);
 }
 
-static HRESULT keep(struct parse *p, const struct attribute *a, struct piece value, struct piece inner)
+static HRESULT attribute_keep(struct attributes_parse *p, const struct attribute *a, struct piece value,
+                              struct piece inner)
 {
     bool *seen = &p->seen[a - attributes];
     if (*seen && p->more)
@@ -302,17 +303,17 @@ static HRESULT keep(struct parse *p, const struct attribute *a, struct piece val
     return S_OK;
 }
 
-static HRESULT parse(struct parse *p, const char *at, const char **end)
+static HRESULT attributes_parse(struct attributes_parse *p, const char *at, const char **end)
 {
     for (int number = 1; *at && *at != '!'; number++) {
         size_t size = strcspn(at, "=;!");
-        struct piece name = trim(at, size), value = {0}, inner = {0};
+        struct piece name = piece_trim(at, size), value = {0}, inner = {0};
         const struct attribute *a;
         *end = at + size;
         if (at[size] == '=') {
-            HRESULT hr = find(name, &a);
+            HRESULT hr = attribute_find(name, &a);
             if (hr == S_FALSE)
-                return unknown(name, number);
+                return attribute_unknown_error(name, number);
             if (SUCCEEDED(hr))
                 hr = take_value(a, at + size + 1, &value, end);
             if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
@@ -321,7 +322,7 @@ static HRESULT parse(struct parse *p, const char *at, const char **end)
             if (SUCCEEDED(hr))
                 hr = check_value(a, value, &inner);
             if (SUCCEEDED(hr))
-                hr = keep(p, a, value, inner);
+                hr = attribute_keep(p, a, value, inner);
             if (FAILED(hr))
                 return hr;
         } else if (name.size) { /* not its text: it may be half a password */
@@ -338,17 +339,17 @@ static HRESULT parse(struct parse *p, const char *at, const char **end)
 /* `more` may be NULL. *end is that of `text`. */
 static HRESULT parse_both(const char *text, const char *more, struct odbc_string *out, const char **end)
 {
-    struct parse p = {.out = out};
+    struct attributes_parse p = {.out = out};
     const char *more_end;
     *out = (struct odbc_string){0};
     text_buffer_add(&p.rest, "");
     text_buffer_add(&p.shown, "");
     text_buffer_add(&p.open, "");
     text_buffer_add(&p.secret, "");
-    HRESULT hr = parse(&p, text, end);
+    HRESULT hr = attributes_parse(&p, text, end);
     p.more = true;
     if (SUCCEEDED(hr) && more)
-        hr = parse(&p, more, &more_end);
+        hr = attributes_parse(&p, more, &more_end);
     if (SUCCEEDED(hr)) {
         out->rest = text_buffer_take(&p.rest);
         out->shown = text_buffer_take(&p.shown);

@@ -84,7 +84,7 @@ static HRESULT create_table(struct odbc *c, const struct sql_dialect *dialect, s
     return hr;
 }
 
-static HRESULT ensure(struct odbc *c, const struct sql_dialect *dialect, bool create, size_t table)
+static HRESULT table_ensure(struct odbc *c, const struct sql_dialect *dialect, bool create, size_t table)
 {
     HRESULT hr = probe(c, table);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
@@ -109,7 +109,7 @@ HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, boo
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < TABLES && SUCCEEDED(hr); i++)
-        hr = ensure(c, dialect, create, i);
+        hr = table_ensure(c, dialect, create, i);
     return hr;
 }
 

@@ -261,7 +261,7 @@ static HRESULT open_text(const char *path, struct log_reader **out)
 }
 
 /* A beginning of the text for a remark, without what a terminal would obey. */
-static const char *shown(const char *text, size_t length, char out[SHOWN + 4])
+static const char *printable_start(const char *text, size_t length, char out[SHOWN + 4])
 {
     size_t i = 0;
     for (; i < length && i < SHOWN; i++)
@@ -332,7 +332,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
     if (!behind || !is_blank(behind, end)) {
         missing_value(cell);
         REMARK(t, row, PLACE ": \"%s\", the value of column %zu, is no number", PLACE_OF(row),
-               shown(text->text, text->length, beginning), column + 1);
+               printable_start(text->text, text->length, beginning), column + 1);
         return;
     }
     set_value(cell, value);
@@ -381,7 +381,7 @@ static bool is_farewell(const char *text, size_t length)
 }
 
 /* A row without a time. */
-static void pass_over(struct text_reader *t, const struct text_row *row)
+static void skip_row(struct text_reader *t, const struct text_row *row)
 {
     struct text_header header;
     char beginning[SHOWN + 4];
@@ -394,7 +394,7 @@ static void pass_over(struct text_reader *t, const struct text_row *row)
     } else if (!is_farewell(row->text, row->length)) {
         REMARK(t, row,
                row->whole ? PLACE ": is no sample: \"%s\" is no time" : PLACE ": is cut within its time, \"%s\"",
-               PLACE_OF(row), shown(row->text, row->length, beginning));
+               PLACE_OF(row), printable_start(row->text, row->length, beginning));
     }
 }
 
@@ -412,7 +412,7 @@ static HRESULT next_text(struct log_reader *r, int64_t *utc, const struct log_ce
         bool is_sample = false;
         text_cell_next(&at, row.text + row.length, t->separator, &cell);
         if (!text_time_read(cell.text, cell.length, t->order, &local) || !cell.closed) {
-            pass_over(t, &row);
+            skip_row(t, &row);
         } else {
             sample = local + r->info.zone.bias_minutes * TICKS_PER_MINUTE;
             is_sample = sample >= t->from && read_values(t, &row, cell, at);

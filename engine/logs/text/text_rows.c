@@ -97,7 +97,7 @@ static uint32_t utf16_unit(const struct text_rows *rows, const uint8_t *at)
 }
 
 /* Decodes what is in `raw`; half a character at its end waits for the next block. */
-static void decode(struct text_rows *rows, size_t size)
+static void text_rows_decode(struct text_rows *rows, size_t size)
 {
     size_t at = 0;
     while (size - at >= 2) {
@@ -136,7 +136,7 @@ static HRESULT read_block(struct text_rows *rows)
     rows->read += got;
     rows->ended = got < want;
     if (decoded)
-        decode(rows, rows->raw_rest + got);
+        text_rows_decode(rows, rows->raw_rest + got);
     else
         rows->end += got;
     return S_OK;

@@ -123,9 +123,9 @@ struct event_columns {
     struct event_source sources[EVENT_SOURCES];
     size_t source_count;
 };
-/* E_INVALIDARG with a text that names column, field and value: what the table says cannot be made. Adds to `remarks`
+/* E_INVALIDARG with a text that names column, field and value: what the table says cannot be made. Adds to `warnings`
    what is passed over. */
-HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *remarks);
+HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
 /* How a table and what is wrong in it are called: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);
 

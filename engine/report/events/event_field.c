@@ -241,7 +241,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
 }
 
 /* Of an array of structures the first one is taken. */
-static HRESULT take(void *context, enum event_step step, const struct event_value *v)
+static HRESULT event_fields_visit(void *context, enum event_step step, const struct event_value *v)
 {
     struct taking *t = context;
     struct event_fields *f = t->f;
@@ -386,7 +386,7 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
         return S_FALSE;
     if (f->wanted) {
         const struct event_data data = event_data_of(e->record, e->pointer_size);
-        hr = event_values_walk(e->schema, &data, take, &t, NULL);
+        hr = event_values_walk(e->schema, &data, event_fields_visit, &t, NULL);
     }
     if (f->texts.failed) {
         text_buffer_free(&f->texts); /* what failed once stays so */
@@ -467,7 +467,7 @@ static HRESULT check_sources(const struct schema_event_table *t, struct event_co
     return S_OK;
 }
 
-HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *remarks)
+HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings)
 {
     const struct schema_event_table *t = &table->events;
     *out = (struct event_columns){0};
@@ -485,9 +485,9 @@ HRESULT event_columns_make(const struct schema_table *table, struct event_column
             c->sum = (int)out->sums++;
         } else if (!c->said->group_by) {
             char *place = event_table_place(table);
-            hr = place ? texts_give(remarks, text_format("%s: column %s: it is not grouped by, so each row has the "
-                                                         "value of its first event",
-                                                         place, c->said->name))
+            hr = place ? texts_give(warnings, text_format("%s: column %s: it is not grouped by, so each row has the "
+                                                          "value of its first event",
+                                                          place, c->said->name))
                        : E_OUTOFMEMORY;
             memory_free(place);
         }

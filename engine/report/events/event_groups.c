@@ -115,7 +115,7 @@ static bool grow_buckets(struct event_groups *g)
     return true;
 }
 
-static struct entry *find(const struct event_groups *g, uint64_t hash, const char *key, size_t key_size)
+static struct entry *entry_find(const struct event_groups *g, uint64_t hash, const char *key, size_t key_size)
 {
     struct entry *e = g->bucket_count ? g->buckets[(hash >> 20) & (g->bucket_count - 1)] : NULL;
     while (e && (e->hash != hash || e->key_size != key_size || memcmp(key_of(g, e), key, key_size) != 0))
@@ -123,7 +123,7 @@ static struct entry *find(const struct event_groups *g, uint64_t hash, const cha
     return e;
 }
 
-static struct block *room(struct event_groups *g, size_t size)
+static struct block *block_reserve(struct event_groups *g, size_t size)
 {
     struct block *b = g->last;
     const size_t head = (sizeof *b + 15) & ~(size_t)15;
@@ -143,11 +143,11 @@ static struct block *room(struct event_groups *g, size_t size)
     return b;
 }
 
-static struct entry *make(struct event_groups *g, uint64_t hash, const char *key, size_t key_size, const char *first,
-                          size_t first_size)
+static struct entry *entry_create(struct event_groups *g, uint64_t hash, const char *key, size_t key_size,
+                                  const char *first, size_t first_size)
 {
     const size_t size = entry_size(g, key_size, first_size);
-    struct block *b = g->count < g->bucket_count || grow_buckets(g) ? room(g, size) : NULL;
+    struct block *b = g->count < g->bucket_count || grow_buckets(g) ? block_reserve(g, size) : NULL;
     if (!b)
         return NULL;
     struct entry *e = (struct entry *)(void *)((char *)b + b->used);
@@ -196,7 +196,7 @@ static void rewind_entries(struct event_groups *g)
     g->at_byte = (sizeof *g->at + 15) & ~(size_t)15;
 }
 
-static HRESULT spill(struct event_groups *g)
+static HRESULT groups_spill(struct event_groups *g)
 {
     HRESULT hr = S_OK;
     if (!g->parts)
@@ -215,14 +215,14 @@ HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_siz
                          const struct event_cell *cells)
 {
     const uint64_t hash = hash_bytes(HASH_START, key, key_size);
-    struct entry *e = find(g, hash, key, key_size);
+    struct entry *e = entry_find(g, hash, key, key_size);
     HRESULT hr = S_OK;
     if (key_size > UINT32_MAX / 2 || first_size > UINT32_MAX / 2)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "a key of %zu bytes", key_size);
     if (!e && g->count && g->held + entry_size(g, key_size, first_size) > g->memory / 2)
-        hr = spill(g);
+        hr = groups_spill(g);
     if (SUCCEEDED(hr) && !e)
-        e = make(g, hash, key, key_size, first, first_size);
+        e = entry_create(g, hash, key, key_size, first, first_size);
     if (FAILED(hr) || !e)
         return FAILED(hr) ? hr : E_OUTOFMEMORY;
     e->events++;
@@ -248,7 +248,7 @@ HRESULT event_groups_finish(struct event_groups *g)
             rewind_entries(g);
         return S_OK;
     }
-    HRESULT hr = g->count ? spill(g) : S_OK;
+    HRESULT hr = g->count ? groups_spill(g) : S_OK;
     if (SUCCEEDED(hr))
         hr = row_sort_finish(g->parts);
     if (SUCCEEDED(hr))

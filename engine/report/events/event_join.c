@@ -67,7 +67,7 @@ static bool has_value(const struct event_join *j, const struct sorted_row *row)
 }
 
 /* False: there is no room for it. */
-static bool keep(struct event_join *j, const struct sorted_row *row)
+static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
 {
     const size_t size = row->body_size;
     if (!has_value(j, row)) {
@@ -85,8 +85,8 @@ static bool keep(struct event_join *j, const struct sorted_row *row)
 
 /* An event of side 1 with each of side 0 that has its value. Those past the most are counted, not gone through: two
    sorts that have one value in common in all events would else take for ever. */
-static HRESULT give(struct event_join *j, const struct sorted_row *row, event_join_take *take, void *context,
-                    uint64_t *left_out)
+static HRESULT join_give_pairs(struct event_join *j, const struct sorted_row *row, event_join_take *take, void *context,
+                               uint64_t *omitted)
 {
     const uint64_t room = j->most - j->pairs, given = j->kept < room ? j->kept : room;
     const char *at = j->bodies.text;
@@ -99,24 +99,24 @@ static HRESULT give(struct event_join *j, const struct sorted_row *row, event_jo
         at += size;
     }
     j->pairs += given;
-    *left_out += j->kept - given;
+    *omitted += j->kept - given;
     return hr;
 }
 
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
-                         uint64_t *left_out)
+                         uint64_t *omitted)
 {
     struct sorted_row row;
     HRESULT hr = row_sort_finish(j->sort);
-    *left_out = 0;
+    *omitted = 0;
     j->value.length = j->bodies.length = 0;
     j->kept = 0;
     text_buffer_add(&j->value, "");
     while (SUCCEEDED(hr) && SUCCEEDED(hr = go_on(context)) && (hr = row_sort_next(j->sort, &row)) == S_OK) {
         if (row.key[row.key_size - 1] == 0)
-            *left_out += !keep(j, &row);
+            *omitted += !join_keep_row(j, &row);
         else if (has_value(j, &row))
-            hr = give(j, &row, take, context, left_out);
+            hr = join_give_pairs(j, &row, take, context, omitted);
         if (SUCCEEDED(hr) && (j->value.failed || j->bodies.failed))
             hr = E_OUTOFMEMORY;
     }
@@ -155,7 +155,7 @@ HRESULT event_transactions_create(size_t memory, struct event_transactions **out
     return S_OK;
 }
 
-static void drop(struct event_transactions *t, struct thread *thread, size_t at)
+static void thread_drop_open(struct event_transactions *t, struct thread *thread, size_t at)
 {
     t->held -= thread->open[at].size;
     memory_free(thread->open[at].body);
@@ -169,7 +169,7 @@ void event_transactions_free(struct event_transactions *t)
         return;
     for (size_t i = 0; i < t->places; i++) {
         while (t->threads[i].count)
-            drop(t, &t->threads[i], t->threads[i].count - 1);
+            thread_drop_open(t, &t->threads[i], t->threads[i].count - 1);
         memory_free(t->threads[i].open);
     }
     memory_free(t->threads);
@@ -177,7 +177,7 @@ void event_transactions_free(struct event_transactions *t)
     memory_free(t);
 }
 
-static struct thread *place(struct thread *threads, size_t places, uint32_t id)
+static struct thread *thread_slot(struct thread *threads, size_t places, uint32_t id)
 {
     size_t at = (size_t)(hash_bytes(HASH_START, &id, sizeof id) >> 20) & (places - 1);
     while (threads[at].used && threads[at].id != id)
@@ -187,11 +187,11 @@ static struct thread *place(struct thread *threads, size_t places, uint32_t id)
 
 static struct thread *find(const struct event_transactions *t, uint32_t id)
 {
-    struct thread *thread = t->places ? place(t->threads, t->places, id) : NULL;
+    struct thread *thread = t->places ? thread_slot(t->threads, t->places, id) : NULL;
     return thread && thread->used ? thread : NULL;
 }
 
-static struct thread *make(struct event_transactions *t, uint32_t id)
+static struct thread *thread_ensure(struct event_transactions *t, uint32_t id)
 {
     struct thread *thread = find(t, id);
     if (thread)
@@ -203,13 +203,13 @@ static struct thread *make(struct event_transactions *t, uint32_t id)
             return NULL;
         for (size_t i = 0; i < t->places; i++)
             if (t->threads[i].used)
-                *place(threads, places, t->threads[i].id) = t->threads[i];
+                *thread_slot(threads, places, t->threads[i].id) = t->threads[i];
         memory_free(t->threads);
         t->held += (places - t->places) * sizeof *threads;
         t->threads = threads;
         t->places = places;
     }
-    thread = place(t->threads, t->places, id);
+    thread = thread_slot(t->threads, t->places, id);
     *thread = (struct thread){.id = id, .used = true};
     t->thread_count++;
     return thread;
@@ -222,7 +222,7 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
         t->counts.refused++;
         return S_OK;
     }
-    struct thread *thread = make(t, begin->thread);
+    struct thread *thread = thread_ensure(t, begin->thread);
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
@@ -252,7 +252,7 @@ HRESULT event_transactions_end(struct event_transactions *t, const struct event_
     *size = o->size;
     *body = t->given = o->body;
     o->body = NULL;
-    drop(t, thread, at - 1);
+    thread_drop_open(t, thread, at - 1);
     return S_OK;
 }
 
@@ -260,7 +260,7 @@ void event_transactions_close(struct event_transactions *t, uint32_t thread)
 {
     struct thread *of = find(t, thread);
     while (of && of->count) {
-        drop(t, of, of->count - 1);
+        thread_drop_open(t, of, of->count - 1);
         t->counts.unfinished++;
     }
 }

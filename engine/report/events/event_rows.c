@@ -121,8 +121,8 @@ static HRESULT move_to_sort(struct event_rows *r)
     return S_OK;
 }
 
-static HRESULT fill(struct event_rows *r, struct kept *k, const char *key, size_t key_size, const char *body,
-                    size_t body_size)
+static HRESULT kept_row_fill(struct event_rows *r, struct kept *k, const char *key, size_t key_size, const char *body,
+                             size_t body_size)
 {
     const size_t before = k->capacity;
     if (!memory_grow((void **)&k->bytes, &k->capacity, key_size + body_size, 1))
@@ -138,12 +138,12 @@ static HRESULT fill(struct event_rows *r, struct kept *k, const char *key, size_
     return S_OK;
 }
 
-static HRESULT keep(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size)
+static HRESULT rows_keep(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size)
 {
     if (r->count < r->most) {
         struct kept k = {0};
         if (!memory_grow((void **)&r->kept, &r->capacity, r->count + 1, sizeof *r->kept) ||
-            FAILED(fill(r, &k, key, key_size, body, body_size)))
+            FAILED(kept_row_fill(r, &k, key, key_size, body, body_size)))
             return E_OUTOFMEMORY;
         r->kept[r->count++] = k;
         sift_up(r, r->count - 1);
@@ -152,7 +152,7 @@ static HRESULT keep(struct event_rows *r, const char *key, size_t key_size, cons
     const struct sorted_row row = {key, body, key_size, body_size}, last = row_of(&r->kept[0]);
     if (sorted_row_compare(&row, &last) >= 0)
         return S_OK; /* of equal ones the earlier stays */
-    const HRESULT hr = fill(r, &r->kept[0], key, key_size, body, body_size);
+    const HRESULT hr = kept_row_fill(r, &r->kept[0], key, key_size, body, body_size);
     if (SUCCEEDED(hr))
         sift_down(r);
     return hr;
@@ -164,7 +164,8 @@ HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, c
     if (!r->sort && r->count && r->held + key_size + body_size > r->memory)
         hr = move_to_sort(r);
     if (SUCCEEDED(hr))
-        hr = r->sort ? row_sort_add(r->sort, key, key_size, body, body_size) : keep(r, key, key_size, body, body_size);
+        hr = r->sort ? row_sort_add(r->sort, key, key_size, body, body_size)
+                     : rows_keep(r, key, key_size, body, body_size);
     if (SUCCEEDED(hr))
         r->added++;
     return hr;

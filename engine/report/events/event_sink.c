@@ -471,17 +471,17 @@ static HRESULT write_with_subs(struct event_sink *s, struct report_document *to,
     return hr;
 }
 
-static HRESULT add_remark(const struct event_sink *s, struct texts *remarks, char *what)
+static HRESULT add_warning(const struct event_sink *s, struct texts *warnings, char *what)
 {
     char *place = event_table_place(s->table);
-    const HRESULT hr = place && what ? texts_give(remarks, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
+    const HRESULT hr = place && what ? texts_give(warnings, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
     memory_free(place);
     memory_free(what);
     return hr;
 }
 
 HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
-                         struct texts *remarks)
+                         struct texts *warnings)
 {
     s->totals = totals;
     uint64_t omitted = 0, cut = 0;
@@ -502,12 +502,12 @@ HRESULT event_sink_write(struct event_sink *s, const struct report_totals *total
     if (SUCCEEDED(hr) && rows > s->most && s->most != s->table->row_count)
         omitted += rows - s->most;
     if (SUCCEEDED(hr) && omitted)
-        hr = add_remark(s, remarks,
-                        text_format("%llu of its %llu rows are not in the report, which may have no more",
-                                    (unsigned long long)omitted, (unsigned long long)rows));
+        hr = add_warning(s, warnings,
+                         text_format("%llu of its %llu rows are not in the report, which may have no more",
+                                     (unsigned long long)omitted, (unsigned long long)rows));
     if (SUCCEEDED(hr) && cut)
-        hr = add_remark(s, remarks,
-                        text_format("%llu of its rows have more than %d rows below them, of which the first are shown",
-                                    (unsigned long long)cut, EVENT_SUB_ROWS));
+        hr = add_warning(s, warnings,
+                         text_format("%llu of its rows have more than %d rows below them, of which the first are shown",
+                                     (unsigned long long)cut, EVENT_SUB_ROWS));
     return hr;
 }

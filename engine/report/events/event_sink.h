@@ -60,10 +60,10 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
 /* Gives all pairs. `go_on` is asked for each event that is looked at for a partner, as there may be many without one.
-   *left_out: events of one value that were too many for the memory, and pairs past the most. Errors: those of `take`
+   *omitted: events of one value that were too many for the memory, and pairs past the most. Errors: those of `take`
    and `go_on`, and as above. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
-                         uint64_t *left_out);
+                         uint64_t *omitted);
 
 /* ---- groups ----
 
@@ -123,8 +123,8 @@ void event_sink_free(struct event_sink *s); /* NULL is allowed */
 /* Errors: E_OUTOFMEMORY, those of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates are by the totals' seconds. Rows that are left out for want of room, and not by the table's
-   own rowcount, are told in `remarks`. ERROR_CANCELLED's HRESULT when it is stopped. */
+   own rowcount, are told in `warnings`. ERROR_CANCELLED's HRESULT when it is stopped. */
 HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
-                         struct texts *remarks);
+                         struct texts *warnings);
 
 #endif

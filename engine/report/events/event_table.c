@@ -16,13 +16,13 @@ struct source_fields {
     struct event_field fields[EVENT_COLUMNS + 1];
     struct event_fields taking;
     size_t columns[EVENT_COLUMNS + 1]; /* of each field; `count` of the table: the join's value */
-    bool told_missing[EVENT_COLUMNS + 1];
+    bool reported_missing[EVENT_COLUMNS + 1];
 };
 
 struct event_table {
     size_t memory;
     const struct schema_table *table;
-    struct texts *remarks, *notes;
+    struct texts *warnings, *notes;
     struct event_columns columns;
     struct source_fields *sources[EVENT_SOURCES];
     struct event_sink *sink;
@@ -32,7 +32,7 @@ struct event_table {
     struct text_buffer body, before;
     const struct report_totals *totals; /* while it is written */
     unsigned asked;
-    uint64_t undecoded, processor_told, left_out;
+    uint64_t undecoded, omitted;
     char *failed; /* why the table cannot be made, found on the way */
 };
 
@@ -113,9 +113,9 @@ static HRESULT add_to(struct texts *to, const struct event_table *t, char *what)
     return hr;
 }
 
-static HRESULT add_remark(struct event_table *t, char *what)
+static HRESULT add_warning(struct event_table *t, char *what)
 {
-    return add_to(t->remarks, t, what);
+    return add_to(t->warnings, t, what);
 }
 
 static HRESULT add_note(struct event_table *t, char *what)
@@ -123,17 +123,17 @@ static HRESULT add_note(struct event_table *t, char *what)
     return add_to(t->notes, t, what);
 }
 
-static HRESULT tell_missing(struct event_table *t, size_t source, const struct dumped_event *e)
+static HRESULT warn_of_missing_field(struct event_table *t, size_t source, const struct dumped_event *e)
 {
     struct source_fields *s = t->sources[source];
     const size_t at = s->taking.missing;
-    if (!e->schema || at >= s->taking.count || s->told_missing[at] ||
+    if (!e->schema || at >= s->taking.count || s->reported_missing[at] ||
         (s->columns[at] < t->columns.count && t->columns.items[s->columns[at]].source != source))
         return S_OK;
-    s->told_missing[at] = true;
-    return add_remark(t, text_format("field %s: version %u of event %u has no such property", s->fields[at].name,
-                                     (unsigned)e->record->EventHeader.EventDescriptor.Version,
-                                     (unsigned)t->columns.sources[source].said->id));
+    s->reported_missing[at] = true;
+    return add_warning(t, text_format("field %s: version %u of event %u has no such property", s->fields[at].name,
+                                      (unsigned)e->record->EventHeader.EventDescriptor.Version,
+                                      (unsigned)t->columns.sources[source].said->id));
 }
 
 static void note_version(struct event_source *s, const EVENT_RECORD *record)
@@ -173,7 +173,7 @@ static HRESULT take_cells(struct event_table *t, size_t source, const struct dum
         return S_FALSE;
     }
     if (SUCCEEDED(hr))
-        hr = tell_missing(t, source, e);
+        hr = warn_of_missing_field(t, source, e);
     for (size_t i = 0; i < t->columns.count; i++)
         t->cells[i] = (struct event_cell){0};
     for (size_t i = 0; i < s->taking.count && SUCCEEDED(hr); i++)
@@ -298,7 +298,7 @@ static uint64_t kind_of(const struct event_table *t, const EVENT_HEADER *h)
     return t->columns.source_count == 1 ? hash_number(hash, h->EventDescriptor.Task) : hash;
 }
 
-static void measure(struct event_table *t, const struct event_moment *begin, const struct event_moment *end)
+static void transaction_measure(struct event_table *t, const struct event_moment *begin, const struct event_moment *end)
 {
     const double ms = (double)(end->utc - begin->utc) / 10000;
     for (size_t i = 0; i < t->columns.count; i++) {
@@ -368,7 +368,7 @@ static HRESULT take_transaction(struct event_table *t, const struct dumped_event
     if (hr != S_OK || (!named && !body[size - 1]))
         return FAILED(hr) ? hr : S_OK;
     fill_from(t, body);
-    measure(t, &begin, &now);
+    transaction_measure(t, &begin, &now);
     return event_sink_add(t->sink, t->cells);
 }
 
@@ -400,7 +400,7 @@ static HRESULT table_event(void *table, struct report_event *e)
 }
 
 /* Schemas are for more systems than the one that was traced: what it has not is no mistake. */
-static HRESULT tell_sources(struct event_table *t)
+static HRESULT note_sources(struct event_table *t)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < t->columns.source_count && SUCCEEDED(hr); i++) {
@@ -428,7 +428,7 @@ static bool has_events(const struct event_table *t)
     return any;
 }
 
-static HRESULT tell_transactions(struct event_table *t, uint64_t lost)
+static HRESULT note_transactions(struct event_table *t, uint64_t lost)
 {
     const struct event_transaction_counts counts = event_transactions_counts(t->transactions);
     HRESULT hr = S_OK;
@@ -449,7 +449,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     HRESULT hr = S_OK;
     t->totals = totals;
     if (t->join && !t->failed)
-        hr = event_join_pairs(t->join, take_pair, go_on, t, &t->left_out);
+        hr = event_join_pairs(t->join, take_pair, go_on, t, &t->omitted);
     event_join_free(t->join);
     t->join = NULL;
     if (FAILED(hr))
@@ -457,20 +457,20 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     if (t->failed) {
         char *why = t->failed;
         t->failed = NULL;
-        return add_remark(t, why);
+        return add_warning(t, why);
     }
-    hr = tell_sources(t);
+    hr = note_sources(t);
     if (SUCCEEDED(hr) && !has_events(t))
         return S_OK; /* schemas are for more systems than this one: their tables would be empty */
     if (SUCCEEDED(hr) && t->undecoded)
-        hr = add_remark(
+        hr = add_warning(
             t, text_format("%llu events could not be decoded, and are not in it", (unsigned long long)t->undecoded));
-    if (SUCCEEDED(hr) && t->left_out)
-        hr = add_remark(t, text_format("%llu events or pairs of a join are too many, and are not in it",
-                                       (unsigned long long)t->left_out));
+    if (SUCCEEDED(hr) && t->omitted)
+        hr = add_warning(t, text_format("%llu events or pairs of a join are too many, and are not in it",
+                                        (unsigned long long)t->omitted));
     if (SUCCEEDED(hr) && t->transactions)
-        hr = tell_transactions(t, totals->events_lost);
-    return SUCCEEDED(hr) ? event_sink_write(t->sink, totals, to, t->remarks) : hr;
+        hr = note_transactions(t, totals->events_lost);
+    return SUCCEEDED(hr) ? event_sink_write(t->sink, totals, to, t->warnings) : hr;
 }
 
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out)
@@ -483,9 +483,9 @@ HRESULT event_table_create(const struct report_table_make *make, struct report_t
         return E_OUTOFMEMORY;
     t->memory = make->memory;
     t->table = make->table;
-    t->remarks = make->remarks;
+    t->warnings = make->warnings;
     t->notes = make->notes;
-    HRESULT hr = event_columns_make(make->table, &t->columns, make->remarks);
+    HRESULT hr = event_columns_make(make->table, &t->columns, make->warnings);
     if (hr == E_INVALIDARG) { /* costs this table alone */
         t->failed = text_copy(error_text(hr));
         if (!t->failed) {

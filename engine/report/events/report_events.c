@@ -56,7 +56,7 @@ static HRESULT count_tables(const struct report_events *e, size_t *count)
     return S_OK;
 }
 
-static HRESULT create_tables(struct report_events *e, struct texts *remarks, struct texts *notes)
+static HRESULT create_tables(struct report_events *e, struct texts *warnings, struct texts *notes)
 {
     size_t count;
     HRESULT hr = count_tables(e, &count);
@@ -71,7 +71,7 @@ static HRESULT create_tables(struct report_events *e, struct texts *remarks, str
                 continue;
             struct table_of *to = &e->tables[e->count];
             hr = event_table_create(
-                &(struct report_table_make){e->make.schema, section, table, e->make.memory / count, remarks, notes},
+                &(struct report_table_make){e->make.schema, section, table, e->make.memory / count, warnings, notes},
                 &to->table);
             if (FAILED(hr))
                 return hr;
@@ -119,7 +119,7 @@ HRESULT report_events_keep(struct report_events *e)
     return hr;
 }
 
-HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct texts *notes,
+HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out)
 {
     struct report_events *e = memory_zero(1, sizeof *e);
@@ -129,7 +129,7 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
     e->make = *make;
     HRESULT hr = trace_schemas_open(make->known, &e->schemas);
     if (SUCCEEDED(hr))
-        hr = create_tables(e, remarks, notes);
+        hr = create_tables(e, warnings, notes);
     if (SUCCEEDED(hr))
         hr = open_dump(e);
     if (FAILED(hr))
@@ -141,7 +141,7 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
 
 /* ---- reading ---- */
 
-static HRESULT take(void *context, const struct trace_event *event)
+static HRESULT report_events_take(void *context, const struct trace_event *event)
 {
     enum { ASKED_EACH = 256 }; /* events */
     struct report_events *e = context;
@@ -182,7 +182,7 @@ HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
 {
     e->seen = seen;
     e->seen_context = context;
-    HRESULT hr = trace_inputs_read(traces, take, e, take_progress, e);
+    HRESULT hr = trace_inputs_read(traces, report_events_take, e, take_progress, e);
     return SUCCEEDED(hr) ? close_dump(e) : hr;
 }
 

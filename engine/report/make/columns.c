@@ -303,10 +303,10 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
         counter.wildcard = false;
         counter.path = NULL;
         /* An instance whose name does not come through a path whole is taken as it is. */
-        const bool taken_apart = !parts->path && parts->instance;
-        counter.instance = taken_apart ? parts->instance : item;
-        counter.parent = taken_apart ? parts->parent : NULL;
-        counter.index = taken_apart ? parts->index : 0;
+        const bool is_split = !parts->path && parts->instance;
+        counter.instance = is_split ? parts->instance : item;
+        counter.parent = is_split ? parts->parent : NULL;
+        counter.index = is_split ? parts->index : 0;
         hr = find_column(c, &counter, ANY_INPUT, add, column);
     }
     log_counters_free(&names);

@@ -155,7 +155,8 @@ static HRESULT rank_rows(struct row *rows, size_t count)
     return S_OK;
 }
 
-static HRESULT choose(const struct counter_rows *from, unsigned sort, bool ascending, struct row **out, size_t *count)
+static HRESULT rows_select(const struct counter_rows *from, unsigned sort, bool ascending, struct row **out,
+                           size_t *count)
 {
     struct row *rows = memory_zero(from->count + 1, sizeof *rows);
     *out = rows;
@@ -231,23 +232,24 @@ static uint32_t shown_rows(const struct counter_rows *from)
     return from->schema->has_threshold ? from->schema->threshold : SCHEMA_SHOWN_ROWS;
 }
 
-static HRESULT tell_omitted(const struct schema_table *table, const char *name, uint64_t omitted, struct texts *remarks)
+static HRESULT warn_of_omitted(const struct schema_table *table, const char *name, uint64_t omitted,
+                               struct texts *warnings)
 {
     if (!omitted || table->row_count)
         return S_OK; /* nothing is missing, or that was wanted */
     char *text = text_format("table '%.100s': %llu rows are left out, a report has %d of a table and %u MB at most",
                              name, (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
-    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
 }
 
-HRESULT counter_rows_write(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+HRESULT counter_rows_write(const struct counter_rows *from, struct report_document *to, struct texts *warnings)
 {
     const struct schema_table *t = from->table;
     struct report_column_head heads[MOST_COLUMNS];
     struct row *rows;
     size_t count, head_count = 0;
     uint64_t omitted = 0;
-    HRESULT hr = choose(from, t->counters.sort, t->counters.ascending, &rows, &count);
+    HRESULT hr = rows_select(from, t->counters.sort, t->counters.ascending, &rows, &count);
     if (FAILED(hr) || !count) {
         memory_free(rows);
         return hr;
@@ -279,7 +281,7 @@ HRESULT counter_rows_write(const struct counter_rows *from, struct report_docume
         write_row(from, &rows[i], columns, to);
     report_table_end(to, &omitted);
     memory_free(rows);
-    return tell_omitted(t, head.name, omitted, remarks);
+    return warn_of_omitted(t, head.name, omitted, warnings);
 }
 
 /* ---- charts ---- */
@@ -331,13 +333,13 @@ static HRESULT write_chart(const struct counter_rows *from, const struct row *ro
     return hr;
 }
 
-HRESULT counter_rows_chart(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+HRESULT counter_rows_chart(const struct counter_rows *from, struct report_document *to, struct texts *warnings)
 {
     char pattern[SCHEMA_LONGEST_PATTERN];
     struct row *rows;
     size_t count;
-    (void)remarks;
-    HRESULT hr = choose(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
+    (void)warnings;
+    HRESULT hr = rows_select(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
     for (const char *at = from->table->counters.chart; at && SUCCEEDED(hr);) {
         struct row chosen[MOST_CHARTED];
         size_t picked = 0;
@@ -419,12 +421,12 @@ static bool is_charted(const struct counter_rows *from, const struct row *rows, 
     return false;
 }
 
-HRESULT counter_rows_watched(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+HRESULT counter_rows_watched(const struct counter_rows *from, struct report_document *to, struct texts *warnings)
 {
     struct row *rows, *watched = NULL;
     size_t count, left = 0;
-    (void)remarks;
-    HRESULT hr = choose(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
+    (void)warnings;
+    HRESULT hr = rows_select(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
     if (SUCCEEDED(hr))
         watched = memory_alloc((count + 1) * sizeof *watched);
     if (SUCCEEDED(hr) && !watched)

@@ -199,7 +199,7 @@ static bool is_empty(const struct chart_point *p)
     return p->least > p->greatest;
 }
 
-static void join(struct chart_point *to, const struct chart_point *other)
+static void chart_point_merge(struct chart_point *to, const struct chart_point *other)
 {
     if (is_empty(other))
         return;
@@ -216,7 +216,7 @@ static void double_width(struct chart_series *s)
     for (size_t i = 0; i < s->count; i += 2) {
         struct chart_point both = s->points[i];
         if (i + 1 < s->count)
-            join(&both, &s->points[i + 1]);
+            chart_point_merge(&both, &s->points[i + 1]);
         s->points[i / 2] = both;
     }
     s->count = (s->count + 1) / 2;
@@ -234,13 +234,13 @@ static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
 /* Whether no sample can be missing between two: each is early or late by less than a quarter of the interval. */
 static bool are_neighbours(const struct chart_series *s, int64_t utc)
 {
-    const uint64_t apart = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
-    return s->interval > 0 && apart / 3 < ((uint64_t)s->interval + 1) / 2;
+    const uint64_t step = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
+    return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
 /* Where points are shorter than the interval by now, those between neighbours are no gap: they get what the straight
    line between the two has there. */
-static void bridge(struct chart_series *s, size_t to, float value)
+static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;
     const double step = ((double)value - (double)s->latest) / (double)(to - from);
@@ -268,11 +268,11 @@ void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t
     const uint64_t wanted = since / (uint64_t)s->width;
     const size_t at = wanted < CHART_POINTS ? (size_t)wanted : CHART_POINTS - 1;
     if (s->count && at > s->count && are_neighbours(s, utc))
-        bridge(s, at, (float)value);
+        chart_series_interpolate(s, at, (float)value);
     while (s->count <= at)
         s->points[s->count++] = no_value;
     const struct chart_point one = {(float)value, (float)value};
-    join(&s->points[at], &one);
+    chart_point_merge(&s->points[at], &one);
     if (utc >= s->last) {
         s->last = utc;
         s->latest = one.least;

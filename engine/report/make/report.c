@@ -19,7 +19,7 @@ struct making {
     struct report_counters *counters; /* NULL: there is no log */
     struct report_events *events;     /* NULL: there is no trace */
     struct report_totals totals;
-    struct texts *remarks;
+    struct texts *warnings;
     struct texts notes;                      /* what was so when it was recorded: no mistake of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
@@ -135,7 +135,7 @@ static HRESULT create_parts(struct making *m)
     HRESULT hr = S_OK;
     if (make->events_output && !m->inputs.traces.count) {
         char *text = text_format("%s: is not written, there is no trace", make->events_output);
-        hr = text ? texts_give(m->remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_give(m->warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && m->inputs.logs.count)
         hr = report_counters_create(&(struct report_counters_make){make->schema, level, memory / 2}, &m->counters);
@@ -147,7 +147,7 @@ static HRESULT create_parts(struct making *m)
                                                                .known = make->known ? make->known : &nothing,
                                                                .events_output = make->events_output,
                                                                .base = make->base},
-                                  m->remarks, &m->notes, &m->events);
+                                  m->warnings, &m->notes, &m->events);
     }
     return hr;
 }
@@ -221,7 +221,7 @@ static HRESULT write_section(struct making *m, const struct schema_section *s, s
         else if (table->of_events)
             hr = m->events ? report_events_write(m->events, table, &m->totals, d) : S_OK;
         else if (m->counters)
-            hr = report_counters_write(m->counters, table, d, m->remarks);
+            hr = report_counters_write(m->counters, table, d, m->warnings);
     }
     if (SUCCEEDED(hr) && m->counters)
         hr = report_counters_write_charts(m->counters, s, d);
@@ -231,18 +231,18 @@ static HRESULT write_section(struct making *m, const struct schema_section *s, s
 }
 
 /* How the report was made: what its reader must know. */
-static void write_remarks(const struct making *m, struct report_document *d)
+static void write_warnings(const struct making *m, struct report_document *d)
 {
     static const struct report_column_head column = {.name = "remark", .left = true};
     const struct report_table_head head = {
         .name = "remarks", .columns = &column, .column_count = 1, .threshold = SCHEMA_SHOWN_ROWS};
-    if (!m->remarks->count && !m->notes.count)
+    if (!m->warnings->count && !m->notes.count)
         return;
     report_section_begin(d, "howMade", NULL, NULL);
     report_table_begin(d, &head);
-    for (size_t i = 0; i < m->remarks->count + m->notes.count; i++)
+    for (size_t i = 0; i < m->warnings->count + m->notes.count; i++)
         if (report_row_begin(d)) {
-            report_cell(d, i < m->remarks->count ? m->remarks->items[i] : m->notes.items[i - m->remarks->count]);
+            report_cell(d, i < m->warnings->count ? m->warnings->items[i] : m->notes.items[i - m->warnings->count]);
             report_row_end(d);
         }
     report_table_end(d, NULL);
@@ -291,10 +291,10 @@ static HRESULT write_document(struct making *m, struct report_document *d)
     for (size_t i = 0; i < s->section_count && SUCCEEDED(hr); i++)
         hr = write_section(m, &s->sections[i], d);
     for (size_t i = 0; i < m->inputs.documents.count && SUCCEEDED(hr); i++)
-        hr = is_stopped(m) ? cancelled() : report_configuration_write(m->inputs.documents.items[i], d, m->remarks);
+        hr = is_stopped(m) ? cancelled() : report_configuration_write(m->inputs.documents.items[i], d, m->warnings);
     if (FAILED(hr))
         return hr;
-    write_remarks(m, d);
+    write_warnings(m, d);
     write_strings(m, d);
     return report_document_status(d);
 }
@@ -307,13 +307,13 @@ static HRESULT add_all(struct texts *to, const struct texts *from)
     return hr;
 }
 
-static HRESULT tell(struct making *m)
+static HRESULT report_collect_warnings(struct making *m)
 {
-    HRESULT hr = report_inputs_warnings(&m->inputs, m->remarks);
+    HRESULT hr = report_inputs_warnings(&m->inputs, m->warnings);
     if (SUCCEEDED(hr) && m->counters)
         hr = report_counters_totals(m->counters, &m->totals, &m->notes);
     if (SUCCEEDED(hr) && m->totals.valueless)
-        hr = texts_add(m->remarks, REPORT_NO_VALUES);
+        hr = texts_add(m->warnings, REPORT_NO_VALUES);
     if (SUCCEEDED(hr) && m->events) {
         report_events_totals(m->events, &m->totals);
         m->totals.events_lost = m->inputs.traces.events_lost;
@@ -343,11 +343,11 @@ static HRESULT make_it(struct making *m)
 {
     const struct report_schema *s = m->make->schema;
     struct report_document *d = NULL;
-    HRESULT hr = add_all(m->remarks, &s->errors);
+    HRESULT hr = add_all(m->warnings, &s->errors);
     if (SUCCEEDED(hr))
-        hr = add_all(m->remarks, &s->remarks);
+        hr = add_all(m->warnings, &s->warnings);
     if (SUCCEEDED(hr))
-        hr = report_inputs_open(&m->inputs, m->make->inputs, m->remarks);
+        hr = report_inputs_open(&m->inputs, m->make->inputs, m->warnings);
     if (SUCCEEDED(hr) && m->make->ranged)
         hr = report_inputs_limit(&m->inputs, m->make->from, m->make->to);
     if (SUCCEEDED(hr) && !s->table_count && !m->inputs.documents.count)
@@ -358,7 +358,7 @@ static HRESULT make_it(struct making *m)
     if (SUCCEEDED(hr))
         hr = read_all(m);
     if (SUCCEEDED(hr))
-        hr = tell(m);
+        hr = report_collect_warnings(m);
     if (SUCCEEDED(hr))
         hr = report_document_create(m->make->output,
                                     &(struct report_head){.name = s->name ? s->name : "report",
@@ -377,13 +377,13 @@ static HRESULT make_it(struct making *m)
     return error_restore(&why);
 }
 
-HRESULT report_make(const struct report_make *make, struct texts *remarks)
+HRESULT report_make(const struct report_make *make, struct texts *warnings)
 {
     struct making *m = memory_zero(1, sizeof *m);
     if (!m)
         return E_OUTOFMEMORY;
     m->make = make;
-    m->remarks = remarks;
+    m->warnings = warnings;
     HRESULT hr = make_it(m);
     const struct error_kept why = error_keep(hr);
     report_counters_free(m->counters);

@@ -65,7 +65,7 @@ static size_t find_column(const struct report_table *t, const char *name)
     return t->column_count;
 }
 
-static bool guess(const struct report_table *t, const char *const *columns, char *uses)
+static bool key_columns_guess(const struct report_table *t, const char *const *columns, char *uses)
 {
     size_t at[2], count = 0;
     for (; count < 2 && columns[count]; count++) {
@@ -111,7 +111,7 @@ static HRESULT choose_uses(const struct keying *k, const struct report_table *t,
         l->keyed |= l->uses[i] == CELL_KEY;
     }
     for (size_t i = 0; !l->keyed && i < sizeof guesses / sizeof *guesses; i++)
-        l->keyed = guess(t, guesses[i].columns, l->uses);
+        l->keyed = key_columns_guess(t, guesses[i].columns, l->uses);
     return S_OK;
 }
 
@@ -284,7 +284,7 @@ static HRESULT on_fact(void *about, const struct report_data *fact)
 
 /* Reads the file and adds a record for each table and each row. */
 static HRESULT keyed_rows_read(const char *path, unsigned side, const struct report_compare *how, struct row_sort *to,
-                               struct texts *remarks)
+                               struct texts *warnings)
 {
     static const struct report_handlers handlers = {.fact = on_fact, .table_begin = on_table, .row = on_row};
     struct keying *k = memory_zero(1, sizeof *k);
@@ -293,7 +293,7 @@ static HRESULT keyed_rows_read(const char *path, unsigned side, const struct rep
     k->how = how;
     k->side = side;
     k->to = to;
-    HRESULT hr = report_read(path, &handlers, k, remarks);
+    HRESULT hr = report_read(path, &handlers, k, warnings);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++) {
         text_buffer_free(&k->levels[i].path);
         text_buffer_free(&k->levels[i].outer);
@@ -387,7 +387,7 @@ static HRESULT set_place(struct place *p, const struct keyed_row *table)
     return S_OK;
 }
 
-static HRESULT step(struct side *s)
+static HRESULT side_next_row(struct side *s)
 {
     struct sorted_row record;
     HRESULT hr = row_sort_next(s->rows, &record);
@@ -398,7 +398,7 @@ static HRESULT step(struct side *s)
     return s->row.is_table ? set_place(&s->place, &s->row) : S_OK;
 }
 
-static HRESULT tell(struct comparing *c, const struct side *s, struct report_difference *d)
+static HRESULT difference_emit(struct comparing *c, const struct side *s, struct report_difference *d)
 {
     d->section = s->place.section;
     d->table_name = s->place.table;
@@ -413,14 +413,14 @@ static HRESULT tell(struct comparing *c, const struct side *s, struct report_dif
 }
 
 /* What one document alone has. */
-static HRESULT tell_alone(struct comparing *c, const struct side *s, enum report_change_kind kind)
+static HRESULT difference_emit_single(struct comparing *c, const struct side *s, enum report_change_kind kind)
 {
     struct report_difference d = {.kind = kind};
     if (s->row.is_table)
         ++*(kind == REPORT_CAME ? &c->out->tables_came : &c->out->tables_went);
     else
         ++*(kind == REPORT_CAME ? &c->out->came : &c->out->went);
-    return tell(c, s, &d);
+    return difference_emit(c, s, &d);
 }
 
 static const struct keyed_cell *find_cell(const struct keyed_row *row, const char *column, size_t at)
@@ -467,26 +467,26 @@ static HRESULT compare_pair(struct comparing *c)
     }
     c->out->changed++;
     d.changes = c->changes;
-    return tell(c, &c->sides[1], &d);
+    return difference_emit(c, &c->sides[1], &d);
 }
 
-static HRESULT merge(struct comparing *c)
+static HRESULT sides_merge(struct comparing *c)
 {
     struct side *before = &c->sides[0], *after = &c->sides[1];
-    HRESULT hr = step(before);
+    HRESULT hr = side_next_row(before);
     if (SUCCEEDED(hr))
-        hr = step(after);
+        hr = side_next_row(after);
     while (SUCCEEDED(hr) && !(before->ended && after->ended)) {
         const int order = before->ended  ? 1
                           : after->ended ? -1
                                          : sorted_row_compare(&before->row.record, &after->row.record);
-        hr = order < 0   ? tell_alone(c, before, REPORT_WENT)
-             : order > 0 ? tell_alone(c, after, REPORT_CAME)
+        hr = order < 0   ? difference_emit_single(c, before, REPORT_WENT)
+             : order > 0 ? difference_emit_single(c, after, REPORT_CAME)
                          : compare_pair(c);
         if (SUCCEEDED(hr) && order <= 0)
-            hr = step(before);
+            hr = side_next_row(before);
         if (SUCCEEDED(hr) && order >= 0)
-            hr = step(after);
+            hr = side_next_row(after);
     }
     return hr;
 }
@@ -504,12 +504,12 @@ HRESULT report_compare(const char *before, const char *after, const struct repor
     HRESULT hr = S_OK;
     for (unsigned i = 0; i < 2 && SUCCEEDED(hr); i++) {
         c->sides[i].rows = row_sort_create(SORT_MEMORY);
-        hr = c->sides[i].rows ? keyed_rows_read(paths[i], i, how, c->sides[i].rows, &out->remarks[i]) : E_OUTOFMEMORY;
+        hr = c->sides[i].rows ? keyed_rows_read(paths[i], i, how, c->sides[i].rows, &out->warnings[i]) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = row_sort_finish(c->sides[i].rows);
     }
     if (SUCCEEDED(hr))
-        hr = merge(c);
+        hr = sides_merge(c);
     for (unsigned i = 0; i < 2; i++) {
         row_sort_free(c->sides[i].rows);
         memory_free(c->sides[i].place.texts);
@@ -520,6 +520,6 @@ HRESULT report_compare(const char *before, const char *after, const struct repor
 
 void report_compared_free(struct report_compared *c)
 {
-    texts_free(&c->remarks[0]);
-    texts_free(&c->remarks[1]);
+    texts_free(&c->warnings[0]);
+    texts_free(&c->warnings[1]);
 }

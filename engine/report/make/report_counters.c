@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-    MOST_GAPS = 64,      /* of a log that are looked at: the longest */
-    TOLD_GAPS = 5,       /* of a log that are told one by one */
-    COLUMN_BYTES = 640,  /* about, of a column with its names and values */
-    MOST_CHARTED = 1024, /* series that have points */
-    MOST_WATCHED = 4096, /* and such as a warning may need; 2 KB each */
+    MOST_GAPS = 64,        /* of a log that are looked at: the longest */
+    MOST_GAP_WARNINGS = 5, /* of a log that are told one by one */
+    COLUMN_BYTES = 640,    /* about, of a column with its names and values */
+    MOST_CHARTED = 1024,   /* series that have points */
+    MOST_WATCHED = 4096,   /* and such as a warning may need; 2 KB each */
 };
 
 struct gap {
@@ -242,25 +242,25 @@ HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, boo
 
 /* ---- what there is to tell ---- */
 
-static HRESULT tell_gaps(struct report_counters *c, size_t log, uint64_t *gaps, struct texts *remarks)
+static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gaps, struct texts *warnings)
 {
     struct rhythm *r = &c->rhythms[log];
     const int64_t interval = sample_distances_middle(&r->distances);
-    size_t told = 0;
+    size_t reported = 0;
     HRESULT hr = S_OK;
     for (size_t i = 0; i < r->gap_count && SUCCEEDED(hr); i++) {
         const struct gap *gap = &r->longest[i];
         if (interval > INT64_MAX / 2 || gap->length <= 2 * interval)
             continue;
         ++*gaps;
-        if (told++ >= TOLD_GAPS)
+        if (reported++ >= MOST_GAP_WARNINGS)
             continue;
         struct text_buffer b = {0};
         text_buffer_format(&b, "%s: no sample for %.3f s from ", c->log_names[log], (double)gap->length / 1e7);
         report_add_time(&b, gap->from, c->bias_minutes);
         text_buffer_add(&b, " on");
         char *text = text_buffer_take(&b);
-        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
     }
     return hr;
 }
@@ -277,7 +277,7 @@ static bool has_no_value(const struct report_counters *c)
     return wanted;
 }
 
-HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *remarks)
+HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings)
 {
     HRESULT hr = S_OK;
     totals->samples = c->samples;
@@ -286,11 +286,11 @@ HRESULT report_counters_totals(struct report_counters *c, struct report_totals *
     totals->gaps = 0;
     totals->valueless = has_no_value(c);
     for (size_t i = 0; i < c->log_count && SUCCEEDED(hr); i++)
-        hr = tell_gaps(c, i, &totals->gaps, remarks);
+        hr = warn_of_gaps(c, i, &totals->gaps, warnings);
     if (SUCCEEDED(hr) && c->columns.refused)
-        hr = texts_add(remarks, "some counters are left out: there are more than the memory of a report holds");
+        hr = texts_add(warnings, "some counters are left out: there are more than the memory of a report holds");
     if (SUCCEEDED(hr) && c->exhausted)
-        hr = texts_add(remarks, "some percentiles are left out: there are more than the memory of a report holds");
+        hr = texts_add(warnings, "some percentiles are left out: there are more than the memory of a report holds");
     return hr;
 }
 
@@ -309,11 +309,11 @@ static struct counter_rows rows_of(struct report_counters *c, const struct schem
 /* Calls for a table's object, or for each object that a table of any has, in the order of the logs. */
 static HRESULT each_object(struct report_counters *c, const struct schema_table *table, struct report_document *to,
                            HRESULT (*write)(const struct counter_rows *, struct report_document *, struct texts *),
-                           struct texts *remarks)
+                           struct texts *warnings)
 {
     struct counter_rows rows = rows_of(c, table, NULL);
     if (strcmp(table->counters.object, "*") != 0)
-        return write(&rows, to, remarks);
+        return write(&rows, to, warnings);
     HRESULT hr = S_OK;
     const char *last = NULL;
     struct texts done = {0};
@@ -330,16 +330,16 @@ static HRESULT each_object(struct report_counters *c, const struct schema_table 
         hr = texts_add(&done, object);
         rows.object = object;
         if (SUCCEEDED(hr))
-            hr = write(&rows, to, remarks);
+            hr = write(&rows, to, warnings);
     }
     texts_free(&done);
     return hr;
 }
 
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,
-                              struct texts *remarks)
+                              struct texts *warnings)
 {
-    return is_wanted(c, table) ? each_object(c, table, to, counter_rows_write, remarks) : S_OK;
+    return is_wanted(c, table) ? each_object(c, table, to, counter_rows_write, warnings) : S_OK;
 }
 
 HRESULT report_counters_write_charts(struct report_counters *c, const struct schema_section *section,

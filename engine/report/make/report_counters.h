@@ -73,12 +73,12 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
    `seen` is called behind each sample; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
-/* Samples, their times, and gaps; adds what a user must know to `remarks`: where a log has gaps, how many resets of
+/* Samples, their times, and gaps; adds what a user must know to `warnings`: where a log has gaps, how many resets of
    counters there were, what was left out for want of memory. */
-HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *remarks);
+HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings);
 /* Writes a table; one of the object "*" is several, and one without a row is none. */
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,
-                              struct texts *remarks);
+                              struct texts *warnings);
 /* The charts that go with the tables of a section. */
 HRESULT report_counters_write_charts(struct report_counters *c, const struct schema_section *section,
                                      struct report_document *to);
@@ -109,12 +109,12 @@ struct counter_rows {
     size_t count;
 };
 /* Nothing is written where no series had a value. */
-HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 /* For each of the table's patterns the series with the greatest means, at most 8; _Total is one of them. */
-HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 #define COUNTER_MOST_WATCHED 40 /* series of a watched counter's chart */
 /* A chart of each counter that the table watches, where its own charts have not all series of it: of the means the 8
    greatest and the 8 least, the 8 highest peaks, the 8 greatest growths, and _Total. */
-HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 
 #endif

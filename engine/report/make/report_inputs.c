@@ -54,45 +54,45 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
 /* ---- opened ---- */
 
 /* S_OK: it is told and the others go on. */
-static HRESULT pass_over(HRESULT why, struct texts *remarks)
+static HRESULT skip_input(HRESULT why, struct texts *warnings)
 {
     if (why == E_OUTOFMEMORY)
         return why;
     char *text = text_format("%s; it is left out", error_text(why));
-    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
 }
 
-static HRESULT look_at_trace(struct report_inputs *in, const char *path, struct texts *traces, struct texts *remarks)
+static HRESULT add_trace(struct report_inputs *in, const char *path, struct texts *traces, struct texts *warnings)
 {
     struct etl_reader *reader;
     HRESULT hr = etl_reader_open(path, NULL, NULL, &reader);
     if (FAILED(hr))
-        return pass_over(hr, remarks);
+        return skip_input(hr, warnings);
     in->buffers_lost += etl_reader_log(reader)->buffers_lost;
     etl_reader_close(reader);
     return texts_add(traces, path);
 }
 
-static HRESULT open_log(struct report_inputs *in, const char *path, struct texts *remarks)
+static HRESULT open_log(struct report_inputs *in, const char *path, struct texts *warnings)
 {
     char *copy = text_copy(path);
     const struct texts one = {.count = 1, .items = &copy};
     HRESULT hr = copy ? inputs_open(&in->logs, &one) : E_OUTOFMEMORY;
     memory_free(copy);
-    return FAILED(hr) ? pass_over(hr, remarks) : S_OK;
+    return FAILED(hr) ? skip_input(hr, warnings) : S_OK;
 }
 
-static HRESULT open_one(struct report_inputs *in, const char *path, struct texts *traces, struct texts *remarks)
+static HRESULT open_one(struct report_inputs *in, const char *path, struct texts *traces, struct texts *warnings)
 {
     const char *extension = path_extension(path);
     if (text_equal_nocase(extension, ETL_EXTENSION))
-        return look_at_trace(in, path, traces, remarks);
+        return add_trace(in, path, traces, warnings);
     if (!text_equal_nocase(extension, ".xml"))
-        return open_log(in, path, remarks);
+        return open_log(in, path, warnings);
     HRESULT hr = report_configuration_is(path, &in->computer);
     if (hr == S_OK)
         return texts_add(&in->documents, path);
-    return FAILED(hr) ? hr : pass_over(error_set(E_INVALIDARG, "%s: is no configuration document", path), remarks);
+    return FAILED(hr) ? hr : skip_input(error_set(E_INVALIDARG, "%s: is no configuration document", path), warnings);
 }
 
 static HRESULT find_computer(struct report_inputs *in)
@@ -107,12 +107,12 @@ static HRESULT find_computer(struct report_inputs *in)
     return S_OK;
 }
 
-HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *remarks)
+HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings)
 {
     struct texts all = {0}, traces = {0};
     HRESULT hr = input_paths(paths, &all);
     for (size_t i = 0; i < all.count && SUCCEEDED(hr); i++)
-        hr = open_one(in, all.items[i], &traces, remarks);
+        hr = open_one(in, all.items[i], &traces, warnings);
     if (SUCCEEDED(hr) && traces.count)
         hr = trace_inputs_open(&in->traces, &traces);
     if (SUCCEEDED(hr) && in->logs.count)
@@ -123,7 +123,7 @@ HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, 
     texts_free(&traces);
     if (SUCCEEDED(hr) && !in->logs.count && !in->traces.count && !in->documents.count)
         hr = error_set(REPORT_NO_DATA, "there is nothing that a report could be made of%s%s",
-                       remarks->count ? ": " : "", remarks->count ? remarks->items[0] : "");
+                       warnings->count ? ": " : "", warnings->count ? warnings->items[0] : "");
     return hr;
 }
 
@@ -132,18 +132,18 @@ HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to)
     return in->logs.count ? inputs_limit(&in->logs, from, to) : S_OK;
 }
 
-HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *remarks)
+HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *warnings)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < in->logs.count + in->traces.count && SUCCEEDED(hr); i++) {
         const bool log = i < in->logs.count;
         const size_t at = log ? i : i - in->logs.count;
-        const struct texts *told =
-            log ? log_reader_warnings(in->logs.items[at].reader) : &in->traces.items[at].warnings;
-        for (size_t k = 0; k < told->count && SUCCEEDED(hr); k++) {
+        const struct texts *found =
+            log ? log_reader_warnings(in->logs.items[at].reader) : &in->traces.items[at].remarks;
+        for (size_t k = 0; k < found->count && SUCCEEDED(hr); k++) {
             char *text =
-                text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, told->items[k]);
-            hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+                text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, found->items[k]);
+            hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
         }
     }
     return hr;
@@ -164,30 +164,30 @@ void report_inputs_close(struct report_inputs *in)
 
 /* ---- is it one ---- */
 
-struct look {
+struct configuration_check {
     bool is_one, begun;
     char **computer;
 };
 
-static HRESULT look_at_begin(void *about, const struct report_attribute *attributes, size_t count)
+static HRESULT check_begin(void *about, const struct report_attribute *attributes, size_t count)
 {
-    struct look *l = about;
+    struct configuration_check *l = about;
     const char *name = report_attribute(attributes, count, "name");
     l->begun = true;
     l->is_one = name && !strcmp(name, CONFIGURATION_NAME);
     return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED); /* enough is known */
 }
 
-static HRESULT look_at_fact(void *about, const struct report_data *fact)
+static HRESULT check_fact(void *about, const struct report_data *fact)
 {
-    struct look *l = about;
+    struct configuration_check *l = about;
     if (strcmp(fact->name, "computer") != 0 || *l->computer)
         return S_OK;
     *l->computer = text_copy(fact->text);
     return *l->computer ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT look_at_section(void *about, const struct report_section *section)
+static HRESULT check_section(void *about, const struct report_section *section)
 {
     (void)about;
     (void)section;
@@ -197,11 +197,11 @@ static HRESULT look_at_section(void *about, const struct report_section *section
 HRESULT report_configuration_is(const char *path, char **computer)
 {
     static const struct report_handlers handlers = {
-        .begin = look_at_begin, .fact = look_at_fact, .section_begin = look_at_section};
-    struct look l = {.computer = computer};
-    struct texts remarks = {0};
-    const HRESULT hr = report_read(path, &handlers, &l, &remarks);
-    texts_free(&remarks);
+        .begin = check_begin, .fact = check_fact, .section_begin = check_section};
+    struct configuration_check l = {.computer = computer};
+    struct texts warnings = {0};
+    const HRESULT hr = report_read(path, &handlers, &l, &warnings);
+    texts_free(&warnings);
     if (hr == E_OUTOFMEMORY)
         return hr;
     return l.is_one ? S_OK : S_FALSE;
@@ -331,7 +331,7 @@ static HRESULT copy_table_end(void *about, const struct report_table *t)
     return S_OK;
 }
 
-HRESULT report_configuration_write(const char *path, struct report_document *to, struct texts *remarks)
+HRESULT report_configuration_write(const char *path, struct report_document *to, struct texts *warnings)
 {
     static const struct report_handlers handlers = {.section_begin = copy_section,
                                                     .section_end = copy_section_end,
@@ -340,21 +340,21 @@ HRESULT report_configuration_write(const char *path, struct report_document *to,
                                                     .row = copy_row,
                                                     .row_end = copy_row_end};
     struct copying *c = memory_zero(1, sizeof *c);
-    struct texts told = {0};
+    struct texts found = {0};
     if (!c)
         return E_OUTOFMEMORY;
     c->to = to;
-    HRESULT hr = report_read(path, &handlers, c, &told);
-    for (size_t i = 0; i < told.count && SUCCEEDED(hr); i++) {
-        char *text = text_format("%s: %s", path, told.items[i]);
-        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    HRESULT hr = report_read(path, &handlers, c, &found);
+    for (size_t i = 0; i < found.count && SUCCEEDED(hr); i++) {
+        char *text = text_format("%s: %s", path, found.items[i]);
+        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && c->omitted) {
         char *text = text_format("%s: %llu rows are left out, a report has %d of a table and %u MB at most", path,
                                  (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
-        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
     }
-    texts_free(&told);
+    texts_free(&found);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++)
         memory_free(c->tables[i].columns);
     memory_free(c->section);

@@ -176,7 +176,7 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 
 #define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
 #define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */
-#define MOST_REMARKS   32
+#define MOST_WARNINGS  32
 #define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* within one another; those that are passed over are not kept */
 
 struct open_table {
@@ -189,7 +189,7 @@ struct open_table {
 struct reader {
     const struct report_handlers *handlers;
     void *about;
-    struct texts *remarks;
+    struct texts *warnings;
     struct text_rows rows;
     struct xml_memory *memory;
     xmlParserCtxtPtr context;
@@ -214,15 +214,15 @@ static unsigned line_now(const struct reader *r)
     return r->context && r->context->input ? (unsigned)r->context->input->line : 0;
 }
 
-static HRESULT add_remark(struct reader *r, char *remark)
+static HRESULT add_warning(struct reader *r, char *warning)
 {
-    if (r->remarks->count < MOST_REMARKS)
-        return texts_give(r->remarks, remark);
-    memory_free(remark);
+    if (r->warnings->count < MOST_WARNINGS)
+        return texts_give(r->warnings, warning);
+    memory_free(warning);
     return S_OK;
 }
 
-static void fail(struct reader *r, HRESULT hr)
+static void reader_fail(struct reader *r, HRESULT hr)
 {
     if (FAILED(hr) && SUCCEEDED(r->failed)) {
         r->failed = hr;
@@ -288,8 +288,8 @@ static HRESULT begin_report(struct reader *r, const struct sax_attributes *a)
     const struct report_data *d = r->single.items;
     const char *complete = report_attribute(d->attributes, d->attribute_count, "complete");
     if (complete && !strcmp(complete, "0")) {
-        char *remark = text_copy("the collection was ended before it had all");
-        hr = remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+        char *warning = text_copy("the collection was ended before it had all");
+        hr = warning ? add_warning(r, warning) : E_OUTOFMEMORY;
     }
     struct report_attribute *all = SUCCEEDED(hr) ? memory_zero(d->attribute_count + 1, sizeof *all) : NULL;
     if (!all)
@@ -318,7 +318,7 @@ static struct open_table *this_table(struct reader *r)
 }
 
 /* The handler is told of a table when its columns are known. */
-static HRESULT tell_table(struct reader *r)
+static HRESULT give_table(struct reader *r)
 {
     struct open_table *t = this_table(r);
     if (t->begun)
@@ -330,7 +330,7 @@ static HRESULT tell_table(struct reader *r)
     return SUCCEEDED(hr) ? CALL(r, table_begin, &t->given) : hr;
 }
 
-static HRESULT tell_row(struct reader *r, bool footer)
+static HRESULT give_row(struct reader *r, bool footer)
 {
     HRESULT hr = r->row_given ? S_FALSE : data_list_give(&r->row);
     if (hr != S_OK)
@@ -353,7 +353,7 @@ static HRESULT begin_table(struct reader *r, const struct sax_attributes *a)
         return error_set(OPENPLA_E_MALFORMED_XML, "line %u: tables are nested deeper than %d", line_now(r),
                          REPORT_MAX_TABLES);
     if (r->table_count)
-        hr = tell_row(r, false);
+        hr = give_row(r, false);
     struct open_table *t = &r->tables[r->table_count];
     if (SUCCEEDED(hr))
         hr = add_element(&t->own, a);
@@ -376,7 +376,7 @@ static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
     data_list_clear(&r->row);
     r->row_given = false;
     HRESULT hr = add_element(&r->item, a);
-    return SUCCEEDED(hr) ? tell_table(r) : hr;
+    return SUCCEEDED(hr) ? give_table(r) : hr;
 }
 
 /* A cell that follows the tables of its row would come too late. */
@@ -435,12 +435,12 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
 }
 
 /* An element that is not of the form: it and what is in it. */
-static HRESULT pass_over(struct reader *r, const char *element)
+static HRESULT skip_element(struct reader *r, const char *element)
 {
     r->skipped = 1;
-    char *remark = text_format("line %u: a %.64s in a %s is passed over", line_now(r), element,
-                               form_types[r->open[r->depth - 1]].name);
-    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    char *warning = text_format("line %u: a %.64s in a %s is passed over", line_now(r), element,
+                                form_types[r->open[r->depth - 1]].name);
+    return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
 
 static HRESULT begin_element(struct reader *r, const char *element, const struct sax_attributes *a)
@@ -457,7 +457,7 @@ static HRESULT begin_element(struct reader *r, const char *element, const struct
     if (r->depth) {
         const struct form_child *child = form_find_child(r->open[r->depth - 1], element);
         if (!child)
-            return pass_over(r, element);
+            return skip_element(r, element);
         type = child->type;
     } else if (strcmp(element, "Report") != 0) {
         return error_set(OPENPLA_E_MALFORMED_XML, "line %u: the root element is '%.100s', not 'Report'", line_now(r),
@@ -478,9 +478,9 @@ static void on_begin(void *about, const xmlChar *name, const xmlChar *prefix, co
         return;
     r->excess = xml_excess_of(r->context);
     if (r->excess != XML_NO_EXCESS)
-        fail(r, xml_bounds_error(r->excess, (int)line_now(r)));
+        reader_fail(r, xml_bounds_error(r->excess, (int)line_now(r)));
     else
-        fail(r, begin_element(r, (const char *)name, &(struct sax_attributes){attributes, attribute_count}));
+        reader_fail(r, begin_element(r, (const char *)name, &(struct sax_attributes){attributes, attribute_count}));
 }
 
 /* ---- texts and ends ---- */
@@ -493,9 +493,9 @@ static HRESULT stray_text(struct reader *r, const char *text, size_t length)
         i++;
     if (i == length || !r->depth || form_types[r->open[r->depth - 1]].holds_text)
         return S_OK;
-    char *remark =
+    char *warning =
         text_format("line %u: text in a %s is passed over", line_now(r), form_types[r->open[r->depth - 1]].name);
-    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
 
 static void on_text(void *about, const xmlChar *text, int length)
@@ -504,15 +504,15 @@ static void on_text(void *about, const xmlChar *text, int length)
     if (r->skipped || r->ending || FAILED(r->failed))
         return;
     if (!r->filled) {
-        fail(r, stray_text(r, (const char *)text, (size_t)length));
+        reader_fail(r, stray_text(r, (const char *)text, (size_t)length));
         return;
     }
     data_list_text(r->filled, (const char *)text, (size_t)length);
     if (r->filled->texts.failed)
-        fail(r, E_OUTOFMEMORY);
+        reader_fail(r, E_OUTOFMEMORY);
     else if (r->filled->texts.length > LARGEST_ROW)
-        fail(r,
-             error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row of more than %u MB", line_now(r), LARGEST_ROW >> 20));
+        reader_fail(
+            r, error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row of more than %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
 /* Whether the last of the list is named as one before it. As long as they stand in the order of the columns, of which
@@ -543,10 +543,10 @@ static HRESULT end_data(struct reader *r, const struct data_list *order)
     /* Warnings may say several ways out (MS-PLA 2.2.8). */
     if ((order && !strcmp(this_table(r)->given.name, "warning")) || !is_second(l, order))
         return S_OK;
-    char *remark =
+    char *warning =
         text_format("line %u: a second Data '%.64s' is passed over", line_now(r), data_list_name(l, l->count - 1));
     data_list_drop_last(l);
-    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
 
 static HRESULT end_single(struct reader *r, enum form_type type)
@@ -563,14 +563,14 @@ static HRESULT end_single(struct reader *r, enum form_type type)
 
 static HRESULT end_row(struct reader *r, bool footer)
 {
-    HRESULT hr = tell_row(r, footer);
+    HRESULT hr = give_row(r, footer);
     r->row_given = false;
     return SUCCEEDED(hr) ? CALL(r, row_end, &this_table(r)->given) : hr;
 }
 
 static HRESULT end_table(struct reader *r)
 {
-    HRESULT hr = tell_table(r);
+    HRESULT hr = give_table(r);
     if (SUCCEEDED(hr))
         hr = CALL(r, table_end, &this_table(r)->given);
     r->table_count--;
@@ -586,7 +586,7 @@ static HRESULT end_of(struct reader *r, enum form_type type)
     case FORM_Table:
         return end_table(r);
     case FORM_Columns:
-        return tell_table(r);
+        return give_table(r);
     case FORM_Column:
         return end_data(r, NULL);
     case FORM_Item:
@@ -616,7 +616,7 @@ static void on_end(void *about, const xmlChar *name, const xmlChar *prefix, cons
     else if (r->within)
         r->within--;
     else
-        fail(r, end_of(r, r->open[--r->depth]));
+        reader_fail(r, end_of(r, r->open[--r->depth]));
 }
 
 /* ---- the file ---- */
@@ -662,7 +662,7 @@ static HRESULT end_all(struct reader *r)
     return hr;
 }
 
-static HRESULT damaged(struct reader *r, bool at_end)
+static HRESULT reader_report_malformed(struct reader *r, bool at_end)
 {
     const xmlError *e = &r->context->lastError;
     const size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
@@ -671,21 +671,21 @@ static HRESULT damaged(struct reader *r, bool at_end)
                          e->message ? e->message : "");
     if (!r->begun)
         return error_set(OPENPLA_E_MALFORMED_XML, "there is no XML in it");
-    char *remark = at_end ? text_format("line %u: the file ends here; what was whole before is read", line_now(r))
-                          : text_format("line %d: not well-formed: %.*s; what follows is not read", e->line, (int)n,
-                                        e->message ? e->message : "");
-    HRESULT hr = remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    char *warning = at_end ? text_format("line %u: the file ends here; what was whole before is read", line_now(r))
+                           : text_format("line %d: not well-formed: %.*s; what follows is not read", e->line, (int)n,
+                                         e->message ? e->message : "");
+    HRESULT hr = warning ? add_warning(r, warning) : E_OUTOFMEMORY;
     return SUCCEEDED(hr) ? end_all(r) : hr;
 }
 
-static HRESULT parse(struct reader *r, bool *ended)
+static HRESULT reader_parse(struct reader *r, bool *ended)
 {
     const bool last = r->ending = r->part_size == 0;
     HRESULT hr = xml_memory_use(r->memory, parse_part, r);
     if (FAILED(hr) || FAILED(r->failed))
         return FAILED(hr) ? hr : r->failed;
     *ended = last || !r->context->wellFormed;
-    return *ended && (!r->context->wellFormed || r->depth) ? damaged(r, last) : S_OK;
+    return *ended && (!r->context->wellFormed || r->depth) ? reader_report_malformed(r, last) : S_OK;
 }
 
 static HRESULT read_parts(struct reader *r)
@@ -700,7 +700,7 @@ static HRESULT read_parts(struct reader *r)
         if (SUCCEEDED(hr))
             hr = xml_scan(&scan, r->part, r->part_size);
         if (SUCCEEDED(hr))
-            hr = parse(r, &ended);
+            hr = reader_parse(r, &ended);
     }
     return hr;
 }
@@ -721,14 +721,14 @@ static HRESULT read_file(struct reader *r, const char *path)
     return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;
 }
 
-HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *remarks)
+HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings)
 {
     struct reader *r = memory_zero(1, sizeof *r);
     if (!r)
         return E_OUTOFMEMORY;
     r->handlers = handlers;
     r->about = about;
-    r->remarks = remarks;
+    r->warnings = warnings;
     HRESULT hr = read_file(r, path);
     data_list_free(&r->section);
     data_list_free(&r->item);

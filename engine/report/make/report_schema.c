@@ -23,7 +23,7 @@ HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *valu
     return hr;
 }
 
-static HRESULT note(struct texts *to, char *text)
+static HRESULT schema_keep_message(struct texts *to, char *text)
 {
     if (!text)
         return E_OUTOFMEMORY;
@@ -45,7 +45,7 @@ static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
     if (r->table)
         text_buffer_format(&b, "table '%.100s': ", r->table);
     text_buffer_add(&b, error_text(hr));
-    return note(&r->s->errors, text_buffer_take(&b));
+    return schema_keep_message(&r->s->errors, text_buffer_take(&b));
 }
 
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...)
@@ -55,8 +55,8 @@ HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return note(&r->s->remarks,
-                text_format("%s: line %ld: %.60s: %s", r->file, xmlGetLineNo(node), (const char *)node->name, what));
+    return schema_keep_message(&r->s->warnings, text_format("%s: line %ld: %.60s: %s", r->file, xmlGetLineNo(node),
+                                                            (const char *)node->name, what));
 }
 
 /* Makes the text the schema's. */
@@ -111,14 +111,14 @@ xmlNodePtr schema_element_from(xmlNodePtr node, const char *name)
     return xml_grammar_element(&schema_grammar, node, name);
 }
 
-static HRESULT remark(void *context, xmlNodePtr node, const char *what)
+static HRESULT schema_grammar_warning(void *context, xmlNodePtr node, const char *what)
 {
     return schema_add_warning(context, node, "%s", what);
 }
 
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
 {
-    const struct xml_checking checking = {&schema_grammar, r->document, SCHEMA_INVALID, remark, r};
+    const struct xml_checking checking = {&schema_grammar, r->document, SCHEMA_INVALID, schema_grammar_warning, r};
     return xml_grammar_check(&checking, e, type);
 }
 
@@ -381,7 +381,7 @@ const char *report_schema_string(const struct report_schema *s, const char *id, 
 /* ---- imports ---- */
 
 /* A damaged file costs what it would have brought. */
-static HRESULT import(struct schema_reading *r, xmlNodePtr e, schema_loader *load, unsigned depth)
+static HRESULT schema_import_file(struct schema_reading *r, xmlNodePtr e, schema_loader *load, unsigned depth)
 {
     const char *name = NULL;
     struct schema_file file = {0};
@@ -427,7 +427,7 @@ static HRESULT read_parts(struct schema_reading *r, xmlNodePtr root, schema_load
     for (xmlNodePtr e = schema_element_from(root->children, NULL); e && SUCCEEDED(hr);
          e = schema_element_from(e->next, NULL)) {
         if (!strcmp((const char *)e->name, "Import"))
-            hr = import(r, e, load, depth);
+            hr = schema_import_file(r, e, load, depth);
         else if (!strcmp((const char *)e->name, "Sections"))
             hr = read_sections(r, e);
         else if (!strcmp((const char *)e->name, "StringTable"))
@@ -551,7 +551,7 @@ void report_schema_free(struct report_schema *s)
     memory_free(s->strings);
     texts_free(&s->files);
     texts_free(&s->errors);
-    texts_free(&s->remarks);
+    texts_free(&s->warnings);
     texts_free(&s->owned);
     *s = (struct report_schema){0};
 }

@@ -32,9 +32,9 @@ struct report_table_make {
     const struct report_schema *schema;
     const struct schema_section *section;
     const struct schema_table *table;
-    size_t memory;         /* bytes that the table may keep; what is more goes to a file in disk */
-    struct texts *remarks; /* of the report: what is wrong with the table, or not in it */
-    struct texts *notes;   /* of the report: what the traces have not, which is no mistake of the schema */
+    size_t memory;          /* bytes that the table may keep; what is more goes to a file in disk */
+    struct texts *warnings; /* of the report: what is wrong with the table, or not in it */
+    struct texts *notes;    /* of the report: what the traces have not, which is no mistake of the schema */
 };
 
 /* An event of the pass. What is known of it is looked up when the first table wants it. */
@@ -84,8 +84,8 @@ struct report_events_make {
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
     const char *base;          /* of it, as report_document.h has it */
 };
-/* `remarks` and `notes` get what report_tables.h says, until the end. */
-HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct texts *notes,
+/* `warnings` and `notes` get what report_tables.h says, until the end. */
+HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
 /* `seen` is told the bytes that are read, often; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,

@@ -183,7 +183,7 @@ static size_t block_of(const struct row_sort *s)
 }
 
 /* `size` bytes of a run from `begin` on are in its buffer. */
-static HRESULT fill(struct row_sort *s, struct run *r, size_t size)
+static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
 {
     if (r->filled - r->begin >= size)
         return S_OK;
@@ -207,17 +207,17 @@ static HRESULT fill(struct row_sort *s, struct run *r, size_t size)
 }
 
 /* The run's next record; S_FALSE: there is none. */
-static HRESULT advance(struct row_sort *s, struct run *r)
+static HRESULT run_next_record(struct row_sort *s, struct run *r)
 {
     struct head head;
     if (r->begin == r->filled && r->at == r->end)
         return S_FALSE;
-    HRESULT hr = fill(s, r, sizeof head);
+    HRESULT hr = run_fill(s, r, sizeof head);
     if (FAILED(hr))
         return hr;
     memcpy(&head, r->buffer + r->begin, sizeof head);
     const size_t size = sizeof head + head.key_size + head.body_size;
-    hr = fill(s, r, size);
+    hr = run_fill(s, r, size);
     if (FAILED(hr))
         return hr;
     r->row = row_at(r->buffer + r->begin);
@@ -268,7 +268,7 @@ HRESULT row_sort_finish(struct row_sort *s)
     s->records = NULL;
     s->capacity = 0;
     for (size_t i = 0; i < s->run_count && SUCCEEDED(hr); i++) {
-        hr = advance(s, &s->runs[i]);
+        hr = run_next_record(s, &s->runs[i]);
         if (hr == S_OK) {
             s->heap[s->heap_count++] = i;
             sift_up(s, s->heap_count - 1);
@@ -286,7 +286,7 @@ HRESULT row_sort_next(struct row_sort *s, struct sorted_row *out)
         return S_OK;
     }
     if (s->started) {
-        HRESULT hr = advance(s, &s->runs[s->heap[0]]);
+        HRESULT hr = run_next_record(s, &s->runs[s->heap[0]]);
         if (FAILED(hr))
             return hr;
         if (hr == S_FALSE)

@@ -32,12 +32,12 @@ static HRESULT cancelled(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_CANCELLED) ? error_set(hr, "the page was stopped; there is no new one") : hr;
 }
 
-static HRESULT transform_share(struct making *m, size_t cells, struct texts *remarks)
+static HRESULT transform_share(struct making *m, size_t cells, struct texts *notes)
 {
     const struct page_make *make = m->make;
     struct text_buffer document = {0};
     HRESULT hr =
-        page_document_make(make->report, &(struct page_bounds){cells, make->stop, make->context}, &document, remarks);
+        page_document_make(make->report, &(struct page_bounds){cells, make->stop, make->context}, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
     if (SUCCEEDED(hr) && document.length <= 2 * PAGE_MOST_BYTES) /* else the page is too large, too */
@@ -49,11 +49,11 @@ static HRESULT transform_share(struct making *m, size_t cells, struct texts *rem
 }
 
 /* Rows have a usual size; where they are larger, as when all of them are paths, there are fewer of them. */
-static HRESULT transform(struct making *m, struct texts *remarks)
+static HRESULT page_fit_size(struct making *m, struct texts *notes)
 {
     struct texts again = {0};
     size_t cells = MOST_CELLS;
-    HRESULT hr = transform_share(m, cells, remarks);
+    HRESULT hr = transform_share(m, cells, notes);
     while (SUCCEEDED(hr) && m->size > PAGE_MOST_BYTES && cells) {
         memory_free(m->page);
         m->page = NULL;
@@ -108,10 +108,10 @@ static HRESULT write_page(const struct making *m)
     return hr;
 }
 
-HRESULT page_make(const struct page_make *make, struct texts *remarks)
+HRESULT page_make(const struct page_make *make, struct texts *notes)
 {
     struct making m = {.make = make};
-    HRESULT hr = make->sheet && !make->picture ? transform_by_own(&m) : transform(&m, remarks);
+    HRESULT hr = make->sheet && !make->picture ? transform_by_own(&m) : page_fit_size(&m, notes);
     if (SUCCEEDED(hr))
         hr = write_page(&m);
     const struct error_kept why = error_keep(cancelled(hr));
@@ -132,7 +132,7 @@ struct complaint {
 };
 static _Thread_local struct complaint *complaining;
 
-static void complain(const char *text)
+static void xslt_keep_complaint(const char *text)
 {
     struct complaint *c = complaining;
     for (; c && *text && c->length + 1 < sizeof c->text; text++)
@@ -153,7 +153,7 @@ static void on_error(void *context, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    complain(text);
+    xslt_keep_complaint(text);
 }
 
 #if LIBXML_VERSION >= 21200
@@ -163,13 +163,13 @@ static void on_structured(void *context, xmlErrorPtr e)
 #endif
 {
     (void)context;
-    complain(e && e->message ? e->message : "");
+    xslt_keep_complaint(e && e->message ? e->message : "");
 }
 
 static xmlDocPtr load_nothing(const xmlChar *uri, xmlDictPtr names, int options, void *context, xsltLoadType type)
 {
     (void)uri, (void)names, (void)options, (void)context, (void)type;
-    complain("no other document is loaded");
+    xslt_keep_complaint("no other document is loaded");
     return NULL;
 }
 
@@ -191,7 +191,7 @@ static void begin_xslt(void *about)
 }
 
 /* What libxslt keeps beyond a sheet is made before the first one, outside of its memory. */
-static bool begin(void)
+static bool xslt_begin(void)
 {
     static struct host_lock lock = HOST_LOCK_INIT;
     static atomic_bool begun;
@@ -242,7 +242,7 @@ static xmlDocPtr read_part(struct transforming *t, const struct page_part *part,
     return FAILED(t->failed) ? NULL : d;
 }
 
-static void apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocPtr document)
+static void sheet_apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocPtr document)
 {
     xsltTransformContextPtr context = xsltNewTransformContext(sheet, document);
     if (!context || xsltSetCtxtSecurityPrefs(forbidden, context) != 0) {
@@ -273,7 +273,7 @@ static void transform_in_memory(void *about)
     if (!compiled || compiled->errors)
         wrong(t, t->sheet, NULL);
     else
-        apply(t, compiled, document);
+        sheet_apply(t, compiled, document);
 }
 
 static HRESULT check_part(const struct page_part *part, size_t most)
@@ -308,7 +308,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
         hr = check_part(document, PAGE_MOST_INPUT);
     if (FAILED(hr))
         return hr;
-    struct xml_memory *memory = begin() ? xml_memory_create_freeing() : NULL;
+    struct xml_memory *memory = xslt_begin() ? xml_memory_create_freeing() : NULL;
     if (!memory)
         return E_OUTOFMEMORY;
     xml_memory_bound_work(memory, MOST_GIVEN);

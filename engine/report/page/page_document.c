@@ -456,7 +456,7 @@ static HRESULT on_chart_end(void *about)
 
 /* ---- both readings ---- */
 
-static HRESULT write_all(struct writing *w, const char *report, const struct texts *remarks, size_t first_remark)
+static HRESULT write_all(struct writing *w, const char *report, const struct texts *notes, size_t first_note)
 {
     static const struct report_handlers handlers = {.begin = on_begin,
                                                     .fact = on_fact,
@@ -475,9 +475,9 @@ static HRESULT write_all(struct writing *w, const char *report, const struct tex
     if (FAILED(hr))
         return hr;
     end_facts(w);
-    for (size_t i = first_remark; i < remarks->count; i++) {
+    for (size_t i = first_note; i < notes->count; i++) {
         text_buffer_add(w->out, "<Damage>");
-        page_text(w->out, remarks->items[i], PAGE_LONGEST_CELL, false);
+        page_text(w->out, notes->items[i], PAGE_LONGEST_CELL, false);
         text_buffer_add(w->out, "</Damage>");
     }
     text_buffer_format(w->out, "<Omitted tables=\"%u\" charts=\"%u\"/></Report>\n", w->passed_tables, w->passed_charts);
@@ -485,7 +485,7 @@ static HRESULT write_all(struct writing *w, const char *report, const struct tex
 }
 
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
-                           struct texts *remarks)
+                           struct texts *notes)
 {
     struct writing *w = memory_zero(1, sizeof *w);
     if (!w)
@@ -497,12 +497,12 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
     w->cells_left = bounds->cells / 4;
     w->always_left = MOST_ALWAYS;
     w->tags_left = MOST_TAGS;
-    const size_t before = remarks->count;
-    HRESULT hr = page_survey_make(&w->survey, report, remarks);
+    const size_t before = notes->count;
+    HRESULT hr = page_survey_make(&w->survey, report, notes);
     if (SUCCEEDED(hr)) {
         page_findings_settle(&w->survey.findings, PAGE_MOST_CHARTS, &w->passed_charts);
         w->share = page_survey_share(&w->survey, bounds->cells - w->cells_left);
-        hr = write_all(w, report, remarks, before);
+        hr = write_all(w, report, notes, before);
     }
     const struct error_kept why = error_keep(hr);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++)

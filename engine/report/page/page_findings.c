@@ -376,7 +376,7 @@ static int by_id(const void *a, const void *b)
     return order ? order : x->order < y->order ? -1 : 1;
 }
 
-HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *remarks)
+HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes)
 {
     static const struct report_handlers handlers = {
         .table_begin = on_table, .row = on_row, .chart_begin = on_chart, .series = on_series, .string = on_string};
@@ -384,7 +384,7 @@ HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts
     s->strings = memory_zero(SURVEY_MOST_STRINGS, sizeof *s->strings);
     if (!s->tables || !s->strings)
         return E_OUTOFMEMORY;
-    const HRESULT hr = report_read(report, &handlers, s, remarks);
+    const HRESULT hr = report_read(report, &handlers, s, notes);
     if (SUCCEEDED(hr))
         qsort(s->strings, s->string_count, sizeof *s->strings, by_id);
     return hr;

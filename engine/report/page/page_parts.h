@@ -111,7 +111,7 @@ struct page_survey {
     void *context;
 };
 /* Tables and strings beyond the bounds are passed over. report_read's errors; ERROR_CANCELLED's HRESULT. */
-HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *remarks);
+HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
 /* The text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);
 /* The most cells that each table may have, so that all together have no more than `cells`; small tables are whole. */

@@ -87,7 +87,7 @@ static HRESULT use(struct report_target *t, void (*work)(void *about), struct ch
 }
 
 /* Words that XML cannot hold, and names that are none, never reach libxml2. */
-static HRESULT clean(const char *value, char **out)
+static HRESULT xml_text_clean(const char *value, char **out)
 {
     struct text_buffer b = {0};
     for (const char *c = value; *c; c++) {
@@ -103,7 +103,7 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
 {
     struct change c = {.name = name};
     char *value;
-    HRESULT hr = clean(text ? text : "", &value);
+    HRESULT hr = xml_text_clean(text ? text : "", &value);
     c.value = value;
     if (SUCCEEDED(hr))
         hr = use(t, make_element, &c);
@@ -113,11 +113,11 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
 }
 
 /* Elements within one another; as deep as documents are. */
-static unsigned height(xmlNodePtr e)
+static unsigned element_height(xmlNodePtr e)
 {
     unsigned most = 0;
     for (xmlNodePtr child = rules_child(e, NULL); child; child = rules_next(child, NULL)) {
-        const unsigned below = height(child);
+        const unsigned below = element_height(child);
         most = below > most ? below : most;
     }
     return most + 1;
@@ -125,7 +125,7 @@ static unsigned height(xmlNodePtr e)
 
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made)
 {
-    unsigned deep = height(made) + (axis == AXIS_CHILD);
+    unsigned deep = element_height(made) + (axis == AXIS_CHILD);
     for (xmlNodePtr above = at->parent; above; above = above->parent)
         deep++;
     if (deep > DEEPEST)
@@ -137,7 +137,7 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value)
 {
     char *cleaned;
-    HRESULT hr = clean(value, &cleaned);
+    HRESULT hr = xml_text_clean(value, &cleaned);
     if (SUCCEEDED(hr))
         hr = use(t, set_attribute, &(struct change){.at = e, .name = name, .value = cleaned});
     memory_free(cleaned);
@@ -159,7 +159,7 @@ bool report_target_has(const struct report_target *t, const xmlNode *node)
 HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text)
 {
     char *value;
-    HRESULT hr = clean(text, &value);
+    HRESULT hr = xml_text_clean(text, &value);
     if (SUCCEEDED(hr) && *value)
         hr = use(t, add_text, &(struct change){.at = at, .value = value});
     memory_free(value);
@@ -179,7 +179,7 @@ HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rule
 {
     struct change c[] = {{.name = TEXT_MARK, .value = TEXT_BEGIN}, {0}, {.name = TEXT_MARK, .value = TEXT_END}};
     char *value;
-    HRESULT hr = clean(text, &value);
+    HRESULT hr = xml_text_clean(text, &value);
     c[1].value = value;
     for (size_t i = 0; SUCCEEDED(hr) && i < 3; i++) {
         hr = use(t, i == 1 ? make_text : make_instruction, &c[i]);
@@ -281,7 +281,7 @@ static HRESULT drop_attributes(struct report_target *t, xmlNodePtr e)
 }
 
 /* In the order of the document; by hand, as deep as documents are. */
-static xmlNodePtr following(const struct report_target *t, xmlNodePtr e, bool into)
+static xmlNodePtr element_following(const struct report_target *t, xmlNodePtr e, bool into)
 {
     if (into && e->children)
         return e->children;
@@ -298,7 +298,7 @@ static HRESULT drop_earlier(struct report_target *t)
         const bool text = is_text_mark(e, TEXT_BEGIN), whole = mark && !strcmp(mark, "1") && e != t->document.root;
         if (text)
             hr = drop_text(t, e);
-        next = following(t, e, !whole);
+        next = element_following(t, e, !whole);
         if (SUCCEEDED(hr) && (mark || text))
             hr = whole || text ? report_target_take(t, e) : drop_attributes(t, e);
     }

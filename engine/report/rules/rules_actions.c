@@ -92,7 +92,7 @@ void rules_outcome_free(struct rules_outcome *o)
     memory_free(o->warnings);
     memory_free(o->notices);
     texts_free(&o->errors);
-    texts_free(&o->remarks);
+    texts_free(&o->notes);
     memory_free(o->log);
     *o = (struct rules_outcome){0};
 }
@@ -114,7 +114,7 @@ static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
 }
 
 /* What the Item that was made says, for who asked. */
-static HRESULT tell(struct rules_run *run, xmlNodePtr item)
+static HRESULT outcome_add_warning(struct rules_run *run, xmlNodePtr item)
 {
     struct rules_outcome *o = run->out;
     struct rules_warning w = {.severity = RULES_WARNING};
@@ -207,7 +207,7 @@ static HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr 
         if (SUCCEEDED(hr))
             hr = report_target_put(run->target, table, AXIS_CHILD, made);
         if (SUCCEEDED(hr))
-            hr = tell(run, made);
+            hr = outcome_add_warning(run, made);
     }
     return hr;
 }

@@ -42,7 +42,7 @@ int rules_word(enum rules_sort sort, const char *text)
     return -1;
 }
 
-static const char *fault(unsigned sort, const char *text)
+static const char *value_fault(unsigned sort, const char *text)
 {
     uint64_t number;
     switch (sort) {
@@ -76,7 +76,7 @@ const struct xml_grammar rules_grammar = {
     .within_count = COUNT(withins),
     .values = values,
     .value_count = COUNT(values),
-    .fault = fault,
+    .fault = value_fault,
     .is_ours = is_ours,
 };
 
@@ -162,11 +162,11 @@ struct checking {
     xmlNodePtr bears; /* the step, rule or group that a fault costs */
 };
 
-static HRESULT remark(void *context, xmlNodePtr node, const char *what)
+static HRESULT checking_add_note(void *context, xmlNodePtr node, const char *what)
 {
     const struct checking *c = context;
     char *text = text_format("line %ld: %.60s: %s", xmlGetLineNo(node), (const char *)node->name, what);
-    HRESULT hr = text ? rules_note(&c->r->remarks, &c->place, text) : E_OUTOFMEMORY;
+    HRESULT hr = text ? rules_note(&c->r->notes, &c->place, text) : E_OUTOFMEMORY;
     memory_free(text);
     return hr;
 }
@@ -183,7 +183,7 @@ static HRESULT note_fault(struct checking *c, HRESULT hr)
 /* What its attributes are and what stands in it; not what that is. */
 static HRESULT check_one(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
-    const struct xml_checking checking = {&rules_grammar, c->document, RULES_INVALID, remark, c};
+    const struct xml_checking checking = {&rules_grammar, c->document, RULES_INVALID, checking_add_note, c};
     return note_fault(c, xml_grammar_check(&checking, e, type));
 }
 
@@ -220,11 +220,12 @@ static HRESULT check_meaning(struct checking *c, xmlNodePtr e, enum rules_type t
     const char *choice = rules_attribute(e, "sortType"), *table = rules_attribute(e, "table");
     if (type == RULES_Step && choice && (text_equal_nocase(choice, "min") || text_equal_nocase(choice, "max")) &&
         !rules_attribute(e, "sortDataType"))
-        return remark(c, e, "without sortDataType=\"number\" it sorts texts: 9.5 is above 10");
+        return checking_add_note(c, e, "without sortDataType=\"number\" it sorts texts: 9.5 is above 10");
     if (type == RULES_Warning && table && *table && *table != '/' && *table != '\\' && *table != '(')
-        return remark(c, e, "its table is looked for from the step's node on; one of the report begins with /");
+        return checking_add_note(c, e,
+                                 "its table is looked for from the step's node on; one of the report begins with /");
     if (type == RULES_When && !rules_attribute(e, "expression"))
-        return rules_attribute(e, "matchRE") ? remark(c, e, "matchRE is not supported, it is never true")
+        return rules_attribute(e, "matchRE") ? checking_add_note(c, e, "matchRE is not supported, it is never true")
                                              : note_fault(c, rules_wrong(e, "expression", NULL, "it is wanted"));
     return S_OK;
 }
@@ -236,7 +237,7 @@ static HRESULT check_symptom(struct checking *c, xmlNodePtr warning)
         for (xmlNodePtr data = rules_child(item, "Data"); data; data = rules_next(data, "Data")) {
             const char *link = rules_attribute(data, "link");
             if (link && strcmp(link, tag) != 0)
-                return remark(c, data, "its link is not the Warning's tag, so it leads nowhere");
+                return checking_add_note(c, data, "its link is not the Warning's tag, so it leads nowhere");
         }
     return S_OK;
 }
@@ -305,7 +306,7 @@ void rules_free(struct rules *r)
         memory_free(r->groups);
         memory_free(r->log_name);
         texts_free(&r->errors);
-        texts_free(&r->remarks);
+        texts_free(&r->notes);
     }
     memory_free(r);
 }
@@ -317,7 +318,7 @@ const struct texts *rules_errors(const struct rules *r)
 
 const struct texts *rules_notes(const struct rules *r)
 {
-    return &r->remarks;
+    return &r->notes;
 }
 
 const char *rules_log_name(const struct rules *r)
@@ -348,7 +349,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
 }
 
 /* What is missing costs what it would have brought, unless it is fatal. */
-static HRESULT import(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
+static HRESULT rules_import_file(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");
     const char *attribute = older ? "name" : "file", *name = rules_attribute(e, attribute);
@@ -400,7 +401,7 @@ static HRESULT read_part(struct rules *r, size_t file, xmlNodePtr e, unsigned de
             return hr;
         if (parts[i].type == RULES_Logging)
             return read_logging(r, e);
-        return parts[i].type == RULES_StringTable ? S_OK : import(r, file, e, depth);
+        return parts[i].type == RULES_StringTable ? S_OK : rules_import_file(r, file, e, depth);
     }
     return S_OK; /* passed over, as the grammar has said */
 }

@@ -92,7 +92,7 @@ struct rules {
     bool has_logging;
     uint32_t log_level;
     char *log_name;
-    struct texts errors, remarks;
+    struct texts errors, notes;
 };
 
 /* Where in the rules something is, for messages; NULL and 0: in none. */

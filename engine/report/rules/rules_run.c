@@ -51,7 +51,7 @@ HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, 
     const struct error_kept why = error_keep(xml_wrong(RULES_INVALID, e, NULL, NULL, format, list));
     va_end(list);
     rules_log(run, RULES_LOG_ERRORS, "remark", "%s", why.text);
-    return rules_note(&run->out->remarks, &run->place, why.text);
+    return rules_note(&run->out->notes, &run->place, why.text);
 }
 
 static HRESULT check_bounds(const struct rules_run *run)
@@ -106,7 +106,7 @@ static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool great
     return hr;
 }
 
-static HRESULT choose(struct rules_run *run, xmlNodePtr step, struct xpath_result *nodes)
+static HRESULT step_choose_nodes(struct rules_run *run, xmlNodePtr step, struct xpath_result *nodes)
 {
     const int choice = rules_word(RULES_VALUE_CHOICE, rules_attribute(step, "sortType"));
     if (nodes->count > RULES_NODES_MAX) {
@@ -190,7 +190,7 @@ static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
         hr = rules_wrong(step, "select", rules_attribute(step, "select"), "it selects no nodes");
     if (SUCCEEDED(hr)) {
         rules_log(run, RULES_LOG_STEPS, "step", "%llu nodes", (unsigned long long)nodes.count);
-        hr = choose(run, step, &nodes);
+        hr = step_choose_nodes(run, step, &nodes);
     }
     if (SUCCEEDED(hr))
         hr = do_nodes(run, step, &nodes);

@@ -84,7 +84,7 @@ struct search {
 };
 
 /* Counts what it compared. False: that is too much. */
-static bool find(xmlXPathParserContextPtr parser, struct search *s)
+static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
 {
     xmlXPathContextPtr context = parser->context;
     const char *what = (const char *)s->what;
@@ -107,7 +107,7 @@ static bool find(xmlXPathParserContextPtr parser, struct search *s)
 }
 
 /* The two arguments, and what came of the search. False: there is an error. */
-static bool begin(xmlXPathParserContextPtr parser, int count, struct search *s)
+static bool search_begin(xmlXPathParserContextPtr parser, int count, struct search *s)
 {
     *s = (struct search){0};
     if (count != 2) {
@@ -118,7 +118,7 @@ static bool begin(xmlXPathParserContextPtr parser, int count, struct search *s)
         return false;
     s->what = xmlXPathPopString(parser);
     s->in = xmlXPathPopString(parser);
-    return s->what && s->in && parser->error == XPATH_EXPRESSION_OK && find(parser, s);
+    return s->what && s->in && parser->error == XPATH_EXPRESSION_OK && search_find(parser, s);
 }
 
 static void end(struct search *s)
@@ -127,10 +127,10 @@ static void end(struct search *s)
     xmlFree(s->what);
 }
 
-static void contains(xmlXPathParserContextPtr parser, int count)
+static void xpath_contains(xmlXPathParserContextPtr parser, int count)
 {
     struct search s;
-    if (begin(parser, count, &s))
+    if (search_begin(parser, count, &s))
         valuePush(parser, xmlXPathNewBoolean(s.at != NULL));
     end(&s);
 }
@@ -138,7 +138,7 @@ static void contains(xmlXPathParserContextPtr parser, int count)
 static void substring_before(xmlXPathParserContextPtr parser, int count)
 {
     struct search s;
-    if (begin(parser, count, &s)) {
+    if (search_begin(parser, count, &s)) {
         s.in[s.at ? s.at - (const char *)s.in : 0] = 0;
         valuePush(parser, xmlXPathNewString(s.in));
     }
@@ -148,7 +148,7 @@ static void substring_before(xmlXPathParserContextPtr parser, int count)
 static void substring_after(xmlXPathParserContextPtr parser, int count)
 {
     struct search s;
-    if (begin(parser, count, &s))
+    if (search_begin(parser, count, &s))
         valuePush(parser, xmlXPathNewString(BAD_CAST(s.at ? s.at + strlen((const char *)s.what) : "")));
     end(&s);
 }
@@ -162,7 +162,7 @@ static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlCha
         xmlXPathFunction function;
     } ours[] = {{"ceiling", ceiling_of},
                 {"concat", concat},
-                {"contains", contains},
+                {"contains", xpath_contains},
                 {"floor", floor_of},
                 {"normalize-space", normalize_space},
                 {"number", number},
@@ -285,7 +285,7 @@ static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
 }
 
 /* A `\` between steps is MS-PLA's (2.2.5). */
-static HRESULT prepare(const char *expression, struct prepared *out)
+static HRESULT expression_prepare(const char *expression, struct prepared *out)
 {
     HRESULT hr = S_OK;
     int deep = 0;
@@ -409,7 +409,7 @@ static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
     return text;
 }
 
-static void evaluate(void *about)
+static void expression_evaluate(void *about)
 {
     struct evaluation *e = about;
     xmlXPathContextPtr context = e->context = xmlXPathNewContext(e->node ? e->node->doc : NULL);
@@ -496,7 +496,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
         xml_memory_bound_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
     if (*memory && e->paired)
         xml_memory_bound_block(*memory, XPATH_PAIRS_BLOCK);
-    HRESULT hr = *memory ? xml_memory_use(*memory, evaluate, e) : E_OUTOFMEMORY;
+    HRESULT hr = *memory ? xml_memory_use(*memory, expression_evaluate, e) : E_OUTOFMEMORY;
     xmlSetGenericErrorFunc(to, say);
     if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))
         hr = pair_error(e, "lists of no more nodes than", XPATH_PAIRS_NODES);
@@ -549,7 +549,7 @@ static char *text_of(const struct evaluation *e)
     return text_copy((const char *)e->text);
 }
 
-static HRESULT take(const struct evaluation *e, struct xpath_result *out)
+static HRESULT result_take(const struct evaluation *e, struct xpath_result *out)
 {
     out->truth = e->truth;
     out->value = (struct rule_value){
@@ -572,7 +572,7 @@ HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct
     struct xml_memory *memory = NULL;
     struct evaluation e = {.node = scope->node, .values = values, .limit = scope->limit};
     *out = (struct xpath_result){0};
-    HRESULT hr = prepare(expression, &p);
+    HRESULT hr = expression_prepare(expression, &p);
     if (SUCCEEDED(hr))
         hr = find_values(scope, &p.names, values);
     e.limit = e.limit ? e.limit : EXPRESSION_OPERATIONS;
@@ -582,7 +582,7 @@ HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct
         hr = run_evaluation(&e, &memory);
     scope->operations += operations_of(&e, memory) + LEAST_COST;
     if (SUCCEEDED(hr))
-        hr = take(&e, out);
+        hr = result_take(&e, out);
     xml_memory_destroy(memory);
     prepared_free(&p);
     if (FAILED(hr))
@@ -601,7 +601,7 @@ HRESULT rules_expression_check(const char *expression)
 {
     struct prepared p = {0};
     struct xml_memory *memory = NULL;
-    HRESULT hr = prepare(expression, &p);
+    HRESULT hr = expression_prepare(expression, &p);
     struct evaluation e = {.expression = p.text.text, .limit = EXPRESSION_OPERATIONS};
     if (SUCCEEDED(hr))
         hr = run_evaluation(&e, &memory);

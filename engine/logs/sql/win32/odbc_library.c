@@ -72,7 +72,7 @@ static bool is_listed(HKEY root, const WCHAR *source)
            is_installed(driver);
 }
 
-static void complete(HKEY root)
+static void source_list_complete(HKEY root)
 {
     WCHAR source[NAME_UNITS], driver[NAME_UNITS];
     HKEY sources;
@@ -94,8 +94,8 @@ static void complete(HKEY root)
    (behaviour 23). What cannot be read or written stays as it is: connecting reports it. */
 static void odbc_sources_complete(void)
 {
-    complete(HKEY_CURRENT_USER);
-    complete(HKEY_LOCAL_MACHINE);
+    source_list_complete(HKEY_CURRENT_USER);
+    source_list_complete(HKEY_LOCAL_MACHINE);
 }
 
 #define LIBRARY "odbc32.dll"
