@@ -31,8 +31,8 @@ def report_of(memory, processor):
 
 
 def exit_codes_tell_the_worst():
-    for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the memory"]),
-                                           (95, 60, 4, ["error: 95 % of the memory", "warning: The processors are busy"])):
+    for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the commit limit"]),
+                                           (95, 60, 4, ["error: 95 % of the commit limit", "warning: Processor time averaged 60 %"])):
         report_of(memory, processor)
         output, said = openpla_apart(code, "rules", "report.xml")
         for word in words or ["nothing found"]:
