@@ -96,7 +96,7 @@ def main():
             host_path("report.xml"))
     root = ElementTree.parse("report.xml").getroot()
     said = "\n".join(root.find("Section[@name='howMade']").itertext())
-    check(f"table absent: the traces have no event 77 of {{{MAKER}}}" in said, "events that are not there", said)
+    check(f"table absent: the traces contain no event 77 of {{{MAKER}}}" in said, "events that are not there", said)
     check("the traces lost 6 events, so" in said, "what the logs' headers say of lost events", said)
     check(root.find("Header/Data[@name='eventsLost']").text == "6", "lost events in the report's header")
     tables = {table.get("name"): table for table in root.findall("Section/Table")}

@@ -49,7 +49,7 @@ static void groups_have_sums_means_and_rates(void **state)
     expect("<EventTable name='first' rowcount='1'>" COLUMN("pid", "groupby='true'", "sys:PID", CLASS_A, "11", "")
                COLUMN("bytes", "sort='primary' summary='total'", "Size", CLASS_A, "11", "aggregate='total'")
                    COLUMN("name", "", "Name", CLASS_A, "11", "") "</EventTable>",
-           writes, COUNT(writes), "4|400|one|\n=|450||\n", "column name");
+           writes, COUNT(writes), "4|400|one|\n=|450||\n", "column 'name'");
     expect("<EventTable name='all'>" COLUMN("count", "", "sys:AggregateCount", CLASS_A, "11", "") "</EventTable>",
            writes, COUNT(writes), "3|\n", NULL);
 }
@@ -213,7 +213,7 @@ static void ends_close_the_newest_begin_of_their_thread(void **state)
                    COLUMN("cpu", "", "sys:CPUPercent", CLASS_A, "1", "")
                        COLUMN("size", "", "Size", CLASS_A, "2", "") "</EventTable>",
            events, COUNT(events), "inner|3|520.8333333333334|1|\nouter|20|78.125|2|\n=|23|||\n",
-           "1 transactions were not finished, 1 were not begun");
+           "1 did not finish, 1 began before the traces");
     expect("<EventTable name='t' transaction='true'>" COLUMN("tid", "groupby='true'", "sys:TID", CLASS_A, "1", "")
                COLUMN("mean", "", "sys:ResponseTime", CLASS_A, "1", "aggregate='average'")
                    COLUMN("count", "", "sys:AggregateCount", CLASS_A, "1", "") "</EventTable>",
@@ -233,15 +233,15 @@ static void what_does_not_fit_is_told(void **state)
         "<EventTable name='t'>" COLUMN("name", "", "Name", CLASS_A, "11", "version='3'") "</EventTable>";
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
-    expect(of_name, broken, COUNT(broken), "whole|\n", "not of version 3, but as version 2");
+    expect(of_name, broken, COUNT(broken), "whole|\n", "another version than 3, such as 2");
     expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* what nobody knows may be the first event */
-    expect(of_name, broken, 0, "", "the traces have no event 11 of " CLASS_A);
+    expect(of_name, broken, 0, "", "the traces contain no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")
                COLUMN("none", "", "Nothing", CLASS_A, "11", "") "</EventTable>",
-           writes, 1, "4||\n", "field Nothing: version 3 of event 11 has no such property");
+           writes, 1, "4||\n", "field 'Nothing': version 3 of event 11 has no such property");
     expect("<EventTable name='t'>" COLUMN("pid", "groupby='true'", "sys:PID", CLASS_A, "11", "")
                COLUMN("sum", "", "Name", CLASS_A, "11", "aggregate='total'") "</EventTable>",
-           writes, COUNT(writes), "", "column sum: its field Name is no number");
+           writes, COUNT(writes), "", "column 'sum' cannot be aggregated: its field 'Name' is not a number");
 }
 
 /* ---- little memory ---- */
@@ -280,7 +280,7 @@ static void what_cannot_be_made_costs_its_table_alone(void **state)
                            "<Column name='c%u'><EventField field='Size' payloadGuid='%s' payloadId='%u'/></Column>", i,
                            CLASS_A, i);
     text_buffer_add(&table, "</EventTable>");
-    expect(table.text, writes, COUNT(writes), "", "its columns are of more than 16 sorts of events");
+    expect(table.text, writes, COUNT(writes), "", "its columns use more than 16 event sources");
     text_buffer_free(&table);
     table_open(&f, many_table);
     table_create(&f);

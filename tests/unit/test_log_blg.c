@@ -513,7 +513,7 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
     assert_true(warnings->count >= 1);
     assert_string_equal(
         warnings->items[0],
-        "at byte 196608: the header of buffer 3 is damaged; its events, up to byte 262144, are left out");
+        "at byte 196608: the header of buffer 3 is corrupt; its events up to byte 262144 are skipped");
     log_reader_close(reader);
     memory_free(data);
 }

@@ -308,7 +308,7 @@ static void missing_samples_are_noticed(void **state)
     while (log_reader_next(reader, &utc, &cells) == S_OK) {
     }
     assert_int_equal(log_reader_warnings(reader)->count, 1);
-    assert_non_null(strstr(log_reader_warnings(reader)->items[0], "counts 5 samples, 3 were found"));
+    assert_non_null(strstr(log_reader_warnings(reader)->items[0], "counts 5 samples, but 3 were found"));
     log_reader_close(reader);
 }
 

@@ -303,7 +303,7 @@ static void append_while_held(struct log_writer *log, int from, int kept, int lo
         } else {
             HRESULT hr = log_writer_append(log, START + i * SECOND, &c);
             assert_true(FAILED(hr));
-            assert_non_null(strstr(error_text(hr), "samples wait for the database, which is all that is kept"));
+            assert_non_null(strstr(error_text(hr), "samples is full"));
         }
     }
 }
@@ -373,8 +373,8 @@ static void an_outage_is_told(void **state)
     let_go(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
     text = wait_for_remark(log);
-    assert_non_null(strstr(text, "!told: no sample could be written from "));
-    assert_non_null(strstr(text, "2 samples were kept and follow, 3 are lost: "));
+    assert_non_null(strstr(text, "!told: the database was unreachable from "));
+    assert_non_null(strstr(text, "2 samples were kept and written later, 3 were lost: "));
     memory_free(text);
     assert_int_equal(log_writer_warning(log, &text), S_FALSE);
     assert_null(text);
@@ -393,7 +393,7 @@ static void a_database_that_hangs_does_not_hang_the_end(void **state)
     append(log, 1, &c);
     HRESULT hr = log_writer_close(log); /* the lock is this thread's: who waited for the database would not come back */
     assert_true(FAILED(hr));
-    assert_non_null(strstr(error_text(hr), "the last 2 samples are lost"));
+    assert_non_null(strstr(error_text(hr), "the last 2 samples could not be written"));
     let_go(d);
     /* What was on its way when the log was given up ends by itself: nothing, one sample or both. */
     wait_for(d, d == &sqlite ? "SELECT count(*) FROM CounterData" : "SELECT (count(*) + 1) / 2 FROM CounterData",
@@ -426,7 +426,7 @@ static void a_new_connection_continues(void **state)
     append(log, 2, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "6\n");
     text = wait_for_remark(log);
-    assert_non_null(strstr(text, "samples were kept and follow, 0 are lost: "));
+    assert_non_null(strstr(text, "samples were kept and written later, 0 were lost: "));
     memory_free(text);
     /* Somebody empties the database while the log is open. */
     database_empty(state);

@@ -214,7 +214,7 @@ static void other_writers_are_understood(void **state)
     const struct texts *warnings = log_reader_warnings(r);
     assert_int_equal(warnings->count, 2);
     assert_non_null(strstr(warnings->items[0], "CounterID 33"));
-    assert_non_null(strstr(warnings->items[1], "RecordIndex 3 has the time \"yesterday\""));
+    assert_non_null(strstr(warnings->items[1], "RecordIndex 3 has the invalid time 'yesterday'"));
     log_reader_close(r);
     memory_free(name);
     memory_free(made);
@@ -272,8 +272,8 @@ static void what_is_not_there_is_not_made(void **state)
     expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* nor was it made */
     write_log(made);
     expect_failure(name, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                   "!nothing: the database has no log set of this name");
-    expect_failure("SQL:x", E_INVALIDARG, "is not of the form");
+                   "!nothing: the database has no log set with this name");
+    expect_failure("SQL:x", E_INVALIDARG, "expected SQL:<data source>!<log set>");
     expect_failure("SQL:OpenPLA has no such source!x", (HRESULT)PDH_SQL_CONNECT_FAILED, "IM002");
     memory_free(name);
     memory_free(made);

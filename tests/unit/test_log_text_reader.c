@@ -513,7 +513,7 @@ static void remarks_end_somewhere(void **state)
     assert_int_equal(log_reader_open(PATH, &log), S_OK);
     assert_int_equal(log_reader_next(log, &utc, &cells), S_OK);
     assert_int_equal(log_reader_warnings(log)->count, LOG_MAX_WARNINGS);
-    assert_non_null(strstr(log_reader_warnings(log)->items[LOG_MAX_WARNINGS - 1], "more"));
+    assert_non_null(strstr(log_reader_warnings(log)->items[LOG_MAX_WARNINGS - 1], "further warnings"));
     log_reader_close(log);
 }
 

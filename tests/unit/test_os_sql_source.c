@@ -84,37 +84,37 @@ static void what_loads_code_is_refused(void **state)
     static const struct {
         const char *connection, *why;
     } hostile[] = {
-        {"Driver=/tmp/x.so", "Driver names a file"},
-        {"driver = {/tmp/x.so}", "Driver names a file"},
-        {"DRIVER=..\\x.dll;Database=a", "Driver names a file"},
-        {"Driver={}", "Driver is no name"},
-        {"Driver={SQLite3};LoadExt=/tmp/x.so", "attribute LoadExt is none"},
-        {"Driver={SQLite3}; loadext =/tmp/x.so", "attribute loadext is none"},
-        {"DSN=x;FILEDSN=/tmp/x.dsn", "attribute FILEDSN is none"},
-        {"DSN=x;SAVEFILE=/tmp/x.dsn", "attribute SAVEFILE is none"},
-        {"DSN=x;TranslationDLL=x", "attribute TranslationDLL is none"},
-        {"DSN=x;ConnSettings=x", "attribute ConnSettings is none"},
-        {"DSN=x;AccessToken=S3CRET", "attribute AccessToken is none"},
-        {"DSN=x;Driver={SQLite3}", "a data source and a driver as well"},
-        {"Driver={SQLite3};Driver=/tmp/x.so", "Driver names a file"},
-        {"Driver={SQLite3};DRIVER={PostgreSQL}", "Driver is there twice"},
-        {"DSN=x;UID=a;uid=b", "UID is there twice"},
+        {"Driver=/tmp/x.so", "Driver must be the registered name"},
+        {"driver = {/tmp/x.so}", "Driver must be the registered name"},
+        {"DRIVER=..\\x.dll;Database=a", "Driver must be the registered name"},
+        {"Driver={}", "the value of 'Driver' is not a name"},
+        {"Driver={SQLite3};LoadExt=/tmp/x.so", "attribute 'LoadExt' is not allowed"},
+        {"Driver={SQLite3}; loadext =/tmp/x.so", "attribute 'loadext' is not allowed"},
+        {"DSN=x;FILEDSN=/tmp/x.dsn", "attribute 'FILEDSN' is not allowed"},
+        {"DSN=x;SAVEFILE=/tmp/x.dsn", "attribute 'SAVEFILE' is not allowed"},
+        {"DSN=x;TranslationDLL=x", "attribute 'TranslationDLL' is not allowed"},
+        {"DSN=x;ConnSettings=x", "attribute 'ConnSettings' is not allowed"},
+        {"DSN=x;AccessToken=S3CRET", "attribute 'AccessToken' is not allowed"},
+        {"DSN=x;Driver={SQLite3}", "both a data source and a driver"},
+        {"Driver={SQLite3};Driver=/tmp/x.so", "Driver must be the registered name"},
+        {"Driver={SQLite3};DRIVER={PostgreSQL}", "duplicate attribute 'Driver'"},
+        {"DSN=x;UID=a;uid=b", "duplicate attribute 'UID'"},
         /* What one parser takes for a value and another for an attribute. */
-        {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
-        {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
-        {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of PWD holds '='"},
-        {"DSN=x;PWD={S3CRET}LoadExt=/tmp/x.so", "text follows the '}' of PWD"},
-        {"DSN=x;PWD=S3CRET{;UID=a}", "the value of PWD holds a brace"},
-        {"DSN=x;PWD=S3CRET};UID=a", "the value of PWD holds a brace"},
-        {"DSN={x;LoadExt=/tmp/x.so}", "the value of DSN holds '='"},
-        {"DSN={x;y}", "the value of DSN is no name"},
-        {"DSN=x;Timeout=1 PRAGMA(2)", "the value of Timeout is no word"},
-        {"DSN=x;UID=a\nDriver=/tmp/x.so", "the value of UID holds a control"},
-        {"DSN=x;=S3CRET", "attribute 2 of the connection string is none"},
-        {"DSN=x;S3CRET/=y", "attribute 2 of the connection string is none"},
+        {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
+        {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
+        {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
+        {"DSN=x;PWD={S3CRET}LoadExt=/tmp/x.so", "text follows the '}' of 'PWD'"},
+        {"DSN=x;PWD=S3CRET{;UID=a}", "the value of 'PWD' contains a brace"},
+        {"DSN=x;PWD=S3CRET};UID=a", "the value of 'PWD' contains a brace"},
+        {"DSN={x;LoadExt=/tmp/x.so}", "the value of 'DSN' contains '='"},
+        {"DSN={x;y}", "the value of 'DSN' is not a name"},
+        {"DSN=x;Timeout=1 PRAGMA(2)", "the value of 'Timeout' must be a word"},
+        {"DSN=x;UID=a\nDriver=/tmp/x.so", "the value of 'UID' contains a control"},
+        {"DSN=x;=S3CRET", "attribute number 2 is not allowed"},
+        {"DSN=x;S3CRET/=y", "attribute number 2 is not allowed"},
         /* The rest of a password would be the log set's name, which everybody may see. */
-        {"DSN=x;PWD=a!S3CRET", "the value of PWD ends at a '!'"},
-        {"DSN=x;PWD=a!S3CRET;UID=b", "the value of PWD ends at a '!'"},
+        {"DSN=x;PWD=a!S3CRET", "the value of 'PWD' contains a '!'"},
+        {"DSN=x;PWD=a!S3CRET;UID=b", "the value of 'PWD' contains a '!'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
@@ -125,10 +125,10 @@ static void what_loads_code_is_refused(void **state)
         memory_free(name);
     }
     expect_split("SQL:DSN=x;PWD={a}!set!more", "DSN=x;PWD={a}", "set!more", "SQL:DSN=x;PWD=***!set!more");
-    expect_refused("Driver=x;PWD=S3CRET!set", "'...' is not of the form");
-    expect_refused("SQL:x;LoadExt!set", "attribute 2 of the connection string is not key=value");
-    expect_refused("SQL:x}!set", "the value of DSN holds a brace");
-    expect_refused("SQL:PWD=S3CRET!set", "a password, but nothing that it is for"); /* without it nothing is left */
+    expect_refused("Driver=x;PWD=S3CRET!set", "invalid log name '...'");
+    expect_refused("SQL:x;LoadExt!set", "attribute 2 is not of the form key=value");
+    expect_refused("SQL:x}!set", "the value of 'DSN' contains a brace");
+    expect_refused("SQL:PWD=S3CRET!set", "a password but no data source"); /* without it nothing is left */
     assert_null(strstr(error_text(E_INVALIDARG), "S3CRET"));
 }
 
@@ -136,20 +136,20 @@ static void other_forms_are_refused_with_the_reason(void **state)
 {
     char longest[4 + 2 + 1026] = "SQL:p!";
     (void)state;
-    expect_refused("", "'' is not of the form");
-    expect_refused("C:\\log.csv", "is not of the form");
-    expect_refused("SQL:", "'SQL:' is not of the form");
-    expect_refused("SQL:!set", "is not of the form");
-    expect_refused("SQL:perf", "'SQL:perf' is not of the form");
-    expect_refused("SQL:perf!", "is not of the form");
-    expect_refused("SQL:Driver=x;PWD=cret", "'SQL:Driver=x;PWD=***' is not of the form");
+    expect_refused("", "invalid log name ''");
+    expect_refused("C:\\log.csv", "expected SQL:<data source>!<log set>");
+    expect_refused("SQL:", "invalid log name 'SQL:'");
+    expect_refused("SQL:!set", "expected SQL:<data source>!<log set>");
+    expect_refused("SQL:perf", "invalid log name 'SQL:perf'");
+    expect_refused("SQL:perf!", "expected SQL:<data source>!<log set>");
+    expect_refused("SQL:Driver=x;PWD=cret", "invalid log name 'SQL:Driver=x;PWD=***'");
     expect_refused("SQL:Driver={x!set", "is not closed");
-    expect_refused("SQL:Driver=x;lonely!set", "attribute 2 of the connection string is not key=value");
+    expect_refused("SQL:Driver=x;lonely!set", "attribute 2 is not of the form key=value");
     memset(longest + 6, 'x', 1024);
     expect_split(longest, "DSN=p", longest + 6, longest);
     longest[6 + 1024] = 'x';
     longest[6 + 1025] = 0;
-    expect_refused(longest, "is longer than 1024 characters");
+    expect_refused(longest, "exceeds 1024 characters");
 }
 
 int main(void)

@@ -168,7 +168,7 @@ static void test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alo
     assert_non_null(strstr(m.warnings.items[0], "schema.xml: section 's': table 'bad': line 1"));
     assert_non_null(strstr(m.warnings.items[1], "b.csv"));
     assert_non_null(strstr(m.warnings.items[2], "c.etl"));
-    assert_non_null(strstr(m.warnings.items[3], "d.xml: is no configuration document"));
+    assert_non_null(strstr(m.warnings.items[3], "d.xml': not a configuration document"));
     end(&m);
     begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
     put(&m, "b.csv", "no log\r\n");

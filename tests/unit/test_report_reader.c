@@ -287,13 +287,13 @@ static void damage_is_a_remark(void **state)
          "line 2: not well-formed"},
         {IN_TABLE("<Item><Data name='a'>1</Data></Item>") "\n<Report/>", "line 2: not well-formed"},
         {IN_TABLE("<Item><Data name='a'>1</Data></Item>\n<Row><Data name='b'>2</Data></Row>"),
-         "line 2: a Row in a Table is passed over"},
+         "line 2: skipped an unexpected 'Row' in a Table"},
         {IN_TABLE("<Item><Data name='a'>1</Data>\n<Data name='a'>2</Data></Item>"),
-         "line 2: a second Data 'a' is passed over"},
-        {IN_TABLE("<Item><Data name='a'>1</Data>\nlost</Item>"), "text in a Item is passed over"},
+         "line 2: skipped a second Data 'a'"},
+        {IN_TABLE("<Item><Data name='a'>1</Data>\nlost</Item>"), "skipped text in a Item"},
         {"<Report name='r' complete='0'><Section name='s'><Table name='t'><Item><Data "
          "name='a'>1</Data></Item></Table></Section></Report>",
-         "the collection was ended before it had all"},
+         "the collection stopped before it was complete"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct told t;
@@ -325,13 +325,13 @@ static void what_is_no_report_is_refused(void **state)
 {
     struct told t;
     struct texts warnings;
-    refused(state, "", "there is no XML in it");
-    refused(state, "\n", "there is no XML in it");
+    refused(state, "", "the file contains no XML");
+    refused(state, "\n", "the file contains no XML");
     refused(state, "(PDH-CSV 4.0)", "line 1");
     refused(state, "<DataCollectorSet/>", "'DataCollectorSet', not 'Report'");
     refused(state, IN_TABLE("<Item><Data name='a'/><Table name='u'/>\n<Data name='b'/></Item>"),
-            "line 2: a Data behind a Table in an Item");
-    refused(state, IN_TABLE("<Item/>\n<Header/>"), "line 2: a second Header, or one behind the Items");
+            "line 2: a Data follows a Table in an Item");
+    refused(state, IN_TABLE("<Item/>\n<Header/>"), "line 2: a second Header, or a Header after the Items");
     assert_int_equal(read_file("no such file.xml", &t, &warnings), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
@@ -372,7 +372,7 @@ static void hostile_files_are_refused(void **state)
     refused_many(state, TABLE_BEGIN "<Item>", "<Data name='#'/>", 1025, "more than 1024 Data");
     refused_many(state, TABLE_BEGIN "<Item><Data name='a'>",
                  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n", (64 << 20) / 64 + 100,
-                 "a row of more than 64 MB");
+                 "a row exceeds 64 MB");
     refused_many(state, "<Report name='", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
                  (8 << 20) / 64 + 1, "more than 8388608 bytes");
     /* Elements that are not known are passed over, as deep as they like. */

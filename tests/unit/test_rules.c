@@ -63,7 +63,7 @@ static void numbers_have_no_noise(void **state)
     ruled_free(&r);
 }
 
-/* As text 9.5 is above 10.25. An empty cell is neither least nor greatest. */
+/* As text 9.5 is greater than 10.25. An empty cell is neither least nor greatest. */
 static void the_least_and_the_greatest_are_chosen(void **state)
 {
     static const struct {
@@ -161,7 +161,7 @@ static void what_is_deleted_is_gone(void **state)
     assert_has_not(&r, "unreached"); /* nothing is left to stand on */
     ruled_free(&r);
     run(&r, state, REPORT, RULE(STEP("", DO("<Delete select='/Report'/>"))));
-    assert_said(&r.outcome.errors, "it is the report itself");
+    assert_said(&r.outcome.errors, "selects the report itself");
     assert_has(&r, "physicalDisk");
     ruled_free(&r);
 }
@@ -173,7 +173,7 @@ static void a_warning_is_not_lost_for_a_wrong_path(void **state)
     run(&r, state, REPORT,
         RULE(STEP("sortType='first'", DO("<Warning select='.' table='Table' tag='t'><Item>"
                                          "<Data name='symptom' img='Red'>s</Data></Item></Warning>"))));
-    assert_said(rules_notes(r.rules), "one of the report begins with /");
+    assert_said(rules_notes(r.rules), "to search the report, begin with /");
     assert_has(&r,
                "<Report name=\"r\"><Section name=\"advice\" rules=\"1\" key=\"0\"><Table name=\"warning\" "
                "rules=\"1\"><Item rules=\"1\"><Data name=\"symptom\" img=\"Red\">s</Data></Item></Table></Section>");
@@ -274,7 +274,7 @@ static void names_without_a_string_stop_rules(void **state)
     assert_has_not(&r, "three=");
     assert_has_not(&r, "four=");
     assert_int_equal(r.outcome.errors.count, 2);
-    assert_said(&r.outcome.errors, "neither this group nor those behind it are run");
+    assert_said(&r.outcome.errors, "this group and the following ones are skipped");
     ruled_free(&r);
 }
 
@@ -311,32 +311,32 @@ static void mistakes_are_told(void **state)
         const char *step, *said;
         bool of_rules; /* when they are read */
     } cases[] = {
-        {"<Step select='//Item[ends-with(.,1)]'/>", "ends-with() is of XPath 2", false},
-        {"<Step select='//a:b'/>", "it has a prefix", false},
-        {"<Step select='//Item['/>", "it is no XPath 1.0", true},
-        {"<Step select=\"//Item['a]\"/>", "does not end", true},
-        {"<Step select='//Item' sortType='max'/>", "9.5 is above 10", true},
-        {"<Step select='//Item' sortType='most'/>", "not one of its words", true},
-        {"<Step/>", "Step select: it is wanted", true},
-        {"<Step select='/Report'><Exists><When><Delete select='x'/></When></Exists></Step>", "it is wanted", true},
+        {"<Step select='//Item[ends-with(.,1)]'/>", "ends-with() is XPath 2", false},
+        {"<Step select='//a:b'/>", "namespace prefixes", false},
+        {"<Step select='//Item['/>", "not valid XPath 1.0", true},
+        {"<Step select=\"//Item['a]\"/>", "is not closed", true},
+        {"<Step select='//Item' sortType='max'/>", "9.5 is greater than 10", true},
+        {"<Step select='//Item' sortType='most'/>", "unknown word", true},
+        {"<Step/>", "Step select: ", true},
+        {"<Step select='/Report'><Exists><When><Delete select='x'/></When></Exists></Step>", "missing", true},
         {"<Step select='/Report'><Exists><When matchRE='x'/></Exists></Step>", "matchRE is not supported", true},
         {"<Step select='/Report'><Exists><When expression='1'><Otherwise/></When></Exists></Step>",
          "no such element stands in a When", true},
-        {"<Step select='/Report'><Variable name='a b'>1</Variable></Step>", "no name of", true},
+        {"<Step select='/Report'><Variable name='a b'>1</Variable></Step>", "expected a name of", true},
         {"<Step select='/Report'><Variable name='m'>1</Variable>" DO("<Delete select='{M}'/>") "</Step>",
-         "the variable {M} has no value yet; there is one {m}", false},
+         "the variable {M} has no value yet; did you mean {m}", false},
         {"<Step select='/Report'>" DO("<Insert><Attribute name='1x' value=''/></Insert>") "</Step>",
-         "no name of an attribute", false},
+         "not the name of an attribute", false},
         {"<Step select='/Report'>" DO("<Insert><Node axis='child' document='../x.xml'/></Insert>") "</Step>",
-         "documents lie beside the report", false},
+         "documents must be in the folder of the report", false},
         {"<Step select='/Report'>" DO("<Insert><Node axis='child' document='/etc/passwd'/></Insert>") "</Step>",
-         "documents lie beside the report", false},
+         "documents must be in the folder of the report", false},
         {"<Step select='/Report'>" DO("<Insert><Node axis='following-sibling'><A/></Node></Insert>") "</Step>",
          "has no siblings", false},
         {"<Step select='/Report'>" DO(
              "<Warning tag='a'><Item><Data name='symptom' link='b'/></Item></Warning>") "</Step>",
-         "so it leads nowhere", true},
-        {"<Step select='/Report'><Variable name='a'>$(none)</Variable></Step>", "no String of the ID 'none'", false},
+         "differs from the Warning's tag", true},
+        {"<Step select='/Report'><Variable name='a'>$(none)</Variable></Step>", "no String has the ID 'none'", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ruled r;
@@ -467,7 +467,7 @@ static void expressions_that_run_away_are_stopped(void **state)
         rules_put(*state, "report.xml", b.text);
         rules_run_limited(&r, *state, rules, 50000, true);
         assert_int_equal(r.hr, S_OK);
-        assert_said(&r.outcome.errors, "it takes more than 50000 operations");
+        assert_said(&r.outcome.errors, "it needs more than 50000 operations");
         assert_has(&r, "on=\"1\"");
         ruled_free(&r);
         memory_free(rules);
@@ -504,8 +504,8 @@ static void texts_that_run_away_are_stopped(void **state)
                       "</Group></Rules>",
                       50000, true);
     assert_int_equal(r.hr, S_OK);
-    assert_said(&r.outcome.errors, "it makes too much text, or too many nodes");
-    assert_said(&r.outcome.errors, "its value is longer than 65536 bytes");
+    assert_said(&r.outcome.errors, "it creates too many strings or nodes");
+    assert_said(&r.outcome.errors, "its value exceeds 65536 bytes");
     ruled_free(&r);
     /* A step that selects the whole report asks for none of its text. */
     rules_put(*state, "report.xml", b.text);
@@ -525,7 +525,7 @@ static void variables_are_bounded(void **state)
     text_buffer_add(&b, "</Step></Rule></Group></Rules>");
     run(&r, state, REPORT, b.text);
     assert_int_equal(r.hr, S_OK);
-    assert_said(&r.outcome.errors, "there are more than 1000 variables");
+    assert_said(&r.outcome.errors, "more than 1000 variables");
     ruled_free(&r);
     text_buffer_free(&b);
 }

@@ -32,14 +32,14 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("%systemroot%\\PLA\\Rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\Rules.System.CPU.xml"), NULL},
         {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* the program's own, and nobody is asked */
-        {IMPORT("../outside.xml"), "imports lie in the folder of what imports them"},
-        {IMPORT("below\\..\\..\\outside.xml"), "imports lie in the folder of what imports them"},
-        {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports lie in the folder"},
+        {IMPORT("../outside.xml"), "imports must be in the folder of the importing file"},
+        {IMPORT("below\\..\\..\\outside.xml"), "imports must be in the folder of the importing file"},
+        {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports must be in the folder"},
         {IMPORT("\\\\server\\share\\outside.xml"), "it begins as the path of a share"},
         {IMPORT("//server/share/outside.xml"), "it begins as the path of a share"},
         {IMPORT("\\\\?\\C:\\outside.xml"), "it begins as the path of a share or a device"},
-        {IMPORT("C:\\outside.xml"), "imports lie in the folder"},
-        {IMPORT("/outside.xml"), "it is an absolute path"},
+        {IMPORT("C:\\outside.xml"), "imports must be in the folder"},
+        {IMPORT("/outside.xml"), ": absolute path"},
         {IMPORT("beside.xml:stream"), "a stream"},
         {IMPORT("CON"), "a device's"},
         {IMPORT("none.xml"), "none.xml"},
@@ -59,9 +59,9 @@ static void a_sets_text_has_no_folder(void **state)
     char *name = text_format("%s.here.xml", (const char *)*state), *text = text_format(IMPORT("%s"), name);
     struct schema_file f;
     rules_put(".", name, OUTSIDE);
-    assert_false(imports("Rules", text, "neither as a file nor in this program"));
+    assert_false(imports("Rules", text, "is neither a file nor built in"));
     assert_int_equal(schema_file_load_of_set(name, "ReportSchema", &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
-    assert_false(imports("Rules", IMPORT("../x.xml"), "imports lie in the folder"));
+    assert_false(imports("Rules", IMPORT("../x.xml"), "imports must be in the folder"));
     assert_true(imports("Rules", IMPORT("Rules.General.xml"), ""));
     /* For who names a file in it, it is that file's folder. */
     assert_int_equal(schema_file_load(name, "mine.xml", &f), S_OK);

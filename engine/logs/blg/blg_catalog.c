@@ -16,7 +16,7 @@
 HRESULT blg_bytes_resize(struct blg_bytes *b, size_t size)
 {
     if (size > BLG_MAX_RECORD)
-        return error_set(E_INVALIDARG, "a record of %zu bytes is too long for a binary log", size);
+        return error_set(E_INVALIDARG, "cannot write a record of %zu bytes: too long for a binary log", size);
     void *data = b->data;
     if (!memory_grow(&data, &b->capacity, size, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", size);
@@ -61,7 +61,7 @@ HRESULT blg_put_name(uint8_t *at, const char *name, size_t size)
     if (FAILED(hr))
         return hr;
     if ((units + 1) * 2 != size)
-        hr = error_set(E_INVALIDARG, "instance or counter name %s: malformed text", name);
+        hr = error_set(E_INVALIDARG, "invalid instance or counter name '%s': malformed UTF-8", name);
     else
         for (i = 0; i <= units; i++)
             put_u16(at + 2 * i, wide[i]);

@@ -37,8 +37,8 @@
 
 static HRESULT not_a_log(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: has no catalog of counters to append samples to",
-                     path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                     "cannot append to '%s': the log has no catalog of counters", path);
 }
 
 static bool ends_record(const uint8_t *event, uint32_t size)
@@ -57,13 +57,15 @@ static HRESULT compare_part(const char *path, const struct etl_record *event, co
     if (part != *done / BLG_MAX_PART + 1 || part > parts)
         return not_a_log(path);
     if (size > catalog->size - *done || memcmp(event->data + 24, catalog->data + *done, size) != 0)
-        return error_set(E_INVALIDARG, "%s: logs other counters than the %zu to be appended", path, counters);
+        return error_set(E_INVALIDARG, "cannot append to '%s': its counters differ from the %zu counters to append",
+                         path, counters);
     *done += size;
     if (part < parts)
         return S_OK;
     return *done == catalog->size
                ? S_FALSE
-               : error_set(E_INVALIDARG, "%s: logs fewer counters than the %zu to be appended", path, counters);
+               : error_set(E_INVALIDARG, "cannot append to '%s': it has fewer counters than the %zu to append", path,
+                           counters);
 }
 
 /* Reads events up to the end of the catalog, S_OK. S_FALSE: the file ends before. */
@@ -123,7 +125,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     struct file *file = NULL;
     size_t got = BLG_BUFFER_SIZE;
     if (!buffer)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
+        return error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for a buffer", path);
     HRESULT hr = file_open(path, FILE_READ, &file);
     *begun = true;
     for (uint64_t i = 0; SUCCEEDED(hr) && *begun && got == BLG_BUFFER_SIZE; i++) {
@@ -148,11 +150,12 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
         const struct etl_log *log = etl_reader_log(reader);
         hr = compare_catalog(path, reader, catalog, counters, out->instance);
         if (hr == S_OK && log->buffer_size != BLG_BUFFER_SIZE) {
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no binary log with buffers of %u bytes",
-                           path, (unsigned)BLG_BUFFER_SIZE);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                           "cannot append to '%s': not a binary log with buffers of %u bytes", path,
+                           (unsigned)BLG_BUFFER_SIZE);
         }
         if (hr == S_OK && (log->mode & ETL_MODE_CIRCULAR) != 0)
-            hr = error_set(E_INVALIDARG, "%s: is a circular log; samples cannot be appended to it", path);
+            hr = error_set(E_INVALIDARG, "cannot append to '%s': the log is circular", path);
         out->zone = log->zone;
         out->last_utc = log->end_utc;
         etl_reader_close(reader);
@@ -460,7 +463,7 @@ static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t pr
     char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
                              (void *)instance, path);
     if (!seed)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its GUID", path);
+        return error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory for its GUID", path);
     uint64_t hash = HASH_START;
     for (int half = 0; half < 2; half++) {
         hash = hash_text(hash, seed);
@@ -477,7 +480,7 @@ static HRESULT put_instance_name(const struct blg_log *log, const char *path, ch
     const uint8_t *g = log->instance;
     *out = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
                        get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
-    return *out ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
+    return *out ? S_OK : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", path);
 }
 
 /* What the header of a log says that begins now on this host. */
@@ -495,7 +498,7 @@ static HRESULT describe_host(struct blg_log *log, const char *path, int64_t star
         .standard_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
     };
     return header->standard_name ? make_instance(log->instance, path, log->process)
-                                 : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+                                 : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its time zone", path);
 }
 
 /* What the header of a copy says: the same as that of the log it is made of. */
@@ -516,7 +519,8 @@ static HRESULT describe_original(struct blg_log *log, const char *path, const st
         .zone.bias = origin->bias_minutes,
         .standard_name = text_copy(old->standard_name),
     };
-    return header->standard_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+    return header->standard_name ? S_OK
+                                 : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its time zone", path);
 }
 
 static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool over,
@@ -609,7 +613,7 @@ static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *c
             .parent = (char *)counter->parent, .instance = (char *)counter->instance, .index = counter->index};
         name = counter_path_instance(&path);
         if (!name)
-            return error_set(E_OUTOFMEMORY, "out of memory for the instance %s", counter->instance);
+            return error_set(E_OUTOFMEMORY, "out of memory for the instance '%s'", counter->instance);
         whole.instance = name;
     }
     HRESULT hr = log_counters_add(&log->texts, &whole);
@@ -640,7 +644,8 @@ static HRESULT blg_create(const struct log_format_traits *format, const char *pa
     (void)format;
     if (options->circular && (options->append || options->max_bytes == 0)) {
         return error_set(E_INVALIDARG,
-                         options->append ? "%s: a circular log is not appended to" : "%s: a circular log needs a size",
+                         options->append ? "cannot append to '%s': a circular log cannot be continued"
+                                         : "cannot create '%s': a circular log needs a maximum size",
                          path);
     }
     struct blg_log *log = memory_zero(1, sizeof *log);
@@ -648,7 +653,7 @@ static HRESULT blg_create(const struct log_format_traits *format, const char *pa
     if (!log || !forms) {
         memory_free(log);
         memory_free(forms);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a log of %zu counters", path, count);
+        return error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory for a log of %zu counters", path, count);
     }
     log->base.functions = &log_binary_functions;
     log->max_bytes = options->max_bytes;

@@ -182,7 +182,7 @@ enum { MAX_NAMES = 1 << 18, MAX_PARENT_UNITS = 1024, INDEX_ROOM = 16 };
 
 static HRESULT out_of_memory(const char *object)
 {
-    return error_set(E_OUTOFMEMORY, "out of memory for object %s", object);
+    return error_set(E_OUTOFMEMORY, "out of memory for the object '%s'", object);
 }
 
 /* The text at *at, and *at moved behind its NUL. S_FALSE: the record ends in it. */

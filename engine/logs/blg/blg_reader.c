@@ -29,7 +29,7 @@ static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint
 static void drop_parts(struct blg_records *r)
 {
     if (r->part != 0) {
-        blg_records_warn(r, r->record.position, "a record of type %u has %u of its %u parts only and is left out",
+        blg_records_warn(r, r->record.position, "skipped a record of type %u: only %u of its %u parts were found",
                          (unsigned)r->record.type, (unsigned)r->part, (unsigned)r->part_count);
     }
     r->part = 0;
@@ -41,8 +41,9 @@ static bool begin_record(struct blg_records *r, const struct etl_record *event, 
     drop_parts(r);
     if (part != 1 || parts == 0) {
         if (!r->in_the_middle) {
-            blg_records_warn(r, event->position, "part %u of %u of a record of type %u comes without those before it",
-                             (unsigned)part, (unsigned)parts, (unsigned)event->opcode);
+            blg_records_warn(r, event->position,
+                             "skipped part %u of %u of a record of type %u: earlier parts are missing", (unsigned)part,
+                             (unsigned)parts, (unsigned)event->opcode);
         }
         return false;
     }
@@ -105,10 +106,10 @@ HRESULT blg_records_next(struct blg_records *r)
         } else if (!r->foreign) {
             if (r->record.type == 0) {
                 return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                                 "is an event trace, not a log of performance counters");
+                                 "not a log of performance counters, but an event trace");
             }
             r->foreign = true;
-            blg_records_warn(r, event.position, "has events that are no records of a performance log");
+            blg_records_warn(r, event.position, "skipped events that are not records of a performance log");
         }
     }
     if (hr == S_FALSE)
@@ -298,10 +299,10 @@ static HRESULT read_catalog(struct blg_reader *r)
         }
     }
     if (hr == S_FALSE && first)
-        return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is damaged", r->entry_count + 1);
+        return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is corrupt", r->entry_count + 1);
     if (hr == S_FALSE) {
         blg_records_warn(&r->records, r->records.record.position,
-                         "entry %zu of another catalog is damaged; its samples are left out", r->entry_count + 1);
+                         "skipped the samples of another catalog: its entry %zu is corrupt", r->entry_count + 1);
         r->entry_count = 0;
     }
     return SUCCEEDED(hr) ? keep_catalog(r) : hr;
@@ -336,7 +337,7 @@ static void missing(struct blg_reader *r, const struct entry *entry, size_t numb
 {
     if ((entry->flags & BLG_ENTRY_OBJECT) == 0)
         r->columns.cells[entry->place] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
-    blg_records_warn(&r->records, r->records.record.position, "item %zu of a sample %s", number + 1, why);
+    blg_records_warn(&r->records, r->records.record.position, "item %zu of a sample: %s", number + 1, why);
 }
 
 /* Any item but the ordinary one of a single counter. */
@@ -355,7 +356,7 @@ static HRESULT read_item(struct blg_reader *r, const struct entry *entry, size_t
         }
     }
     if (hr == S_FALSE) {
-        missing(r, entry, number, "is damaged, or not of the kind that the catalog says; its values are missing");
+        missing(r, entry, number, "corrupt, or not of the type that the catalog specifies; its values are missing");
         hr = S_OK;
     }
     return hr;
@@ -375,7 +376,7 @@ static HRESULT read_objects(struct blg_reader *r)
                 return hr;
             if (hr == S_FALSE) {
                 blg_records_warn(&r->records, r->records.record.position,
-                                 "object %s is damaged in a sample; some of its values are missing",
+                                 "object '%s' is corrupt in a sample; some of its values are missing",
                                  r->objects[i].object);
             }
         }
@@ -406,9 +407,8 @@ static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8
         struct log_counter counter;
         hr = read_entry(r->catalog + entry->at, entry->size, &counter);
         if (hr == S_OK) {
-            hr = r->base.counters.count < MAX_COUNTERS
-                     ? blg_columns_add(&r->columns, &counter, find, &column)
-                     : error_set(NOT_A_LOG, "has more than %d counters", MAX_COUNTERS);
+            hr = r->base.counters.count < MAX_COUNTERS ? blg_columns_add(&r->columns, &counter, find, &column)
+                                                       : error_set(NOT_A_LOG, "more than %d counters", MAX_COUNTERS);
             entry->place = column++;
             log_counter_free(&counter);
         }
@@ -424,7 +424,7 @@ static bool has_all_items(struct blg_reader *r, const uint8_t *at, const uint8_t
     for (size_t i = 0; i < r->entry_count; i++) {
         if (!next_item(&at, end, &item)) {
             blg_records_warn(&r->records, r->records.record.position,
-                             "a sample has %zu of its %zu items only and is left out", i, r->entry_count);
+                             "skipped a sample: only %zu of its %zu items were found", i, r->entry_count);
             return false;
         }
     }
@@ -437,7 +437,7 @@ static HRESULT read_sample(struct blg_reader *r)
     const uint8_t *at = r->records.record.data, *end = at + r->records.record.size;
     struct item item;
     if (!next_item(&at, end, &item) || item.kind != BLG_KIND_SAMPLE) {
-        blg_records_warn(&r->records, r->records.record.position, "a sample has no head and is left out");
+        blg_records_warn(&r->records, r->records.record.position, "skipped a sample: it has no header");
         return S_FALSE;
     }
     end = at;
@@ -471,12 +471,12 @@ static int64_t sample_utc(struct blg_reader *r)
 static void check_summary(struct blg_reader *r)
 {
     if (r->records.record.size < 20) {
-        blg_records_warn(&r->records, r->records.record.position, "the summary at the end is damaged");
+        blg_records_warn(&r->records, r->records.record.position, "the summary at the end is corrupt");
         return;
     }
     const uint32_t says = get_u32(r->records.record.data + 16);
     if (!r->jumped && says != r->samples) {
-        blg_records_warn(&r->records, r->records.record.position, "the summary counts %u samples, %llu were found",
+        blg_records_warn(&r->records, r->records.record.position, "the summary counts %u samples, but %llu were found",
                          (unsigned)says, (unsigned long long)r->samples);
     }
 }
@@ -506,7 +506,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                 hr = blg_names_add(&r->names, r->records.record.data, r->records.record.size);
                 if (hr == S_FALSE) {
                     blg_records_warn(&r->records, r->records.record.position,
-                                     "the table of names is damaged; some counters have numbers as names");
+                                     "the name table is corrupt; some counters have numbers instead of names");
                 }
             }
             break;
@@ -522,7 +522,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
         case BLG_RECORD_SAMPLE:
             if (!r->catalog_seen) {
                 blg_records_warn(&r->records, r->records.record.position,
-                                 "a sample comes before the catalog of counters and is left out");
+                                 "skipped a sample before the catalog of counters");
                 break;
             }
             if (memcmp(r->records.record.instance, r->instance, sizeof r->instance) != 0) {
@@ -531,7 +531,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                     break;
                 }
                 blg_records_warn(&r->records, r->records.record.position,
-                                 "a sample belongs to a catalog that is not in the file");
+                                 "skipped a sample: its catalog is not in the file");
                 break;
             }
             *utc = sample_utc(r);
@@ -546,7 +546,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
             }
             break;
         default:
-            blg_records_warn(&r->records, r->records.record.position, "a record of unknown type %u is left out",
+            blg_records_warn(&r->records, r->records.record.position, "skipped a record of unknown type %u",
                              (unsigned)r->records.record.type);
             break;
         }
@@ -629,7 +629,7 @@ static HRESULT fill_info(struct blg_reader *r, int64_t first_local)
     };
     const bool ok = (r->base.info.machine != NULL) == (machine != NULL) &&
                     (r->base.info.zone.name != NULL) == (name[0] && name[0] != '@');
-    return ok ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", r->path);
+    return ok ? S_OK : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", r->path);
 }
 
 static HRESULT blg_open(const char *path, struct log_reader **out)
@@ -637,7 +637,7 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
     struct blg_reader *r = memory_zero(1, sizeof *r);
     if (!r || !(r->path = text_copy(path))) {
         memory_free(r);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path);
     }
     r->base.functions = &log_binary_reader;
     r->columns.counters = &r->base.counters;
@@ -651,10 +651,11 @@ static HRESULT blg_open(const char *path, struct log_reader **out)
         r->pending = hr == S_OK;
     }
     if (SUCCEEDED(hr) && r->catalog_size == 0) {
-        hr = r->records.kernel ? error_set(NOT_A_LOG, "%s: is an event trace, not a log of performance counters", path)
-                               : error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path,
-                                           r->base.warnings.count != 0 ? "; " : "",
-                                           r->base.warnings.count != 0 ? r->base.warnings.items[0] : "");
+        hr = r->records.kernel
+                 ? error_set(NOT_A_LOG, "cannot open '%s': not a log of performance counters, but an event trace", path)
+                 : error_set(NOT_A_LOG, "cannot open '%s': it has no catalog of counters%s%s", path,
+                             r->base.warnings.count != 0 ? "; " : "",
+                             r->base.warnings.count != 0 ? r->base.warnings.items[0] : "");
     }
     if (SUCCEEDED(hr) && !r->has_columns)
         hr = make_columns(r, NULL, NULL);

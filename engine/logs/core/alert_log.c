@@ -109,7 +109,7 @@ static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *
     /* A header that a crash or a full disk has cut is one too. */
     if (SUCCEEDED(hr) && (got > length || memcmp(head, log->header, got) != 0 || (got < length && got != size)))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                       "\"%s\": is there already and is no log of alerts; it stays as it is", log->path);
+                       "cannot create the alert log '%s': the file already exists and is not an alert log", log->path);
     if (SUCCEEDED(hr) && got == length)
         hr = file_read_at(file, size - 1, &last, 1, &got);
     *torn = SUCCEEDED(hr) && last != '\n';

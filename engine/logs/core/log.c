@@ -100,8 +100,8 @@ HRESULT log_writer_create(enum log_format format, const char *path, const struct
 {
     static const struct log_options none = {0};
     if ((size_t)format >= FORMATS) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: log file format %d cannot be written", path,
-                         (int)format);
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "cannot create '%s': unknown log file format %d",
+                         path, (int)format);
     }
     return writers[format]->create(&traits[format], path, counters, count, start_utc, options ? options : &none, out);
 }
@@ -169,8 +169,10 @@ HRESULT log_reader_open(const char *path, struct log_reader **out)
             return readers[i]->open(path, out);
     return FAILED(hr)
                ? hr
-               : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                           "%s: is no performance log: neither CSV or TSV with a PDH header nor a binary log", path);
+               : error_set(
+                     HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                     "cannot open '%s': not a performance log (expected CSV or TSV with a PDH header, or a binary log)",
+                     path);
 }
 
 const struct log_info *log_reader_info(const struct log_reader *r)
@@ -213,8 +215,7 @@ void log_reader_warn(struct log_reader *r, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    (void)texts_add(&r->warnings,
-                    r->warnings.count + 1 < LOG_MAX_WARNINGS ? text : "there is more damage than is listed here");
+    (void)texts_add(&r->warnings, r->warnings.count + 1 < LOG_MAX_WARNINGS ? text : "further warnings are not shown");
 }
 
 void log_reader_free_base(struct log_reader *r)
@@ -334,7 +335,8 @@ HRESULT log_counters_add_path(struct log_counters *list, const char *text)
         counter.object = "";
         counter.counter = counter.path = text;
     }
-    HRESULT hr = memory ? log_counters_add(list, &counter) : error_set(E_OUTOFMEMORY, "%s: out of memory", text);
+    HRESULT hr = memory ? log_counters_add(list, &counter)
+                        : error_set(E_OUTOFMEMORY, "out of memory for the counter path '%s'", text);
     memory_free(machine);
     memory_free(again);
     counter_path_free(&path);
@@ -364,8 +366,8 @@ static HRESULT check_is_log(const char *path, struct file *file)
     HRESULT hr = file_read_at(file, 0, head, sizeof head, &size);
     if (FAILED(hr) || !size || log_is_head(head, size) || (size < sizeof head && blg_is_begun(head, size)))
         return hr;
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                     "\"%s\": is there already and is no performance log; it is not overwritten", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot overwrite '%s': the file is not a performance log",
+                     path);
 }
 
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh)

@@ -42,7 +42,7 @@ static HRESULT add_matching(const char *path, struct texts *out)
         }
     }
     if (SUCCEEDED(hr) && found == 0)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: there is no such file", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "no such file: '%s'", path);
     texts_free(&names);
     memory_free(folder);
     return hr;

@@ -110,7 +110,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
     const uint32_t most = etl_buffer_max_event(e->size);
     for (size_t i = 0; i < count; i++) {
         if (events[i].data_size > most || event_space(&events[i]) > most) {
-            return error_set(E_INVALIDARG, "an event of %u bytes does not fit into a buffer of %u",
+            return error_set(E_INVALIDARG, "an event of %u bytes exceeds the buffer size of %u bytes",
                              (unsigned)(events[i].head_size + events[i].data_size), (unsigned)e->size);
         }
     }

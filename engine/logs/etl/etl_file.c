@@ -86,7 +86,7 @@ static struct etl_file *etl_container_new(const char *path, uint32_t size)
             return e;
     }
     etl_container_free(e);
-    (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a log file's buffers of %u bytes", path, (unsigned)size);
+    (void)error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for buffers of %u bytes", path, (unsigned)size);
     return NULL;
 }
 
@@ -130,9 +130,9 @@ static HRESULT etl_file_allocate(const char *path, const struct etl_log *log, st
 {
     *out = NULL;
     if (!is_size(log->buffer_size)) {
-        return error_set(E_INVALIDARG, "%s: a buffer size of %u bytes is none of the whole KB from %u to %u", path,
-                         (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT,
-                         ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
+        return error_set(
+            E_INVALIDARG, "cannot create '%s': invalid buffer size of %u bytes (expected whole KB from %u to %u)", path,
+            (unsigned)log->buffer_size, ETL_SMALLEST_BUFFER / ETL_BUFFER_UNIT, ETL_LARGEST_BUFFER / ETL_BUFFER_UNIT);
     }
     *out = etl_container_new(path, log->buffer_size);
     return *out ? etl_file_prepare(*out, log) : E_OUTOFMEMORY;
@@ -185,13 +185,15 @@ HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log
 
 static HRESULT damaged(const struct etl_file *e, const char *path, uint64_t buffer)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: buffer %llu, at byte %llu, is damaged", path,
-                     (unsigned long long)buffer, (unsigned long long)buffer * e->size);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                     "cannot append to '%s': buffer %llu at byte %llu is corrupt", path, (unsigned long long)buffer,
+                     (unsigned long long)buffer * e->size);
 }
 
 static HRESULT no_container(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no log file that events can be added to", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                     "cannot append to '%s': not a log file that events can be appended to", path);
 }
 
 /* e->log and e->event, from the file's first buffer by way of e->spare. */
@@ -253,8 +255,8 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
     while (SUCCEEDED(hr) && e->head.used == 0 && --place > 0)
         hr = load_buffer(e, file, path, place, ends);
     if (SUCCEEDED(hr) && e->head.used == 0) {
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: %llu bytes hold no record to append to", path,
-                       (unsigned long long)size);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                       "cannot append to '%s': its %llu bytes contain no record", path, (unsigned long long)size);
     }
     if (FAILED(hr))
         return hr;
@@ -312,7 +314,8 @@ HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers)
     const uint64_t first = is_empty(e) ? e->place : e->buffers;
     if (max_buffers < first + 2) {
         return error_set(
-            E_INVALIDARG, "a circular log of %llu bytes is too small; what stays needs %llu, and its ring %u at least",
+            E_INVALIDARG,
+            "a circular log of %llu bytes is too small: its fixed part needs %llu bytes and its ring at least %u",
             (unsigned long long)max_buffers * e->size, (unsigned long long)first * e->size, 2 * (unsigned)e->size);
     }
     e->ring_first = first;
@@ -401,7 +404,7 @@ static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     if (head->used < ETL_BUFFER_HEAD || head->used > e->size || (head->used & 7) != 0) {
-        return error_set(E_INVALIDARG, "%u bytes in use are none of a buffer of %u bytes", (unsigned)head->used,
+        return error_set(E_INVALIDARG, "invalid buffer: %u bytes in use of a buffer of %u bytes", (unsigned)head->used,
                          (unsigned)e->size);
     }
     const bool replaces = is_empty(e);
@@ -610,7 +613,7 @@ HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds
         file_close(old);
     }
     if (SUCCEEDED(hr) && max_buffers != 0 && (max_buffers < 3 || e->buffers > max_buffers))
-        hr = error_set(E_INVALIDARG, "%s: is no circular log of at most %llu buffers", path,
+        hr = error_set(E_INVALIDARG, "cannot append to '%s': not a circular log of at most %llu buffers", path,
                        (unsigned long long)max_buffers);
     if (SUCCEEDED(hr))
         hr = file_open(path, FILE_APPEND, &e->file);

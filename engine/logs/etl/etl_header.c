@@ -85,7 +85,8 @@ HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, stru
     const uint32_t names_at = pointer == 4 ? NAMES_AT_32 : NAMES_AT_64;
     if ((event[2] != ETL_HEADER_SYSTEM_32 && event[2] != ETL_HEADER_SYSTEM_64) || get_u16(event + HOOK_AT) != 0 ||
         (pointer != 4 && pointer != 8) || size < SYSTEM_HEAD + names_at)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: its first event is no log file header", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "cannot append to '%s': its first event is not a log file header", path);
     const uint8_t *rest = pointer == 4 ? log - SHIFT_32 : log;
     size_t used;
     *out = (struct etl_log){
@@ -122,7 +123,7 @@ HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, stru
     }
     if (!ok) {
         etl_log_free(out);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", path);
     }
     return S_OK;
 }
@@ -225,7 +226,7 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
         hr = room - end < 2 ? S_FALSE : write_name(event + end, room - end, names[i], &bytes);
         if (hr == S_FALSE)
             hr = error_set(E_INVALIDARG,
-                           "log names '%.200s' and '%.200s': are too long for a log file header of %u bytes", names[0],
+                           "log names '%.200s' and '%.200s' are too long for a log file header of %u bytes", names[0],
                            names[1], (unsigned)room);
         end += (uint32_t)bytes;
     }

@@ -160,7 +160,7 @@ static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
     if (!window)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", r->path);
+        return error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for a buffer", r->path);
     HRESULT hr = S_OK;
     uint64_t at = *offset + 1;
     bool found = false;
@@ -185,7 +185,8 @@ static HRESULT add_place(struct etl_reader *r, const struct etl_buffer_header *h
 {
     void *places = r->places;
     if (!memory_grow(&places, &r->place_capacity, r->place_count + 1, sizeof *r->places))
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for an index of %zu buffers", r->path, r->place_count);
+        return error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for an index of %zu buffers", r->path,
+                         r->place_count);
     r->places = places;
     if (offset + head->size <= r->size && r->whole < offset + head->size)
         r->whole = offset + head->size;
@@ -227,7 +228,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         hr = find_next_head(r, offset);
     if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* room taken before it was needed */
         return hr;
-    etl_reader_warn(r, at, "the header of buffer %llu is damaged; its events, up to byte %llu, are left out",
+    etl_reader_warn(r, at, "the header of buffer %llu is corrupt; its events up to byte %llu are skipped",
                     (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
     return S_OK;
 }
@@ -259,7 +260,7 @@ static HRESULT make_streams(struct etl_reader *r)
     r->streams = memory_zero(r->stream_count, sizeof *r->streams);
     r->heap = memory_zero(r->stream_count, sizeof(struct stream *));
     if (!r->streams || !r->heap) {
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for the streams of %zu processors", r->path,
+        return error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for the streams of %zu processors", r->path,
                          r->stream_count);
     }
     struct stream *s = r->streams;
@@ -284,16 +285,16 @@ static HRESULT read_header(struct etl_reader *r)
     if (FAILED(hr))
         return hr;
     if (got < sizeof bytes) {
-        return error_set(bad, "%s: is no binary log: %llu bytes are too few for a log file header", r->path,
-                         (unsigned long long)got);
+        return error_set(bad, "cannot open '%s': not a binary log (its %llu bytes are too few for a log file header)",
+                         r->path, (unsigned long long)got);
     }
     etl_buffer_header_read(bytes, &head);
     r->step = head.size;
     if (!head_is_sane(r, &head, 0) || head.type != ETL_TYPE_FILE_HEADER)
-        return error_set(bad, "%s: is no binary log: it does not begin with a log file header", r->path);
+        return error_set(bad, "cannot open '%s': not a binary log (it does not begin with a log file header)", r->path);
     uint8_t *buffer = memory_alloc(head.used);
     if (!buffer)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", r->path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", r->path);
     uint32_t offset = ETL_BUFFER_HEAD, size;
     const uint8_t *event;
     hr = file_read_at(r->file, 0, buffer, head.used, &got);
@@ -301,9 +302,10 @@ static HRESULT read_header(struct etl_reader *r)
         if (etl_buffer_event(buffer, (uint32_t)got, &offset, &event, &size))
             hr = etl_log_read(r->path, event, size, &r->log);
         else if (got < head.used)
-            hr = error_set(bad, "%s: ends at byte %llu, inside its log file header", r->path, (unsigned long long)got);
+            hr = error_set(bad, "cannot open '%s': the file ends at byte %llu, inside its log file header", r->path,
+                           (unsigned long long)got);
         else
-            hr = error_set(bad, "%s: its log file header is damaged", r->path);
+            hr = error_set(bad, "cannot open '%s': its log file header is corrupt", r->path);
     }
     memory_free(buffer);
     if (FAILED(hr))
@@ -311,11 +313,12 @@ static HRESULT read_header(struct etl_reader *r)
     r->packed = (r->log.mode & ETL_MODE_COMPRESSED) != 0;
     const uint32_t algorithm = head.state & 0xFFFF;
     if (r->packed && algorithm != COMPRESSION_XPRESS) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: is compressed with algorithm %u, not XPRESS (3)",
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "cannot open '%s': unsupported compression algorithm %u (only XPRESS, 3, is supported)",
                          r->path, (unsigned)algorithm);
     }
     if (r->log.buffer_size > ETL_LARGEST_BUFFER) {
-        return error_set(bad, "%s: buffers of %u bytes are above the largest there can be, %u", r->path,
+        return error_set(bad, "cannot open '%s': its buffers of %u bytes exceed the maximum of %u", r->path,
                          (unsigned)r->log.buffer_size, (unsigned)ETL_LARGEST_BUFFER);
     }
     return S_OK;
@@ -326,7 +329,7 @@ HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct 
     struct etl_reader *r = memory_zero(1, sizeof *r);
     if (!r || !(r->path = text_copy(path))) {
         memory_free(r);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path);
     }
     r->warn = warn;
     r->warn_context = context;
@@ -341,7 +344,7 @@ HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct 
     if (SUCCEEDED(hr))
         hr = make_streams(r);
     if (SUCCEEDED(hr) && (r->log.mode & ETL_MODE_CIRCULAR) == 0 && number < r->log.buffers_written) {
-        etl_reader_warn(r, r->size, "the file ends behind buffer %llu; its header counts %u",
+        etl_reader_warn(r, r->size, "the file ends after buffer %llu, but its header counts %u",
                         (unsigned long long)number, (unsigned)r->log.buffers_written);
     }
     if (FAILED(hr)) {
@@ -361,7 +364,7 @@ static HRESULT make_room(struct etl_reader *r, uint8_t **bytes, size_t *capacity
 {
     void *grown = *bytes;
     if (!memory_grow(&grown, capacity, size, 1))
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer of %zu bytes", r->path, size);
+        return error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for a buffer of %zu bytes", r->path, size);
     *bytes = grown;
     return S_OK;
 }
@@ -381,11 +384,10 @@ static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, cons
         return S_OK;
     s->cut = true;
     if (got < place->size) {
-        etl_reader_warn(r, place->offset + got,
-                        "the file ends inside a compressed buffer; %u of its %u bytes are there", (unsigned)s->used,
-                        (unsigned)used);
+        etl_reader_warn(r, place->offset + got, "the file ends inside a compressed buffer, after %u of its %u bytes",
+                        (unsigned)s->used, (unsigned)used);
     } else {
-        etl_reader_warn(r, place->offset, "a compressed buffer is damaged behind %u of its %u bytes", (unsigned)s->used,
+        etl_reader_warn(r, place->offset, "a compressed buffer is corrupt after %u of its %u bytes", (unsigned)s->used,
                         (unsigned)used);
     }
     return S_OK;
@@ -419,8 +421,8 @@ static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const 
     if (got >= s->used)
         return S_OK;
     s->cut = true;
-    etl_reader_warn(r, place->offset + got, "the file ends inside a buffer; %u of its %u bytes are there",
-                    (unsigned)got, (unsigned)s->used);
+    etl_reader_warn(r, place->offset + got, "the file ends inside a buffer, after %u of its %u bytes", (unsigned)got,
+                    (unsigned)s->used);
     s->used = (uint32_t)got;
     return S_OK;
 }
@@ -454,8 +456,8 @@ static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
         }
         if (s->buffer && s->offset < s->used && !s->cut) {
             etl_reader_warn(r, place->offset + ((place->flags & ETL_FLAG_COMPRESSED) != 0 ? 0 : s->offset),
-                            "no event begins at %u of the buffer; its last %u bytes are left out", (unsigned)s->offset,
-                            (unsigned)(s->used - s->offset));
+                            "no event begins at byte %u of the buffer; its last %u bytes are skipped",
+                            (unsigned)s->offset, (unsigned)(s->used - s->offset));
         }
         s->offset = s->used; /* a failure below leaves an empty buffer */
         if (s->next == s->end) {

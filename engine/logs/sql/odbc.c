@@ -92,8 +92,10 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
     if (text && text[0])
         error_set(hr, "%s: %s (SQLSTATE %s)", what, text, c->state);
     else
-        error_set(hr, "%s: ODBC gives no reason; is its driver manager installed (under Wine the host's unixODBC)?",
-                  what);
+        error_set(
+            hr,
+            "%s: ODBC reported no reason (check that its driver manager is installed; under Wine, the host's unixODBC)",
+            what);
     memory_free(text);
     return hr;
 }
@@ -101,13 +103,13 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
 /* A driver manager says so with a state; Wine 10's says nothing (behaviour 23). */
 static HRESULT not_connected(struct odbc *c)
 {
-    HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "connecting");
+    HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "cannot connect");
     if (c->state[0])
         return hr;
     strcpy(c->state, "IM002");
     return error_set(hr,
-                     "connecting: no data source or driver of this name is registered, or no driver manager is "
-                     "installed (under Wine the host's unixODBC) (SQLSTATE %s)",
+                     "cannot connect: no data source or driver of this name is registered, or no driver manager is "
+                     "installed (under Wine, the host's unixODBC) (SQLSTATE %s)",
                      c->state);
 }
 
@@ -119,7 +121,7 @@ static HRESULT ask_product(struct odbc *c)
     size_t units = 0;
     if (!succeeded(c->api->SQLGetInfoW(c->connection, SQL_DBMS_NAME, name, sizeof name, &bytes)))
         return odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                                  "asking for the database's name");
+                                  "cannot query the name of the database");
     while (units < NAME_UNITS && name[units])
         units++;
     return text_from_utf16(name, units, true, &c->product);
@@ -155,7 +157,7 @@ static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
         memory_free(*registered);
         *registered = NULL;
     }
-    return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "Driver: no ODBC driver is registered as \"%s\"", name);
+    return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "no ODBC driver is registered as '%s' (attribute Driver)", name);
 }
 
 /* What the driver manager is to be asked, of a connection string that anybody may have written. From memory_alloc. */
@@ -167,7 +169,7 @@ static HRESULT safe_string(struct odbc *c, const char *connection, char **out)
     *out = NULL;
     HRESULT hr = odbc_string_parse(connection, &parts, &end);
     if (SUCCEEDED(hr) && *end)
-        hr = error_set(E_INVALIDARG, "a '!' of the connection string is not in braces");
+        hr = error_set(E_INVALIDARG, "invalid connection string: a '!' must be in braces");
     if (SUCCEEDED(hr) && parts.driver)
         hr = find_driver(c, parts.driver, &driver);
     if (SUCCEEDED(hr)) {
@@ -186,9 +188,9 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
     char *text;
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &c->environment)) ||
         !succeeded(c->api->SQLSetEnvAttr(c->environment, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0)))
-        return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
+        return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_DBC, c->environment, &c->connection)))
-        return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "starting ODBC");
+        return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
     /* A driver without it connects all the same. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
     HRESULT hr = safe_string(c, connection, &text);
@@ -199,7 +201,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
     if (FAILED(hr))
         return hr;
     if (units > INT16_MAX)
-        hr = error_set(E_INVALIDARG, "a connection string of %zu characters is too long", units);
+        hr = error_set(E_INVALIDARG, "the connection string is too long: %zu characters", units);
     else if (!succeeded(c->api->SQLDriverConnectW(c->connection, NULL, wide, (SQLSMALLINT)units, NULL, 0, NULL,
                                                   SQL_DRIVER_NOPROMPT)))
         hr = not_connected(c);
@@ -251,7 +253,7 @@ static HRESULT set_autocommit(struct odbc *c, bool on)
 {
     if (!succeeded(set_number(c, SQL_ATTR_AUTOCOMMIT, on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF)))
         return odbc_handle_failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                                  on ? "ending a transaction" : "beginning a transaction");
+                                  on ? "cannot end a transaction" : "cannot begin a transaction");
     return S_OK;
 }
 
@@ -268,7 +270,7 @@ HRESULT odbc_end(struct odbc *c, bool commit)
     c->in_transaction = false;
     if (!succeeded(result))
         return odbc_handle_failed(c, PDH_SQL_EXEC_DIRECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                                  commit ? "committing" : "taking back a transaction");
+                                  commit ? "cannot commit a transaction" : "cannot roll back a transaction");
     return set_autocommit(c, true);
 }
 
@@ -282,7 +284,7 @@ static struct odbc_statement *new_statement(struct odbc *c, const char *sql, HRE
     s->connection = c;
     snprintf(s->what, sizeof s->what, "%.*s", (int)strcspn(sql, "(\n"), sql);
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_STMT, c->connection, &s->handle))) {
-        *hr = odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_DBC, c->connection, "making a statement");
+        *hr = odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_DBC, c->connection, "cannot create a statement");
         memory_free(s);
         return NULL;
     }
@@ -343,7 +345,7 @@ HRESULT odbc_get_text(const struct odbc_value *v, char **out)
 {
     size_t units = v->length > 0 ? (size_t)v->length / sizeof *v->text : 0;
     if (units >= v->units)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a text of %zu characters in the database is too long",
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a string in the database is too long: %zu characters",
                          units);
     while (units && v->text[units - 1] == 0)
         units--;

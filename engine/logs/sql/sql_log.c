@@ -132,10 +132,10 @@ static void end_outage(struct sql_log *log, uint64_t written)
     sql_time_text(log->away_since, from);
     sql_time_text(clock_utc(), to);
     text_buffer_format(&log->warnings,
-                       "%s%s: no sample could be written from %.19s to %.19s UTC; %" PRIu64
-                       " samples were kept and follow, %" PRIu64 " are lost: %s (0x%08X)",
+                       "%s%s: the database was unreachable from %.19s to %.19s UTC; %" PRIu64
+                       " samples were kept and written later, %" PRIu64 " were lost: %s (0x%08X)",
                        log->warnings.length > 0 ? "\n" : "", log->source.shown, from, to, log->kept_samples + written,
-                       log->refused, log->failure_text ? log->failure_text : "the database did not answer",
+                       log->refused, log->failure_text ? log->failure_text : "the database did not respond",
                        (unsigned)log->failure);
     memory_free(log->failure_text);
     log->failure_text = NULL;
@@ -324,11 +324,11 @@ static HRESULT sql_log_refuse_sample(struct sql_log *log)
         log->away_since = clock_utc();
     log->refused++;
     return error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                     "%s: %" PRIu64 " samples wait for the database, which is all that is kept: %s", log->source.shown,
-                     log->kept_samples, log->failure_text ? log->failure_text : "it does not answer");
+                     "cannot write to '%s': the queue of %" PRIu64 " samples is full: %s", log->source.shown,
+                     log->kept_samples, log->failure_text ? log->failure_text : "the database does not respond");
 }
 
-/* The failure that ended a wait_for_database log's thread. */
+/* The failure that ended the thread of a log with wait_for_database. */
 static HRESULT ended_with(struct sql_log *log)
 {
     return error_set(FAILED(log->failure) ? log->failure : E_UNEXPECTED, "%s: %s", log->source.shown,
@@ -342,7 +342,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     HRESULT hr = make_sample(log, utc, cells, &sample);
     if (FAILED(hr)) {
         log->number++; /* it is lost */
-        return error_set(hr, "%s: out of memory for a sample", log->source.shown);
+        return error_set(hr, "cannot write to '%s': out of memory for a sample", log->source.shown);
     }
     if (log->max_bytes != 0 && (log->rows + sample->count) * ROW_BYTES > log->max_bytes) {
         memory_free(sample);
@@ -441,10 +441,9 @@ static HRESULT sql_close(struct log_writer *w)
     host_lock_enter(&log->lock);
     if (log->kept_samples > 0) {
         hr = error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                       "%s: the last %" PRIu64
-                       " samples are lost, they could not be written when the log was closed: %s",
+                       "cannot close '%s': the last %" PRIu64 " samples could not be written and are lost: %s",
                        log->source.shown, log->kept_samples,
-                       log->failure_text ? log->failure_text : "the database does not answer");
+                       log->failure_text ? log->failure_text : "the database does not respond");
     }
     host_lock_leave(&log->lock);
     sql_log_release(log);
@@ -496,8 +495,9 @@ static HRESULT open_database(struct sql_log *log)
         host_lock_enter(&log->lock);
         log->closing = true;
         host_lock_leave(&log->lock);
-        return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%s: the database does not answer within %d s",
-                         log->source.shown, CREATE_MS / 1000);
+        return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                         "cannot open '%s': the database did not respond within %d s", log->source.shown,
+                         CREATE_MS / 1000);
     }
     host_lock_enter(&log->lock);
     if (!log->opened)

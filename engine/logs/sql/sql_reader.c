@@ -110,11 +110,11 @@ static HRESULT read_set(struct sql_reader *r)
     HRESULT hr =
         one_row(r, "SELECT GUID, MinutesToUTC, TimeZoneName FROM DisplayToID WHERE DisplayString = ?", &in, 1, out, 3);
     if (hr == S_FALSE)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the database has no log set of this name");
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the database has no log set with this name");
     if (SUCCEEDED(hr))
         hr = odbc_get_text(&out[0], &text);
     if (SUCCEEDED(hr) && !text_to_guid(text, &guid))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: \"%s\" is no GUID", text);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: '%s' is not a GUID", text);
     memory_free(text);
     text = NULL;
     if (SUCCEEDED(hr))
@@ -363,7 +363,8 @@ static HRESULT take_row(struct sql_reader *r)
     r->ahead = false;
     if (!found) {
         /* A counter that came after the set was opened, or one without its row in CounterDetails. */
-        log_reader_warn(&r->base, "CounterData: a row of CounterID %d, which was not in CounterDetails", (int)key.id);
+        log_reader_warn(&r->base, "CounterData: skipped a row with CounterID %d, which is not in CounterDetails",
+                        (int)key.id);
         return S_OK;
     }
     struct log_cell *cell = &r->cells[found->column];
@@ -400,7 +401,7 @@ static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
     cut_blanks(text);
     bool timed = sql_time_parse(text, utc);
     if (!timed)
-        log_reader_warn(&r->base, "CounterData: RecordIndex %d has the time \"%s\"", (int)index, text);
+        log_reader_warn(&r->base, "CounterData: RecordIndex %d has the invalid time '%s'", (int)index, text);
     memory_free(text);
     for (size_t i = 0; i < r->base.counters.count; i++)
         r->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};

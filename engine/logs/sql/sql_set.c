@@ -207,8 +207,9 @@ static HRESULT check_found(const struct pending *p)
     for (size_t i = 0; i < p->count; i++) {
         if (p->slots[i]->id <= 0) {
             char *path = log_counter_path(names_of(p->slots[i]));
-            HRESULT hr = error_set(E_UNEXPECTED, "CounterDetails: the row of %s cannot be read back as it was written",
-                                   path ? path : "a counter");
+            HRESULT hr =
+                error_set(E_UNEXPECTED, "CounterDetails: the row of '%s' cannot be read back as it was written",
+                          path ? path : "a counter");
             memory_free(path);
             return hr;
         }
@@ -343,7 +344,7 @@ static HRESULT find_set(struct sql_set *s)
         char *text;
         hr = odbc_get_text(&out, &text);
         if (SUCCEEDED(hr) && !text_to_guid(text, &s->guid))
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: \"%s\" is no GUID", text);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: '%s' is not a GUID", text);
         memory_free(text);
     }
     odbc_close(select);

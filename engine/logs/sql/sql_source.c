@@ -38,7 +38,7 @@ static HRESULT split_source(const char *source, struct sql_source *out, const ch
             odbc_string_free(&parts);
             hr = out->connection && out->shown && out->open && out->secret ? S_OK : E_OUTOFMEMORY;
             if (SUCCEEDED(hr) && alone)
-                hr = error_set(E_INVALIDARG, "'%s' has a password, but nothing that it is for", out->shown);
+                hr = error_set(E_INVALIDARG, "'%s' has a password but no data source or driver", out->shown);
         }
     } else if (SUCCEEDED(hr)) {
         out->shown = text_format(PREFIX "%s", *mark);
@@ -53,18 +53,16 @@ static HRESULT sql_source_split(const char *name, struct sql_source *out)
 {
     const char *mark;
     if (!sql_source_is(name)) /* a connection string that lacks the prefix may hold a password */
-        return error_set(E_INVALIDARG, "'%s' is not of the form SQL:<data source>!<log set>",
+        return error_set(E_INVALIDARG, "invalid log name '%s': expected SQL:<data source>!<log set>",
                          strchr(name, '=') ? "..." : name);
     const char *source = name + strlen(PREFIX);
     HRESULT hr = split_source(source, out, &mark);
     if (FAILED(hr))
         return hr;
     if (*mark != '!' || mark == source || !mark[1])
-        return error_set(E_INVALIDARG, "'%s' is not of the form SQL:<data source>!<log set>", out->shown);
-    if (text_utf16_length(mark + 1) > LONGEST_SET) {
-        return error_set(E_INVALIDARG, "the log set of '%.64s...' is longer than %d characters", out->shown,
-                         LONGEST_SET);
-    }
+        return error_set(E_INVALIDARG, "invalid log name '%s': expected SQL:<data source>!<log set>", out->shown);
+    if (text_utf16_length(mark + 1) > LONGEST_SET)
+        return error_set(E_INVALIDARG, "the log set name of '%.64s...' exceeds %d characters", out->shown, LONGEST_SET);
     out->log_set = text_copy(mark + 1);
     return out->log_set ? S_OK : E_OUTOFMEMORY;
 }
@@ -215,9 +213,9 @@ static HRESULT attribute_unknown_error(struct piece name, int number)
     for (size_t i = 0; plain && i < name.size; i++)
         plain = strchr(WORD_CHARACTERS " -", name.at[i]) != NULL;
     if (plain)
-        return error_set(E_INVALIDARG, "the attribute %.*s is none that a connection string may have here",
-                         (int)name.size, name.at);
-    return error_set(E_INVALIDARG, "attribute %d of the connection string is none that one may have here", number);
+        return error_set(E_INVALIDARG, "invalid connection string: attribute '%.*s' is not allowed", (int)name.size,
+                         name.at);
+    return error_set(E_INVALIDARG, "invalid connection string: attribute number %d is not allowed", number);
 }
 
 /* Holds every reading of the value to be one value. `inner` is what it is without its braces. */
@@ -228,22 +226,28 @@ static HRESULT check_value(const struct attribute *a, struct piece value, struct
     for (size_t i = 0; i < inner->size; i++) {
         char c = inner->at[i];
         if ((unsigned char)c < ' ' || c == 0x7F)
-            return error_set(E_INVALIDARG, "the value of %s holds a control character", a->name);
+            return error_set(E_INVALIDARG, "invalid connection string: the value of '%s' contains a control character",
+                             a->name);
         if (!braced && (c == '{' || c == '}'))
-            return error_set(E_INVALIDARG, "the value of %s holds a brace, but is not in braces", a->name);
+            return error_set(E_INVALIDARG,
+                             "invalid connection string: the value of '%s' contains a brace, so it must be in braces",
+                             a->name);
         separates |= strchr(";{}", c) != NULL;
         equals |= c == '=';
         if (a->kind == SETTING && !strchr(WORD_CHARACTERS " .-", c))
-            return error_set(E_INVALIDARG, "the value of %s is no word or number", a->name);
+            return error_set(E_INVALIDARG, "invalid connection string: the value of '%s' must be a word or a number",
+                             a->name);
     }
     if (separates && equals)
         return error_set(E_INVALIDARG,
-                         "the value of %s holds '=' beside ';', '{' or '}', where drivers see another attribute",
+                         "invalid connection string: the value of '%s' contains '=' with ';', '{' or '}', which "
+                         "drivers read as another attribute",
                          a->name);
     if ((a->kind == DRIVER || a->kind == SOURCE) && (!inner->size || separates || equals))
-        return error_set(E_INVALIDARG, "the value of %s is no name", a->name);
+        return error_set(E_INVALIDARG, "invalid connection string: the value of '%s' is not a name", a->name);
     if (a->kind == DRIVER && (memchr(inner->at, '/', inner->size) || memchr(inner->at, '\\', inner->size)))
-        return error_set(E_INVALIDARG, "Driver names a file: a driver goes by the name that it is registered under");
+        return error_set(E_INVALIDARG,
+                         "invalid connection string: Driver must be the registered name of a driver, not a file");
     return S_OK;
 }
 
@@ -256,12 +260,14 @@ static HRESULT take_value(const struct attribute *a, const char *at, struct piec
         do {
             at = strchr(at + 1, '}');
             if (!at)
-                return error_set(E_INVALIDARG, "a '{' of the connection string is not closed");
+                return error_set(E_INVALIDARG, "invalid connection string: a '{' is not closed");
             at++;
         } while (*at == '}');
         *end = at + strspn(at, " ");
         *value = (struct piece){from, (size_t)(at - from)};
-        return !**end || strchr(";!", **end) ? S_OK : error_set(E_INVALIDARG, "text follows the '}' of %s", a->name);
+        return !**end || strchr(";!", **end)
+                   ? S_OK
+                   : error_set(E_INVALIDARG, "invalid connection string: text follows the '}' of '%s'", a->name);
     }
     *end = at + strcspn(at, ";!");
     *value = piece_trim(from, (size_t)(*end - from));
@@ -288,7 +294,7 @@ static HRESULT attribute_keep(struct attributes_parse *p, const struct attribute
     if (*seen && p->more)
         return S_OK;
     if (*seen)
-        return error_set(E_INVALIDARG, "the attribute %s is there twice", a->name);
+        return error_set(E_INVALIDARG, "invalid connection string: duplicate attribute '%s'", a->name);
     *seen = true;
     p->source |= a->kind == SOURCE;
     const char *separator = p->shown.length ? ";" : "";
@@ -317,7 +323,8 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
             if (SUCCEEDED(hr))
                 hr = take_value(a, at + size + 1, &value, end);
             if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
-                hr = error_set(E_INVALIDARG, "the value of %s ends at a '!', and another follows: put it in braces",
+                hr = error_set(E_INVALIDARG,
+                               "invalid connection string: the value of '%s' contains a '!' (put the value in braces)",
                                a->name); /* the rest of it would be taken for a name, and shown */
             if (SUCCEEDED(hr))
                 hr = check_value(a, value, &inner);
@@ -326,13 +333,14 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
             if (FAILED(hr))
                 return hr;
         } else if (name.size) { /* not its text: it may be half a password */
-            return error_set(E_INVALIDARG, "attribute %d of the connection string is not key=value", number);
+            return error_set(E_INVALIDARG, "invalid connection string: attribute %d is not of the form key=value",
+                             number);
         }
         at = *end + (**end == ';');
     }
     *end = at;
     return p->source && p->out->driver
-               ? error_set(E_INVALIDARG, "the connection string names a data source and a driver as well")
+               ? error_set(E_INVALIDARG, "invalid connection string: it names both a data source and a driver")
                : S_OK;
 }
 

@@ -62,7 +62,7 @@ HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out)
         }
     }
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                     "the database is \"%s\"; logs go into Microsoft SQL Server, PostgreSQL and SQLite",
+                     "unsupported database '%s' (supported: Microsoft SQL Server, PostgreSQL and SQLite)",
                      odbc_product(c));
 }
 
@@ -99,7 +99,7 @@ static HRESULT table_ensure(struct odbc *c, const struct sql_dialect *dialect, b
         if (SUCCEEDED(probe(c, table)))
             hr = S_OK;
         else
-            error_set(hr, "the table %s can neither be used (%s) nor be made (%s)", tables[table].name, missing.text,
+            error_set(hr, "table '%s' can neither be used (%s) nor be created (%s)", tables[table].name, missing.text,
                       why.text);
     }
     return hr;

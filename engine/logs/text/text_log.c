@@ -35,7 +35,7 @@ struct text_end {
 
 static HRESULT not_a_log(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no text log of PDH to append samples to", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a text log of PDH", path);
 }
 
 /* Is everything behind the first cell the same? */
@@ -58,8 +58,8 @@ static HRESULT check_header(const char *path, const struct text_row *row, enum t
         return not_a_log(path);
     if (encoding != ENCODING_BYTES || theirs.tabs != ours.tabs ||
         !same_columns(&theirs, row->text + row->length, &ours, header + length - 2)) {
-        return error_set(E_INVALIDARG,
-                         "%s: logs other counters, or has them in another form, than those to be appended", path);
+        return error_set(E_INVALIDARG, "cannot append to '%s': its counters or their order differ from those to append",
+                         path);
     }
     out->zone.known = theirs.has_zone;
     out->zone.bias_minutes = theirs.bias_minutes;
@@ -277,9 +277,10 @@ static HRESULT text_create(const struct log_format_traits *format, const char *p
 {
     for (size_t i = 0; i < count; i++) {
         if (counters[i].wildcard) {
-            return error_set(E_INVALIDARG,
-                             "%s: counter %s\\%s(*)\\%s has changing instances, which a text log cannot hold", path,
-                             counters[i].machine ? counters[i].machine : "", counters[i].object, counters[i].counter);
+            return error_set(
+                E_INVALIDARG,
+                "cannot create '%s': counter '%s\\%s(*)\\%s' has changing instances, which a text log cannot store",
+                path, counters[i].machine ? counters[i].machine : "", counters[i].object, counters[i].counter);
         }
     }
     char *header = NULL;
@@ -289,7 +290,7 @@ static HRESULT text_create(const struct log_format_traits *format, const char *p
         return hr;
     struct text_log *log = new_log(count);
     if (!log) {
-        hr = error_set(E_OUTOFMEMORY, "%s: out of memory for rows of %zu counters", path, count);
+        hr = error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory for rows of %zu counters", path, count);
         memory_free(header);
         return hr;
     }

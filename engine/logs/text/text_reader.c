@@ -96,12 +96,12 @@ static bool recognises_text(const char *path, const uint8_t *head, size_t size)
 static HRESULT header_text(const struct text_reader *t, const struct text_row *row, char **out)
 {
     if (memchr(row->text, '\0', row->length))
-        return invalid_data(t->path, "the header row holds a zero byte");
+        return invalid_data(t->path, "the header row contains a zero byte");
     if (t->rows.encoding == ENCODING_BYTES && !text_is_utf8(row->text, row->length))
         return text_from_ansi(row->text, row->length, true, out);
     *out = text_copy_n(row->text, row->length);
     if (!*out)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", t->path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", t->path);
     if (text_is_utf8(*out, row->length))
         return S_OK;
     WCHAR *wide; /* there and back: what is malformed becomes U+FFFD */
@@ -142,7 +142,7 @@ static HRESULT read_names(struct text_reader *t, const char *names, const char *
             return invalid_data(t->path, "the last name of the header row has no closing quote");
         char *name = cell_text(cell.text, cell.length, cell.doubled);
         hr = name ? log_counters_add_path(&t->base.counters, name)
-                  : error_set(E_OUTOFMEMORY, "%s: out of memory for the names of its counters", t->path);
+                  : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for the names of its counters", t->path);
         memory_free(name);
     }
     return hr;
@@ -153,7 +153,7 @@ static HRESULT use_header(struct text_reader *t, const char *text)
     struct text_header header;
     const char *end = text + strlen(text);
     if (!text_header_read(text, (size_t)(end - text), &header))
-        return invalid_data(t->path, "is no performance log: its first row is no header of PDH");
+        return invalid_data(t->path, "not a performance log (its first row is not a PDH header)");
     struct log_info *info = &t->base.info;
     *info = (struct log_info){.format = header.tabs ? LOG_TSV : LOG_CSV, .has_values = true};
     t->separator = header.separator;
@@ -162,14 +162,14 @@ static HRESULT use_header(struct text_reader *t, const char *text)
         info->zone.bias_minutes = header.bias_minutes;
         info->zone.name = cell_text(header.zone, header.zone_length, text[0] == '"');
         if (!info->zone.name)
-            return error_set(E_OUTOFMEMORY, "%s: out of memory for its zone", t->path);
+            return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its time zone", t->path);
     }
     HRESULT hr = header.names ? read_names(t, header.names, end) : S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < t->base.counters.count && !info->machine; i++) {
         const char *machine = t->base.counters.items[i].machine;
         info->machine = machine ? text_copy(machine) : NULL;
         if (machine && !info->machine)
-            hr = error_set(E_OUTOFMEMORY, "%s: out of memory for its computer's name", t->path);
+            hr = error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its computer name", t->path);
     }
     return hr;
 }
@@ -187,13 +187,13 @@ static HRESULT read_header(struct text_reader *t)
         return invalid_data(t->path, "is empty");
     if (!row.whole) {
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "%s: is cut within its header row, at byte %llu: it holds no sample", t->path,
-                         (unsigned long long)row.end);
+                         "cannot open '%s': the file ends inside its header row at byte %llu and has no sample",
+                         t->path, (unsigned long long)row.end);
     }
     t->header = text_copy_n(row.text, row.length);
     t->header_length = row.length;
     if (!t->header)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for its header", t->path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", t->path);
     char *text = NULL;
     hr = header_text(t, &row, &text);
     if (text) {
@@ -236,12 +236,12 @@ static HRESULT open_text(const char *path, struct log_reader **out)
 {
     struct text_reader *t = memory_zero(1, sizeof *t);
     if (!t)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory to read it", path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path);
     t->base.functions = &log_text_reader;
     t->from = INT64_MIN;
     t->path = text_copy(path);
     HRESULT hr =
-        t->path ? text_rows_open(path, &t->rows) : error_set(E_OUTOFMEMORY, "%s: out of memory to read it", path);
+        t->path ? text_rows_open(path, &t->rows) : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path);
     if (SUCCEEDED(hr))
         hr = read_header(t);
     if (SUCCEEDED(hr))
@@ -249,7 +249,7 @@ static HRESULT open_text(const char *path, struct log_reader **out)
     if (SUCCEEDED(hr)) {
         t->cells = memory_zero(t->base.counters.count + 1, sizeof *t->cells);
         hr = t->cells ? S_OK
-                      : error_set(E_OUTOFMEMORY, "%s: out of memory for samples of %zu counters", path,
+                      : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for samples of %zu counters", path,
                                   t->base.counters.count);
     }
     if (FAILED(hr)) {
@@ -331,7 +331,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
         behind = number_read(at, end, ',', &value);
     if (!behind || !is_blank(behind, end)) {
         missing_value(cell);
-        REMARK(t, row, PLACE ": \"%s\", the value of column %zu, is no number", PLACE_OF(row),
+        REMARK(t, row, PLACE ": '%s' in column %zu is not a number", PLACE_OF(row),
                printable_start(text->text, text->length, beginning), column + 1);
         return;
     }
@@ -356,15 +356,15 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     const bool last_is_whole = row->whole ? cell.closed : cell.closed && cell.quoted;
     if (column < count || !last_is_whole) {
         REMARK(t, row,
-               row->whole ? PLACE ": has %zu values, the header names %zu counters"
-                          : PLACE ": is cut: %zu of its %zu values are there",
+               row->whole ? PLACE ": the row has %zu values, but the header has %zu counters"
+                          : PLACE ": the row is cut after %zu of its %zu values",
                PLACE_OF(row), column - (column > 0 && !last_is_whole), count);
         return false;
     }
     while (text_cell_next(&at, end, t->separator, &cell))
         surplus += cell.length > 0;
     if (surplus > 0) {
-        REMARK(t, row, PLACE ": has %zu values more than the header names counters", PLACE_OF(row), surplus);
+        REMARK(t, row, PLACE ": the row has %zu values more than the header has counters", PLACE_OF(row), surplus);
         return false;
     }
     return true;
@@ -389,11 +389,11 @@ static void skip_row(struct text_reader *t, const struct text_row *row)
         return; /* logs that were put one behind the other */
     if (text_header_read(row->text, row->length, &header)) {
         t->other_log = true;
-        REMARK(t, row, PLACE ": another log begins here, with other counters or another zone; it is not read",
+        REMARK(t, row, PLACE ": another log with other counters or another time zone begins here; it is not read",
                PLACE_OF(row));
     } else if (!is_farewell(row->text, row->length)) {
         REMARK(t, row,
-               row->whole ? PLACE ": is no sample: \"%s\" is no time" : PLACE ": is cut within its time, \"%s\"",
+               row->whole ? PLACE ": skipped a row: '%s' is not a time" : PLACE ": the row is cut inside its time '%s'",
                PLACE_OF(row), printable_start(row->text, row->length, beginning));
     }
 }

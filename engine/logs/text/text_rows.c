@@ -48,7 +48,7 @@ HRESULT text_rows_open(const char *path, struct text_rows *rows)
         text_rows_rewind(rows, mark, 1);
         rows->raw = is_utf16(rows) ? memory_alloc(BLOCK) : NULL;
         if (is_utf16(rows) && !rows->raw)
-            hr = error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer to read", path);
+            hr = error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory for a buffer", path);
     }
     if (FAILED(hr))
         text_rows_close(rows);

@@ -430,7 +430,7 @@ static HRESULT find_source(struct event_columns *c, const struct schema_field *f
         if (is_same_source(c->sources[*at].said, field))
             return S_OK;
     if (c->source_count == EVENT_SOURCES)
-        return error_set(E_INVALIDARG, "its columns are of more than %d sorts of events", EVENT_SOURCES);
+        return error_set(E_INVALIDARG, "its columns use more than %d event sources", EVENT_SOURCES);
     c->sources[c->source_count++] = (struct event_source){.said = field};
     return S_OK;
 }
@@ -458,12 +458,11 @@ static HRESULT add_columns(struct event_columns *c, const struct schema_columns 
 static HRESULT check_sources(const struct schema_event_table *t, struct event_columns *c)
 {
     if (t->transaction && c->source_count > 2)
-        return error_set(E_INVALIDARG, "its columns are of %zu sorts of events, those of a transaction are of two",
+        return error_set(E_INVALIDARG, "its columns use %zu event sources, but a transaction needs two",
                          c->source_count);
     for (size_t i = 0; t->joined && i < c->source_count; i++)
         if (!is_same_source(c->sources[i].said, &t->join[0]) && !is_same_source(c->sources[i].said, &t->join[1]))
-            return error_set(E_INVALIDARG, "field %s: it is of an event that EqualJoin does not name",
-                             c->sources[i].said->name);
+            return error_set(E_INVALIDARG, "field '%s': EqualJoin does not name its event", c->sources[i].said->name);
     return S_OK;
 }
 
@@ -485,8 +484,8 @@ HRESULT event_columns_make(const struct schema_table *table, struct event_column
             c->sum = (int)out->sums++;
         } else if (!c->said->group_by) {
             char *place = event_table_place(table);
-            hr = place ? texts_give(warnings, text_format("%s: column %s: it is not grouped by, so each row has the "
-                                                          "value of its first event",
+            hr = place ? texts_give(warnings, text_format("%s: column '%s' is neither grouped nor aggregated: each row "
+                                                          "shows the value of its first event",
                                                           place, c->said->name))
                        : E_OUTOFMEMORY;
             memory_free(place);

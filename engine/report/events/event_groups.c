@@ -61,7 +61,8 @@ HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **ou
     *out = NULL;
     if (!g || sums > EVENT_GROUP_SUMS) {
         memory_free(g);
-        return g ? error_set(E_INVALIDARG, "%zu sums in one table, %d at most", sums, EVENT_GROUP_SUMS) : E_OUTOFMEMORY;
+        return g ? error_set(E_INVALIDARG, "too many sums in a table: %zu (at most %d)", sums, EVENT_GROUP_SUMS)
+                 : E_OUTOFMEMORY;
     }
     g->memory = memory;
     g->sums = sums;
@@ -218,7 +219,7 @@ HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_siz
     struct entry *e = entry_find(g, hash, key, key_size);
     HRESULT hr = S_OK;
     if (key_size > UINT32_MAX / 2 || first_size > UINT32_MAX / 2)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "a key of %zu bytes", key_size);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "a key is too long: %zu bytes", key_size);
     if (!e && g->count && g->held + entry_size(g, key_size, first_size) > g->memory / 2)
         hr = groups_spill(g);
     if (SUCCEEDED(hr) && !e)

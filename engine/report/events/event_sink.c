@@ -215,7 +215,7 @@ static HRESULT add_group(struct event_sink *s, const struct event_group *g, doub
 static HRESULT go_on(struct event_sink *s)
 {
     return report_is_stopped(s->totals, &s->asked)
-               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", s->table->name)
+               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the report was stopped in table '%s'", s->table->name)
                : S_OK;
 }
 
@@ -503,11 +503,11 @@ HRESULT event_sink_write(struct event_sink *s, const struct report_totals *total
         omitted += rows - s->most;
     if (SUCCEEDED(hr) && omitted)
         hr = add_warning(s, warnings,
-                         text_format("%llu of its %llu rows are not in the report, which may have no more",
+                         text_format("%llu of its %llu rows are omitted: the report has reached its row limit",
                                      (unsigned long long)omitted, (unsigned long long)rows));
     if (SUCCEEDED(hr) && cut)
         hr = add_warning(s, warnings,
-                         text_format("%llu of its rows have more than %d rows below them, of which the first are shown",
+                         text_format("%llu of its rows have more than %d subrows; only the first are shown",
                                      (unsigned long long)cut, EVENT_SUB_ROWS));
     return hr;
 }

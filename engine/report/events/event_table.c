@@ -131,7 +131,7 @@ static HRESULT warn_of_missing_field(struct event_table *t, size_t source, const
         (s->columns[at] < t->columns.count && t->columns.items[s->columns[at]].source != source))
         return S_OK;
     s->reported_missing[at] = true;
-    return add_warning(t, text_format("field %s: version %u of event %u has no such property", s->fields[at].name,
+    return add_warning(t, text_format("field '%s': version %u of event %u has no such property", s->fields[at].name,
                                       (unsigned)e->record->EventHeader.EventDescriptor.Version,
                                       (unsigned)t->columns.sources[source].said->id));
 }
@@ -152,7 +152,7 @@ static void check_sums(struct event_table *t, size_t source)
     const struct event_columns *c = &t->columns;
     for (size_t i = 0; i < c->own && !t->failed; i++)
         if (c->items[i].sum != NO_SUM && c->items[i].source == source && t->cells[i].kind == CELL_TEXT)
-            t->failed = text_format("column %s: its field %s is no number, and cannot be aggregated",
+            t->failed = text_format("column '%s' cannot be aggregated: its field '%s' is not a number",
                                     c->items[i].said->name, c->items[i].field.name);
 }
 
@@ -257,7 +257,7 @@ static HRESULT go_on(void *context)
 {
     struct event_table *t = context;
     return report_is_stopped(t->totals, &t->asked)
-               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", t->table->name)
+               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the report was stopped in table '%s'", t->table->name)
                : S_OK;
 }
 
@@ -409,13 +409,14 @@ static HRESULT note_sources(struct event_table *t)
         text_from_guid(&s->said->guid, guid);
         if (s->met == 0)
             hr = add_note(t, s->said->any_event
-                                 ? text_format("the traces have no event of %s", guid)
-                                 : text_format("the traces have no event %u of %s", (unsigned)s->said->id, guid));
+                                 ? text_format("the traces contain no event of %s", guid)
+                                 : text_format("the traces contain no event %u of %s", (unsigned)s->said->id, guid));
         else if (s->of_another_version)
-            hr = add_note(t, text_format("%llu of %llu events %u of %s are not of version %u, but as version %u; they "
-                                         "count too",
-                                         (unsigned long long)s->of_another_version, (unsigned long long)s->met,
-                                         (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
+            hr = add_note(
+                t,
+                text_format("%llu of %llu events %u of %s have another version than %u, such as %u; they are included",
+                            (unsigned long long)s->of_another_version, (unsigned long long)s->met,
+                            (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
     }
     return hr;
 }
@@ -433,13 +434,14 @@ static HRESULT note_transactions(struct event_table *t, uint64_t lost)
     const struct event_transaction_counts counts = event_transactions_counts(t->transactions);
     HRESULT hr = S_OK;
     if (counts.unfinished || counts.unbegun || counts.refused)
-        hr = add_note(t, text_format("%llu transactions were not finished, %llu were not begun in the traces, %llu "
-                                     "were open beyond what memory holds; they are no rows",
+        hr = add_note(t, text_format("transactions without a row: %llu did not finish, %llu began before the traces, "
+                                     "%llu exceeded the memory for open transactions",
                                      (unsigned long long)counts.unfinished, (unsigned long long)counts.unbegun,
                                      (unsigned long long)counts.refused));
     if (SUCCEEDED(hr) && lost)
-        hr = add_note(t, text_format("the traces lost %llu events, so a row may be of a begin and a later end",
-                                     (unsigned long long)lost));
+        hr = add_note(
+            t, text_format("the traces lost %llu events, so a start may be paired with the stop of a later transaction",
+                           (unsigned long long)lost));
     return hr;
 }
 
@@ -464,9 +466,9 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
         return S_OK; /* schemas are for more systems than this one: their tables would be empty */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_warning(
-            t, text_format("%llu events could not be decoded, and are not in it", (unsigned long long)t->undecoded));
+            t, text_format("%llu events could not be decoded and are omitted", (unsigned long long)t->undecoded));
     if (SUCCEEDED(hr) && t->omitted)
-        hr = add_warning(t, text_format("%llu events or pairs of a join are too many, and are not in it",
+        hr = add_warning(t, text_format("%llu events or pairs exceed the limit of a join and are omitted",
                                         (unsigned long long)t->omitted));
     if (SUCCEEDED(hr) && t->transactions)
         hr = note_transactions(t, totals->events_lost);

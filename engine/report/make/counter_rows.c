@@ -237,8 +237,9 @@ static HRESULT warn_of_omitted(const struct schema_table *table, const char *nam
 {
     if (!omitted || table->row_count)
         return S_OK; /* nothing is missing, or that was wanted */
-    char *text = text_format("table '%.100s': %llu rows are left out, a report has %d of a table and %u MB at most",
-                             name, (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
+    char *text =
+        text_format("table '%.100s': %llu rows are omitted (a report has at most %d rows of a table and %u MB)", name,
+                    (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
     return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
 }
 

@@ -34,7 +34,7 @@ static bool is_stopped(struct making *m)
 
 static HRESULT cancelled(void)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the report was stopped; there is no new one");
+    return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the report was stopped; no new report was written");
 }
 
 static void show_progress(struct making *m)
@@ -134,7 +134,7 @@ static HRESULT create_parts(struct making *m)
     const unsigned level = make->level ? make->level : 1;
     HRESULT hr = S_OK;
     if (make->events_output && !m->inputs.traces.count) {
-        char *text = text_format("%s: is not written, there is no trace", make->events_output);
+        char *text = text_format("'%s' is not written: the inputs contain no trace", make->events_output);
         hr = text ? texts_give(m->warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && m->inputs.logs.count)
@@ -320,8 +320,7 @@ static HRESULT report_collect_warnings(struct making *m)
         m->totals.buffers_lost = m->inputs.buffers_lost;
     }
     if (SUCCEEDED(hr) && (m->totals.events_lost || m->totals.buffers_lost)) {
-        char *text = text_format("%llu events and %llu buffers were lost while they were recorded: totals are lower "
-                                 "than what happened",
+        char *text = text_format("%llu events and %llu buffers were lost during recording: totals are too low",
                                  (unsigned long long)m->totals.events_lost, (unsigned long long)m->totals.buffers_lost);
         hr = text ? texts_give(&m->notes, text) : E_OUTOFMEMORY;
     }
@@ -351,7 +350,7 @@ static HRESULT make_it(struct making *m)
     if (SUCCEEDED(hr) && m->make->ranged)
         hr = report_inputs_limit(&m->inputs, m->make->from, m->make->to);
     if (SUCCEEDED(hr) && !s->table_count && !m->inputs.documents.count)
-        hr = error_set(REPORT_NO_DATA, "the report schema has no table%s%s", s->errors.count ? ": " : "",
+        hr = error_set(REPORT_NO_DATA, "the report schema contains no table%s%s", s->errors.count ? ": " : "",
                        s->errors.count ? s->errors.items[0] : "");
     if (SUCCEEDED(hr))
         hr = create_parts(m);

@@ -288,9 +288,9 @@ HRESULT report_counters_totals(struct report_counters *c, struct report_totals *
     for (size_t i = 0; i < c->log_count && SUCCEEDED(hr); i++)
         hr = warn_of_gaps(c, i, &totals->gaps, warnings);
     if (SUCCEEDED(hr) && c->columns.refused)
-        hr = texts_add(warnings, "some counters are left out: there are more than the memory of a report holds");
+        hr = texts_add(warnings, "some counters are omitted: they exceed the memory limit of a report");
     if (SUCCEEDED(hr) && c->exhausted)
-        hr = texts_add(warnings, "some percentiles are left out: there are more than the memory of a report holds");
+        hr = texts_add(warnings, "some percentiles are omitted: they exceed the memory limit of a report");
     return hr;
 }
 

@@ -58,7 +58,7 @@ static HRESULT skip_input(HRESULT why, struct texts *warnings)
 {
     if (why == E_OUTOFMEMORY)
         return why;
-    char *text = text_format("%s; it is left out", error_text(why));
+    char *text = text_format("input skipped: %s", error_text(why));
     return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
 }
 
@@ -92,7 +92,7 @@ static HRESULT open_one(struct report_inputs *in, const char *path, struct texts
     HRESULT hr = report_configuration_is(path, &in->computer);
     if (hr == S_OK)
         return texts_add(&in->documents, path);
-    return FAILED(hr) ? hr : skip_input(error_set(E_INVALIDARG, "%s: is no configuration document", path), warnings);
+    return FAILED(hr) ? hr : skip_input(error_set(E_INVALIDARG, "'%s': not a configuration document", path), warnings);
 }
 
 static HRESULT find_computer(struct report_inputs *in)
@@ -122,8 +122,8 @@ HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, 
     texts_free(&all);
     texts_free(&traces);
     if (SUCCEEDED(hr) && !in->logs.count && !in->traces.count && !in->documents.count)
-        hr = error_set(REPORT_NO_DATA, "there is nothing that a report could be made of%s%s",
-                       warnings->count ? ": " : "", warnings->count ? warnings->items[0] : "");
+        hr = error_set(REPORT_NO_DATA, "the inputs contain nothing to report%s%s", warnings->count ? ": " : "",
+                       warnings->count ? warnings->items[0] : "");
     return hr;
 }
 
@@ -350,7 +350,7 @@ HRESULT report_configuration_write(const char *path, struct report_document *to,
         hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && c->omitted) {
-        char *text = text_format("%s: %llu rows are left out, a report has %d of a table and %u MB at most", path,
+        char *text = text_format("%s: %llu rows are omitted (a report has at most %d rows of a table and %u MB)", path,
                                  (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
         hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
     }

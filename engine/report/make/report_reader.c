@@ -288,7 +288,7 @@ static HRESULT begin_report(struct reader *r, const struct sax_attributes *a)
     const struct report_data *d = r->single.items;
     const char *complete = report_attribute(d->attributes, d->attribute_count, "complete");
     if (complete && !strcmp(complete, "0")) {
-        char *warning = text_copy("the collection was ended before it had all");
+        char *warning = text_copy("the collection stopped before it was complete");
         hr = warning ? add_warning(r, warning) : E_OUTOFMEMORY;
     }
     struct report_attribute *all = SUCCEEDED(hr) ? memory_zero(d->attribute_count + 1, sizeof *all) : NULL;
@@ -383,7 +383,7 @@ static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
 static HRESULT begin_cell(struct reader *r, const struct sax_attributes *a)
 {
     if (r->row_given)
-        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a Data behind a Table in an Item", line_now(r));
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a Data follows a Table in an Item", line_now(r));
     r->filled = &r->row;
     return add_data(&r->row, "name", a);
 }
@@ -412,7 +412,8 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
         return begin_table(r, a);
     case FORM_Columns:
         if (this_table(r)->begun)
-            return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a second Header, or one behind the Items", line_now(r));
+            return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a second Header, or a Header after the Items",
+                             line_now(r));
         return S_OK;
     case FORM_Column:
         r->filled = &this_table(r)->columns;
@@ -438,7 +439,7 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
 static HRESULT skip_element(struct reader *r, const char *element)
 {
     r->skipped = 1;
-    char *warning = text_format("line %u: a %.64s in a %s is passed over", line_now(r), element,
+    char *warning = text_format("line %u: skipped an unexpected '%.64s' in a %s", line_now(r), element,
                                 form_types[r->open[r->depth - 1]].name);
     return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
@@ -493,8 +494,7 @@ static HRESULT stray_text(struct reader *r, const char *text, size_t length)
         i++;
     if (i == length || !r->depth || form_types[r->open[r->depth - 1]].holds_text)
         return S_OK;
-    char *warning =
-        text_format("line %u: text in a %s is passed over", line_now(r), form_types[r->open[r->depth - 1]].name);
+    char *warning = text_format("line %u: skipped text in a %s", line_now(r), form_types[r->open[r->depth - 1]].name);
     return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
 
@@ -511,8 +511,8 @@ static void on_text(void *about, const xmlChar *text, int length)
     if (r->filled->texts.failed)
         reader_fail(r, E_OUTOFMEMORY);
     else if (r->filled->texts.length > LARGEST_ROW)
-        reader_fail(
-            r, error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row of more than %u MB", line_now(r), LARGEST_ROW >> 20));
+        reader_fail(r,
+                    error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
 /* Whether the last of the list is named as one before it. As long as they stand in the order of the columns, of which
@@ -539,12 +539,12 @@ static HRESULT end_data(struct reader *r, const struct data_list *order)
     if (FAILED(hr) || l == &r->single)
         return hr;
     if (l->count > REPORT_MAX_COLUMNS)
-        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: more than %d Data", line_now(r), REPORT_MAX_COLUMNS);
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: more than %d Data elements", line_now(r),
+                         REPORT_MAX_COLUMNS);
     /* Warnings may say several ways out (MS-PLA 2.2.8). */
     if ((order && !strcmp(this_table(r)->given.name, "warning")) || !is_second(l, order))
         return S_OK;
-    char *warning =
-        text_format("line %u: a second Data '%.64s' is passed over", line_now(r), data_list_name(l, l->count - 1));
+    char *warning = text_format("line %u: skipped a second Data '%.64s'", line_now(r), data_list_name(l, l->count - 1));
     data_list_drop_last(l);
     return warning ? add_warning(r, warning) : E_OUTOFMEMORY;
 }
@@ -670,10 +670,11 @@ static HRESULT reader_report_malformed(struct reader *r, bool at_end)
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
                          e->message ? e->message : "");
     if (!r->begun)
-        return error_set(OPENPLA_E_MALFORMED_XML, "there is no XML in it");
-    char *warning = at_end ? text_format("line %u: the file ends here; what was whole before is read", line_now(r))
-                           : text_format("line %d: not well-formed: %.*s; what follows is not read", e->line, (int)n,
-                                         e->message ? e->message : "");
+        return error_set(OPENPLA_E_MALFORMED_XML, "the file contains no XML");
+    char *warning = at_end
+                        ? text_format("line %u: the file ends here; the complete part before it was read", line_now(r))
+                        : text_format("line %d: not well-formed: %.*s; the rest of the file was not read", e->line,
+                                      (int)n, e->message ? e->message : "");
     HRESULT hr = warning ? add_warning(r, warning) : E_OUTOFMEMORY;
     return SUCCEEDED(hr) ? end_all(r) : hr;
 }

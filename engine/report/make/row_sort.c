@@ -125,8 +125,8 @@ static HRESULT write_run(struct row_sort *s)
     if (SUCCEEDED(hr))
         hr = sort_places(s);
     if (SUCCEEDED(hr) && s->run_count == MOST_RUNS)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "more than %d runs of %zu bytes to sort", MOST_RUNS,
-                       s->memory);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                       "too many rows to sort: more than %d runs of %zu bytes", MOST_RUNS, s->memory);
     if (SUCCEEDED(hr) && !memory_grow((void **)&s->runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -156,7 +156,8 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
     const struct head head = {(uint32_t)key_size, (uint32_t)body_size};
     HRESULT hr = S_OK;
     if (key_size > LARGEST_RECORD || body_size > LARGEST_RECORD - key_size)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "a row of %llu bytes", (unsigned long long)size);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "a row is too long: %llu bytes",
+                         (unsigned long long)size);
     if (s->count && s->used + size + (s->count + 1) * 2 * sizeof *s->places > s->memory)
         hr = write_run(s);
     if (FAILED(hr))
@@ -202,8 +203,9 @@ static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
         return hr;
     r->at += got;
     r->filled += got;
-    return r->filled >= size ? S_OK
-                             : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the scratch file was shortened");
+    return r->filled >= size
+               ? S_OK
+               : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the scratch file was truncated by another program");
 }
 
 /* The run's next record; S_FALSE: there is none. */

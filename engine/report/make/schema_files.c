@@ -56,8 +56,8 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, 
     const char *last = strrchr(wanted, '/');
     const struct shipped_schema *s = find_shipped(of, last ? last + 1 : wanted, wanted);
     if (!s)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                         "\"%s\": there is no such %s, neither as a file nor in this program", path, of->sort);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "no such %s: '%s' is neither a file nor built in",
+                         of->sort, path);
     out->path = text_copy(s->name);
     out->text = text_copy(s->xml);
     out->size = strlen(s->xml);
@@ -77,9 +77,10 @@ struct import_place {
 
 static HRESULT leads_out(const struct shipped_files *of, const char *name, const char *why)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                     "\"%s\": %s; imports lie in the folder of what imports them, or in %%systemroot%%/%s", name, why,
-                     of->folder);
+    return error_set(
+        HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+        "cannot import '%s': %s (imports must be in the folder of the importing file or in %%systemroot%%/%s)", name,
+        why, of->folder);
 }
 
 /* Names behind a base, which is given away to *out. */
@@ -88,7 +89,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
 {
     const char *fault = path_names_fault(names);
     if (!fault && *names == '/')
-        fault = "it is an absolute path";
+        fault = "absolute path";
     out->base = base;
     if (fault)
         return leads_out(of, name, fault);
@@ -155,7 +156,7 @@ HRESULT shipped_file_load(const struct shipped_files *of, const char *name, cons
     struct import_place place = {0};
     memset(out, 0, sizeof *out);
     if (!*name)
-        return error_set(E_INVALIDARG, "a file of a %s has no name", of->sort);
+        return error_set(E_INVALIDARG, "the file name of an imported %s is empty", of->sort);
     char *wanted = path_of(name);
     HRESULT hr = wanted ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && importer) {

@@ -126,31 +126,31 @@ static const char *schema_value_fault(enum schema_sort_of_value sort, const char
     GUID guid;
     switch (sort) {
     case VALUE_TEXT_SOME:
-        return *text ? NULL : "it is wanted";
+        return *text ? NULL : "missing";
     case VALUE_NUMBER:
-        return is_number(text, 0, UINT64_MAX) ? NULL : "no number from 0 on";
+        return is_number(text, 0, UINT64_MAX) ? NULL : "expected a number of 0 or more";
     case VALUE_SMALL:
-        return is_number(text, 0, UINT32_MAX) ? NULL : "no number from 0 to 4294967295";
+        return is_number(text, 0, UINT32_MAX) ? NULL : "expected a number from 0 to 4294967295";
     case VALUE_COUNT:
-        return is_number(text, 1, UINT32_MAX) ? NULL : "no number from 1 to 4294967295";
+        return is_number(text, 1, UINT32_MAX) ? NULL : "expected a number from 1 to 4294967295";
     case VALUE_LEVEL:
-        return is_number(text, 1, SCHEMA_HIGHEST_LEVEL) ? NULL : "no level from 1 to 5";
+        return is_number(text, 1, SCHEMA_HIGHEST_LEVEL) ? NULL : "expected a level from 1 to 5";
     case VALUE_BOOL:
         return !strcmp(text, "true") || !strcmp(text, "false") || !strcmp(text, "1") || !strcmp(text, "0")
                    ? NULL
-                   : "neither true nor false";
+                   : "expected true or false";
     case VALUE_GUIDS:
-        return text_to_guid(text, &guid) ? NULL : "no GUID";
+        return text_to_guid(text, &guid) ? NULL : "expected a GUID";
     case VALUE_EVENT_ID:
-        return !strcmp(text, "*") || is_number(text, 0, UINT16_MAX) ? NULL : "no number from 0 to 65535, and not *";
+        return !strcmp(text, "*") || is_number(text, 0, UINT16_MAX) ? NULL : "expected a number from 0 to 65535 or *";
     case VALUE_COUNTER_COLUMNS:
-        return are_columns(text) ? NULL : "no names of columns";
+        return are_columns(text) ? NULL : "expected column names";
     case VALUE_MASK:
-        return is_mask(text) ? NULL : "no mask for numbers";
+        return is_mask(text) ? NULL : "expected a number format mask";
     case VALUE_TEXT_ANY:
         return NULL;
     default:
-        return schema_find_word(sort, text) >= 0 ? NULL : "not one of its words";
+        return schema_find_word(sort, text) >= 0 ? NULL : "unknown word";
     }
 }
 

@@ -77,7 +77,7 @@ static HRESULT read_field(struct schema_reading *r, xmlNodePtr e, enum schema_ty
     for (size_t i = 1; i < schema_system_field_count; i++)
         if (text_equal_nocase(schema_system_fields[i], out->name + strlen(SYSTEM_PREFIX)))
             out->system = (enum schema_system_field)i;
-    return out->system == SYS_NONE ? schema_wrong(e, "field", out->name, "no field of events' headers") : S_OK;
+    return out->system == SYS_NONE ? schema_wrong(e, "field", out->name, "unknown field of event headers") : S_OK;
 }
 
 static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct schema_column *out)
@@ -92,7 +92,7 @@ static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct sche
             out->out_type = (enum schema_out_type)i;
     return out->out_type != OUT_NONE
                ? S_OK
-               : schema_add_warning(r, e, "outType=\"%.60s\" is not known, it is taken for text", out->out_type_text);
+               : schema_add_warning(r, e, "unknown outType '%.60s': treated as text", out->out_type_text);
 }
 
 static HRESULT read_column(struct schema_reading *r, xmlNodePtr e, struct schema_column *out)
@@ -139,17 +139,17 @@ static HRESULT check_column(xmlNodePtr e, const struct schema_columns *before, c
         const struct schema_column *other = &before->items[i];
         grouped |= other->group_by;
         if (!strcmp(other->name, c->name))
-            return schema_wrong(e, "name", c->name, "a second column of that name");
+            return schema_wrong(e, "name", c->name, "duplicate column name");
         if (c->sort != SCHEMA_UNSORTED && other->sort == c->sort)
             return schema_wrong(e, "sort", c->sort == SCHEMA_PRIMARY ? "primary" : "secondary",
-                                "a second column that is sorted so");
+                                "duplicate sort column");
     }
     if (sub_table && (c->group_by || c->field.aggregate))
-        return schema_wrong(e, "name", c->name, "in a SubTable nothing is grouped or aggregated");
+        return schema_wrong(e, "name", c->name, "a SubTable cannot group or aggregate");
     if (c->group_by && c->field.aggregate)
-        return schema_wrong(e, "name", c->name, "what is grouped by cannot be aggregated");
+        return schema_wrong(e, "name", c->name, "a grouping column cannot be aggregated");
     if (c->field.aggregate && !grouped)
-        return schema_wrong(e, "name", c->name, "aggregated, and no column before it is grouped by");
+        return schema_wrong(e, "name", c->name, "aggregated without a preceding grouping column");
     return S_OK;
 }
 
@@ -185,7 +185,7 @@ static HRESULT read_join(struct schema_reading *r, xmlNodePtr e, struct schema_e
     const struct schema_field *a = &out->join[0], *b = &out->join[1];
     if (SUCCEEDED(hr) && guid_equal(&a->guid, &b->guid) && a->id == b->id && a->any_event == b->any_event &&
         a->version == b->version)
-        hr = schema_wrong(e, NULL, NULL, "both fields are of one event");
+        hr = schema_wrong(e, NULL, NULL, "both fields belong to the same event");
     out->joined = SUCCEEDED(hr);
     return hr;
 }
@@ -199,17 +199,17 @@ static HRESULT check_sources(xmlNodePtr e, const struct schema_event_table *t)
         for (size_t i = 0; i < both[k]->count; i++) {
             const struct schema_field *f = &both[k]->items[i].field;
             if ((f->system == SYS_CPUPercent || f->system == SYS_ResponseTime) && !t->transaction)
-                return schema_wrong(e, "field", f->name, "only tables with transaction=\"true\" have it");
+                return schema_wrong(e, "field", f->name, "only allowed in tables with transaction=\"true\"");
             const bool known =
                 (sources[0] && guid_equal(sources[0], &f->guid)) || (sources[1] && guid_equal(sources[1], &f->guid));
             if (known)
                 continue;
             if (sources[1])
-                return schema_wrong(e, NULL, NULL, "its columns are of more than two sources of events");
+                return schema_wrong(e, NULL, NULL, "its columns use more than two event sources");
             sources[sources[0] ? 1 : 0] = &f->guid;
         }
     return sources[1] && !t->joined && !t->transaction
-               ? schema_wrong(e, NULL, NULL, "its columns are of two sources of events, and it has no EqualJoin")
+               ? schema_wrong(e, NULL, NULL, "its columns use two event sources without an EqualJoin")
                : S_OK;
 }
 
@@ -224,8 +224,8 @@ HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct s
         hr = read_columns(r, e, &t->columns, false);
     xmlNodePtr join = schema_element_from(e->children, "EqualJoin");
     if (SUCCEEDED(hr) && join)
-        hr =
-            t->transaction ? schema_wrong(join, NULL, NULL, "a table of transactions has none") : read_join(r, join, t);
+        hr = t->transaction ? schema_wrong(join, NULL, NULL, "not allowed in a table of transactions")
+                            : read_join(r, join, t);
     xmlNodePtr sub_table = schema_element_from(e->children, "SubTable");
     if (SUCCEEDED(hr) && sub_table)
         hr = schema_check_element(r, sub_table, SCHEMA_SubTable);
@@ -266,7 +266,8 @@ static HRESULT read_choice(struct schema_reading *r, xmlNodePtr e, struct schema
         hr = schema_word_of(r, e, "column", VALUE_COUNTER_COLUMN, &column);
     if (SUCCEEDED(hr) && column >= 0)
         t->excluded |= 1U << column;
-    return SUCCEEDED(hr) && !any && column < 0 ? schema_wrong(e, NULL, NULL, "it says nothing") : hr;
+    return SUCCEEDED(hr) && !any && column < 0 ? schema_wrong(e, NULL, NULL, "counter, instance or column is missing")
+                                               : hr;
 }
 
 static HRESULT read_added(struct schema_reading *r, xmlNodePtr e, struct schema_counter_table *t)
@@ -298,7 +299,7 @@ static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema
         char *end = NULL;
         const double value = strchr("-+.0123456789", *at) ? strtod(at, &end) : 0;
         if (!end || end == at || !isfinite(value) || (*end && !strchr(" \t\r\n", *end)))
-            return schema_wrong(e, "limit", t->limit, "no numbers with blanks between");
+            return schema_wrong(e, "limit", t->limit, "expected numbers separated by blanks");
         at = end;
     }
     return count <= SCHEMA_MOST_LIMITS ? S_OK : schema_wrong(e, "limit", t->limit, "more than four numbers");

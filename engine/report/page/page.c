@@ -29,7 +29,8 @@ struct making {
 
 static HRESULT cancelled(HRESULT hr)
 {
-    return hr == HRESULT_FROM_WIN32(ERROR_CANCELLED) ? error_set(hr, "the page was stopped; there is no new one") : hr;
+    return hr == HRESULT_FROM_WIN32(ERROR_CANCELLED) ? error_set(hr, "the page was stopped; no new page was written")
+                                                     : hr;
 }
 
 static HRESULT transform_share(struct making *m, size_t cells, struct texts *notes)
@@ -62,8 +63,9 @@ static HRESULT page_fit_size(struct making *m, struct texts *notes)
     }
     texts_free(&again);
     if (SUCCEEDED(hr) && m->size > PAGE_MOST_BYTES)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "%s: its page would have %llu bytes, more than %llu",
-                       m->make->report, (unsigned long long)m->size, (unsigned long long)PAGE_MOST_BYTES);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                       "cannot write the page of '%s': its %llu bytes exceed the limit of %llu", m->make->report,
+                       (unsigned long long)m->size, (unsigned long long)PAGE_MOST_BYTES);
     return hr;
 }
 
@@ -169,7 +171,7 @@ static void on_structured(void *context, xmlErrorPtr e)
 static xmlDocPtr load_nothing(const xmlChar *uri, xmlDictPtr names, int options, void *context, xsltLoadType type)
 {
     (void)uri, (void)names, (void)options, (void)context, (void)type;
-    xslt_keep_complaint("no other document is loaded");
+    xslt_keep_complaint("the style sheet must not load other documents");
     return NULL;
 }
 
@@ -236,9 +238,9 @@ static xmlDocPtr read_part(struct transforming *t, const struct page_part *part,
     xmlDocPtr d = xmlCtxtReadMemory(context, part->xml, (int)part->size, NULL, "UTF-8",
                                     XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | options);
     if (!d || excess != XML_NO_EXCESS)
-        wrong(t, part, excess != XML_NO_EXCESS ? "it has too many names or namespaces" : NULL);
+        wrong(t, part, excess != XML_NO_EXCESS ? "too many names or namespaces" : NULL);
     else if (d->intSubset || d->extSubset)
-        wrong(t, part, "it has a document type declaration; they are refused");
+        wrong(t, part, "document type declarations are not allowed");
     return FAILED(t->failed) ? NULL : d;
 }
 
@@ -257,9 +259,9 @@ static void sheet_apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocP
     if (!result || context->state != XSLT_STATE_OK)
         wrong(t, t->sheet, NULL);
     else if (xsltSaveResultToString(&t->result, &t->size, result, sheet) != 0)
-        wrong(t, t->sheet, "its result cannot be written");
+        wrong(t, t->sheet, "the result cannot be serialized");
     else if ((size_t)t->size > PAGE_MOST_OUTPUT)
-        wrong(t, t->sheet, "its result is larger than 64 MB");
+        wrong(t, t->sheet, "the result exceeds 64 MB");
 }
 
 static void transform_in_memory(void *about)
@@ -279,7 +281,8 @@ static void transform_in_memory(void *about)
 static HRESULT check_part(const struct page_part *part, size_t most)
 {
     if (part->size > most)
-        return error_set(OPENPLA_E_MALFORMED_XML, "%s: has more than %u MB", part->name, (unsigned)(most >> 20));
+        return error_set(OPENPLA_E_MALFORMED_XML, "cannot create a page of '%s': the report exceeds %u MB", part->name,
+                         (unsigned)(most >> 20));
     const HRESULT hr = xml_bounds_check(part->xml, part->size);
     return FAILED(hr) ? error_prefix(hr, "%s", part->name) : S_OK;
 }
@@ -290,7 +293,7 @@ static HRESULT take_result(const struct transforming *t, char **out, size_t *siz
         return error_set(t->failed, "%s: %s", t->at->name,
                          t->why               ? t->why
                          : *t->complaint.text ? t->complaint.text
-                                              : "libxslt does not take it");
+                                              : "libxslt rejects it");
     if (FAILED(t->failed))
         return t->failed;
     *size = t->result && t->size > 0 ? (size_t)t->size : 0;
@@ -320,7 +323,8 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     if (SUCCEEDED(hr))
         hr = take_result(&t, out, size);
     else if (xml_memory_given(memory) > MOST_GIVEN)
-        hr = error_set(hr, "%s: it makes more than %u GB of texts", sheet->name, (unsigned)(MOST_GIVEN >> 30));
+        hr =
+            error_set(hr, "cannot transform '%s': its strings exceed %u GB", sheet->name, (unsigned)(MOST_GIVEN >> 30));
     const struct error_kept why = error_keep(hr);
     xml_memory_destroy(memory);
     return FAILED(hr) ? error_restore(&why) : S_OK;

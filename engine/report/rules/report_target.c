@@ -18,7 +18,7 @@ enum {
 };
 /* A word of the mark: the first line of `tag` is the report's own, which another program has judged. */
 #define OWN_TAG "+tag"
-_Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "what is made can be judged");
+_Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules can check what a report may contain");
 
 /* ---- what libxml2 does ---- */
 
@@ -129,7 +129,7 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
     for (xmlNodePtr above = at->parent; above; above = above->parent)
         deep++;
     if (deep > DEEPEST)
-        return error_set(RULES_INVALID, "elements would be nested deeper than %d, and nobody could read the report",
+        return error_set(RULES_INVALID, "elements would be nested deeper than %d, so that the report could not be read",
                          DEEPEST);
     return use(t, put_element, &(struct change){.at = at, .node = made, .axis = axis});
 }

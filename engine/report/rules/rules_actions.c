@@ -24,7 +24,7 @@ HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
         xpath_result_free(&result);
         if (SUCCEEDED(hr) && strlen(value.text) > RULES_TEXT_MAX) {
             memory_free(value.text);
-            hr = rules_wrong(e, "expression", rules_attribute(e, "expression"), "its value is longer than %d bytes",
+            hr = rules_wrong(e, "expression", rules_attribute(e, "expression"), "its value exceeds %d bytes",
                              RULES_TEXT_MAX);
         }
     } else {
@@ -48,17 +48,17 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
     size_t taken = 0;
     HRESULT hr = rules_select(run, e, "select", context, &nodes);
     if (SUCCEEDED(hr) && !nodes.is_nodes)
-        hr = rules_wrong(e, "select", rules_attribute(e, "select"), "it selects no nodes");
+        hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects no nodes");
     for (size_t i = 0; i < nodes.count && SUCCEEDED(hr); i++) {
         xmlNodePtr node = nodes.nodes[i];
         if (node == run->target->document.root || node->type == XML_DOCUMENT_NODE)
-            hr = rules_wrong(e, "select", rules_attribute(e, "select"), "it is the report itself");
+            hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects the report itself");
         else if (report_target_has(run->target, node)) /* not in one that went before */
             hr = report_target_take(run->target, node), taken++;
     }
     xpath_result_free(&nodes);
-    rules_log(run, RULES_LOG_ACTIONS, "action", "%llu nodes are deleted", (unsigned long long)taken);
-    return SUCCEEDED(hr) && !taken ? rules_add_note(run, e, "there is nothing to delete") : hr;
+    rules_log(run, RULES_LOG_ACTIONS, "action", "%llu nodes deleted", (unsigned long long)taken);
+    return SUCCEEDED(hr) && !taken ? rules_add_note(run, e, "selects nothing to delete") : hr;
 }
 
 /* ---- warnings ---- */
@@ -165,12 +165,12 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
     if (FAILED(hr))
         return hr;
     if (!found)
-        return rules_add_note(run, e, "what it tells of is not in the report");
-    return refused ? rules_add_note(run, e,
-                                    "nothing leads to what it tells of: its tag has several lines, or all tags there "
-                                    "have more than %d bytes",
-                                    REPORT_TAGS_MOST)
-                   : S_OK;
+        return rules_add_note(run, e, "its target is not in the report");
+    return refused
+               ? rules_add_note(run, e,
+                                "no link to its target: its tag has several lines, or all tags there exceed %d bytes",
+                                REPORT_TAGS_MOST)
+               : S_OK;
 }
 
 /* What its table hits, else advice/warning: a warning is not lost for a wrong path. */
@@ -192,7 +192,7 @@ static HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr 
     char *text = NULL;
     xmlNodePtr table = NULL;
     if (run->out->warning_count >= WARNINGS_MAX)
-        return rules_wrong(e, NULL, NULL, "there are %d warnings already", WARNINGS_MAX);
+        return rules_wrong(e, NULL, NULL, "the report already has the maximum of %d warnings", WARNINGS_MAX);
     HRESULT hr = tag ? rules_expand(run, e, tag, &text) : S_OK;
     if (SUCCEEDED(hr))
         hr = find_table(run, e, context, &table);
@@ -222,7 +222,7 @@ static HRESULT do_notify(struct rules_run *run, xmlNodePtr e)
     void *items = o->notices;
     char *text = NULL;
     if (o->notice_count >= NOTICES_MAX)
-        return rules_wrong(e, NULL, NULL, "there are %d notices already", NOTICES_MAX);
+        return rules_wrong(e, NULL, NULL, "the report already has the maximum of %d notices", NOTICES_MAX);
     text_buffer_format(&b, "%s%s", title ? title : "", title ? ": " : "");
     xml_element_text(e, &b);
     HRESULT hr = b.failed ? E_OUTOFMEMORY : rules_expand(run, e, b.text ? b.text : "", &text);

@@ -181,7 +181,7 @@ static HRESULT insert_text(struct rules_run *run, void *insertion, const char *t
 {
     struct insertion *i = insertion;
     if (run->inserted++ >= RULES_INSERTED_MAX)
-        return rules_wrong(i->node, NULL, NULL, "more than %d texts would be inserted", RULES_INSERTED_MAX);
+        return rules_wrong(i->node, NULL, NULL, "more than %d strings would be inserted", RULES_INSERTED_MAX);
     return report_target_put_text(run->target, i->axis == AXIS_FOLLOWING && i->last ? i->last : i->target, i->axis,
                                   text, &i->last);
 }
@@ -195,9 +195,9 @@ static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_doc
     HRESULT hr = rules_expand(run, e, written, &name);
     const char *fault = SUCCEEDED(hr) ? path_names_fault(name) : NULL;
     if (SUCCEEDED(hr) && !fault && strpbrk(name, "/\\"))
-        fault = "it is no bare name";
+        fault = "expected a file name without a folder";
     if (fault)
-        hr = rules_wrong(e, "document", name, "%s; documents lie beside the report", fault);
+        hr = rules_wrong(e, "document", name, "%s (documents must be in the folder of the report)", fault);
     if (SUCCEEDED(hr)) {
         path = path_join(*run->target->folder ? run->target->folder : ".", name);
         hr = path ? S_OK : E_OUTOFMEMORY;
@@ -230,7 +230,7 @@ static HRESULT insert_selected(struct rules_run *run, struct insertion *i, const
         if (nodes.nodes[k]->type == XML_ELEMENT_NODE)
             hr = insert_one(run, i, nodes.nodes[k], false);
     if (SUCCEEDED(hr) && !nodes.count)
-        hr = rules_add_note(run, i->node, "its document has nothing of that");
+        hr = rules_add_note(run, i->node, "selects nothing in its document");
     xpath_result_free(&nodes);
     return hr;
 }
@@ -240,7 +240,7 @@ static HRESULT insert_node(struct rules_run *run, struct insertion *i)
     struct xml_document d = {0};
     HRESULT hr = S_OK;
     if (i->target->type != XML_ELEMENT_NODE)
-        return rules_wrong(i->node, NULL, NULL, "nodes are inserted at elements alone");
+        return rules_wrong(i->node, NULL, NULL, "nodes can be inserted only at elements");
     if (i->axis != AXIS_CHILD && i->target == run->target->document.root)
         return rules_wrong(i->node, "axis", rules_attribute(i->node, "axis"), "the report itself has no siblings");
     if (rules_attribute(i->node, "document")) {
@@ -259,10 +259,10 @@ static HRESULT insert_attribute(struct rules_run *run, xmlNodePtr e, xmlNodePtr 
 {
     char *name = NULL, *value = NULL;
     if (target->type != XML_ELEMENT_NODE)
-        return rules_wrong(e, NULL, NULL, "attributes are inserted at elements alone");
+        return rules_wrong(e, NULL, NULL, "attributes can be inserted only at elements");
     HRESULT hr = rules_expand(run, e, rules_attribute(e, "name"), &name);
     if (SUCCEEDED(hr) && (xmlValidateNCName(BAD_CAST name, 0) != 0 || !strcmp(name, RULES_MARK)))
-        hr = rules_wrong(e, "name", name, "it is no name of an attribute that rules may set");
+        hr = rules_wrong(e, "name", name, "not the name of an attribute that rules may set");
     if (SUCCEEDED(hr))
         hr = rules_expand(run, e, rules_attribute(e, "value"), &value);
     if (SUCCEEDED(hr))
@@ -296,12 +296,12 @@ HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
         return insert_at(run, e, context ? context : run->target->document.root);
     HRESULT hr = rules_select(run, e, "select", context, &nodes);
     if (SUCCEEDED(hr) && !nodes.is_nodes)
-        hr = rules_wrong(e, "select", rules_attribute(e, "select"), "it selects no nodes");
+        hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects no nodes");
     for (size_t i = 0; i < nodes.count && SUCCEEDED(hr); i++)
         if (report_target_has(run->target, nodes.nodes[i]))
             hr = insert_at(run, e, nodes.nodes[i]);
     if (SUCCEEDED(hr) && !nodes.count)
-        hr = rules_add_note(run, e, "there is no place to insert at");
+        hr = rules_add_note(run, e, "selects no place to insert at");
     rules_log(run, RULES_LOG_ACTIONS, "action", "inserted at %llu nodes", (unsigned long long)nodes.count);
     xpath_result_free(&nodes);
     return hr;

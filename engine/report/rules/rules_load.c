@@ -49,19 +49,19 @@ static const char *value_fault(unsigned sort, const char *text)
     case RULES_VALUE_TEXT_ANY:
         return NULL;
     case RULES_VALUE_TEXT_SOME:
-        return *text ? NULL : "it is wanted";
+        return *text ? NULL : "missing";
     case RULES_VALUE_NUMBER:
-        return text_to_u64(text, &number) && number <= UINT32_MAX ? NULL : "no number from 0 to 4294967295";
+        return text_to_u64(text, &number) && number <= UINT32_MAX ? NULL : "expected a number from 0 to 4294967295";
     case RULES_VALUE_BOOL:
-        return text_equal_nocase(text, "true") || text_equal_nocase(text, "false") ? NULL : "neither true nor false";
+        return text_equal_nocase(text, "true") || text_equal_nocase(text, "false") ? NULL : "expected true or false";
     case RULES_VALUE_NAME:
         return rules_name_length(text) && !text[rules_name_length(text)]
                    ? NULL
-                   : "no name of letters, digits, '-', '_' and '.'";
+                   : "expected a name of letters, digits, '-', '_' and '.'";
     case RULES_VALUE_XPATH:
-        return *text ? NULL : "an XPath expression is wanted";
+        return *text ? NULL : "expected an XPath expression";
     default:
-        return rules_word((enum rules_sort)sort, text) >= 0 ? NULL : "not one of its words";
+        return rules_word((enum rules_sort)sort, text) >= 0 ? NULL : "unknown word";
     }
 }
 
@@ -220,13 +220,14 @@ static HRESULT check_meaning(struct checking *c, xmlNodePtr e, enum rules_type t
     const char *choice = rules_attribute(e, "sortType"), *table = rules_attribute(e, "table");
     if (type == RULES_Step && choice && (text_equal_nocase(choice, "min") || text_equal_nocase(choice, "max")) &&
         !rules_attribute(e, "sortDataType"))
-        return checking_add_note(c, e, "without sortDataType=\"number\" it sorts texts: 9.5 is above 10");
+        return checking_add_note(
+            c, e, "without sortDataType=\"number\", values are compared as strings: 9.5 is greater than 10");
     if (type == RULES_Warning && table && *table && *table != '/' && *table != '\\' && *table != '(')
         return checking_add_note(c, e,
-                                 "its table is looked for from the step's node on; one of the report begins with /");
+                                 "its table is searched below the step's node (to search the report, begin with /)");
     if (type == RULES_When && !rules_attribute(e, "expression"))
-        return rules_attribute(e, "matchRE") ? checking_add_note(c, e, "matchRE is not supported, it is never true")
-                                             : note_fault(c, rules_wrong(e, "expression", NULL, "it is wanted"));
+        return rules_attribute(e, "matchRE") ? checking_add_note(c, e, "matchRE is not supported: it is never true")
+                                             : note_fault(c, rules_wrong(e, "expression", NULL, "missing"));
     return S_OK;
 }
 
@@ -237,7 +238,7 @@ static HRESULT check_symptom(struct checking *c, xmlNodePtr warning)
         for (xmlNodePtr data = rules_child(item, "Data"); data; data = rules_next(data, "Data")) {
             const char *link = rules_attribute(data, "link");
             if (link && strcmp(link, tag) != 0)
-                return checking_add_note(c, data, "its link is not the Warning's tag, so it leads nowhere");
+                return checking_add_note(c, data, "its link differs from the Warning's tag");
         }
     return S_OK;
 }
@@ -373,7 +374,7 @@ static HRESULT add_group(struct rules *r, size_t file, xmlNodePtr e)
 {
     void *items = r->groups;
     if (r->group_count >= RULES_GROUPS_MAX)
-        return rules_wrong(e, NULL, NULL, "there are more than %d groups", RULES_GROUPS_MAX);
+        return rules_wrong(e, NULL, NULL, "more than %d groups", RULES_GROUPS_MAX);
     if (!memory_grow(&items, &r->group_capacity, r->group_count + 1, sizeof *r->groups))
         return E_OUTOFMEMORY;
     r->groups = items;

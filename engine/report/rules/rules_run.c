@@ -31,7 +31,8 @@ void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const cha
                        (unsigned)t.millisecond, kind);
     rules_place_add(&run->place, &run->log);
     text_buffer_add_escaped(&run->log, what);
-    text_buffer_add(&run->log, run->log.length > LOG_BYTES_MAX ? "\n(the log ends here, it is too long)\n" : "\n");
+    text_buffer_add(&run->log,
+                    run->log.length > LOG_BYTES_MAX ? "\n(the log ends here: it has reached its size limit)\n" : "\n");
 }
 
 HRESULT rules_note_error(struct rules_run *run, HRESULT hr)
@@ -57,10 +58,9 @@ HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, 
 static HRESULT check_bounds(const struct rules_run *run)
 {
     if (run->job->stop && run->job->stop(run->job->context))
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the rules were stopped; the report is as it was");
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the rules were stopped; the report is unchanged");
     if (run->operations > RUN_OPERATIONS)
-        return error_set(PLA_E_RULES_MANAGER_FAILED, "all expressions together take more than %d operations",
-                         RUN_OPERATIONS);
+        return error_set(PLA_E_RULES_MANAGER_FAILED, "all expressions together exceed %d operations", RUN_OPERATIONS);
     return S_OK;
 }
 
@@ -110,7 +110,7 @@ static HRESULT step_choose_nodes(struct rules_run *run, xmlNodePtr step, struct 
 {
     const int choice = rules_word(RULES_VALUE_CHOICE, rules_attribute(step, "sortType"));
     if (nodes->count > RULES_NODES_MAX) {
-        HRESULT hr = rules_add_note(run, step, "of its %llu nodes the first %d are looked at",
+        HRESULT hr = rules_add_note(run, step, "of its %llu nodes, only the first %d are checked",
                                     (unsigned long long)nodes->count, RULES_NODES_MAX);
         nodes->count = RULES_NODES_MAX;
         if (FAILED(hr))
@@ -187,7 +187,7 @@ static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
     if (SUCCEEDED(hr))
         hr = rules_select(run, step, "select", NULL, &nodes);
     if (SUCCEEDED(hr) && !nodes.is_nodes)
-        hr = rules_wrong(step, "select", rules_attribute(step, "select"), "it selects no nodes");
+        hr = rules_wrong(step, "select", rules_attribute(step, "select"), "selects no nodes");
     if (SUCCEEDED(hr)) {
         rules_log(run, RULES_LOG_STEPS, "step", "%llu nodes", (unsigned long long)nodes.count);
         hr = step_choose_nodes(run, step, &nodes);
@@ -240,7 +240,7 @@ static HRESULT do_group(struct rules_run *run, const struct rules_group *group)
     HRESULT hr = rules_expand(run, group->node, written, &name);
     if (hr == RULES_INVALID) {
         const struct error_kept why = error_keep(hr);
-        hr = error_set(hr, "%s; neither this group nor those behind it are run", why.text);
+        hr = error_set(hr, "%s; this group and the following ones are skipped", why.text);
     }
     hr = rules_note_error(run, hr);
     if (hr == S_OK) {
@@ -261,7 +261,7 @@ static HRESULT do_all(struct rules_run *run)
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
     if (hr == PLA_E_RULES_MANAGER_FAILED) /* they went too far: what they have done so far stays */
-        hr = rules_note_error(run, error_set(RULES_INVALID, "%s; the rules end here", error_keep(hr).text));
+        hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", error_keep(hr).text));
     /* It is there also when nothing was found: so readers tell that rules were run. */
     return FAILED(hr) ? hr : report_target_warnings(run->target, &warnings);
 }
@@ -291,8 +291,7 @@ HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out)
     struct rules_run run = {.job = job, .rules = job->rules, .out = out, .target = &target};
     run.log_level = job->log_level ? job->log_level : job->rules->log_level;
     if (!job->rules->group_count)
-        return error_set(PLA_E_RULES_MANAGER_FAILED, "there are no rules to run%s%s",
-                         job->rules->errors.count ? ": " : "",
+        return error_set(PLA_E_RULES_MANAGER_FAILED, "no rules to run%s%s", job->rules->errors.count ? ": " : "",
                          job->rules->errors.count ? job->rules->errors.items[0] : "");
     HRESULT hr = report_target_open(job->report, &target);
     if (FAILED(hr))

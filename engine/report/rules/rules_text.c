@@ -56,8 +56,8 @@ static HRESULT add_strings(const struct rules_run *run, xmlNodePtr e, const char
         }
         xmlNodePtr string = find_string(run, id, (size_t)(end - id));
         if (!string)
-            return rules_wrong(e, NULL, NULL, "there is no String of the ID '%.*s'",
-                               (int)(end - id > 100 ? 100 : end - id), id);
+            return rules_wrong(e, NULL, NULL, "no String has the ID '%.*s'", (int)(end - id > 100 ? 100 : end - id),
+                               id);
         xml_element_text(string, out);
         if (out->length > RULES_TEXT_MAX)
             break;
@@ -83,7 +83,7 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     char *copy = NULL;
     if (!v && run->variable_count >= RULES_VARIABLES_MAX) {
         memory_free(value->text);
-        return error_set(RULES_INVALID, "there are more than %d variables", RULES_VARIABLES_MAX);
+        return error_set(RULES_INVALID, "more than %d variables", RULES_VARIABLES_MAX);
     }
     if (!v && (!memory_grow(&items, &run->variable_capacity, run->variable_count + 1, sizeof *run->variables) ||
                !(copy = text_copy(name)))) {
@@ -131,7 +131,7 @@ HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char
     if (SUCCEEDED(hr) && (strings.failed || whole.failed))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && (whole.length > RULES_TEXT_MAX || strings.length > RULES_TEXT_MAX))
-        hr = rules_wrong(e, NULL, NULL, "the text becomes longer than %d bytes", RULES_TEXT_MAX);
+        hr = rules_wrong(e, NULL, NULL, "the expanded text exceeds %d bytes", RULES_TEXT_MAX);
     if (SUCCEEDED(hr))
         *out = text_buffer_take(&whole);
     text_buffer_free(&strings);
@@ -182,7 +182,7 @@ HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *a
         return hr;
     const struct error_kept why = error_keep(hr);
     const char *other = other_case(run, expression);
-    return rules_wrong(element, attribute, expression, "%s%s%s%s", why.text, other ? "; there is one {" : "",
+    return rules_wrong(element, attribute, expression, "%s%s%s%s", why.text, other ? "; did you mean {" : "",
                        other ? other : "", other ? "}" : "");
 }
 

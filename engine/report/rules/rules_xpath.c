@@ -237,7 +237,7 @@ static HRESULT add_variable(struct prepared *p, const char *name, size_t length,
     while (i < p->names.count && (strncmp(p->names.items[i], name, length) != 0 || p->names.items[i][length]))
         i++;
     if (i == EXPRESSION_VARIABLES_MAX)
-        return error_set(BAD, "it has more than %d variables", EXPRESSION_VARIABLES_MAX);
+        return error_set(BAD, "more than %d variables in an expression", EXPRESSION_VARIABLES_MAX);
     char *copy = i == p->names.count ? text_copy_n(name, length) : NULL;
     HRESULT hr = i < p->names.count ? S_OK : copy ? texts_give(&p->names, copy) : E_OUTOFMEMORY;
     text_buffer_format(&p->text, as_text ? "$t%u" : "$v%u", (unsigned)i);
@@ -290,7 +290,7 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
     HRESULT hr = S_OK;
     int deep = 0;
     if (strlen(expression) > EXPRESSION_BYTES_MAX)
-        return error_set(BAD, "it has more than %d bytes", EXPRESSION_BYTES_MAX);
+        return error_set(BAD, "the expression exceeds %d bytes", EXPRESSION_BYTES_MAX);
     for (const char *c = expression; *c && SUCCEEDED(hr);) {
         const size_t name = placeholder(c);
         if (name) {
@@ -299,7 +299,7 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
         } else if (*c == '"' || *c == '\'') {
             const char *end = strchr(c + 1, *c);
             if (!end)
-                return error_set(BAD, "a text begins at %u and does not end", (unsigned)(c - expression + 1));
+                return error_set(BAD, "the string literal at %u is not closed", (unsigned)(c - expression + 1));
             hr = add_literal(out, c, (size_t)(end + 1 - c));
             c = end + 1;
         } else {
@@ -440,9 +440,9 @@ static void expression_evaluate(void *about)
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(BAD,
-                     "by its '%.*s' libxml2 compares nodes in pairs, and then an expression may have %s %u; %s has "
-                     "no such bound",
-                     (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, what, most, e->pair.instead);
+                     "'%.*s' makes libxml2 compare nodes in pairs, for which an expression may use at most %u %s (%s "
+                     "has no such limit)",
+                     (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
 }
 
 /* libxml2's own texts are not shown: they name no place. */
@@ -453,26 +453,26 @@ static HRESULT evaluation_error(const struct evaluation *e)
     case XPATH_UNKNOWN_FUNC_ERROR:
         for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
             if (strstr(e->expression, newer[i]))
-                return error_set(BAD, "%s() is of XPath 2, this is XPath 1.0", newer[i]);
-        return error_set(BAD, "it calls a function that there is none of in XPath 1.0");
+                return error_set(BAD, "%s() is XPath 2, but only XPath 1.0 is supported", newer[i]);
+        return error_set(BAD, "it calls a function that XPath 1.0 does not have");
     case XPATH_UNDEF_VARIABLE_ERROR:
-        return error_set(BAD, "it has a variable of XPath ($name); those of rules are {name}");
+        return error_set(BAD, "XPath variables ($name) are not supported (write {name})");
     case XPATH_UNDEF_PREFIX_ERROR:
-        return error_set(BAD, "it has a prefix; reports have no namespaces");
+        return error_set(BAD, "namespace prefixes are not allowed: reports have no namespaces");
     case XPATH_INVALID_TYPE:
-        return error_set(BAD, "a value in it is of the wrong type");
+        return error_set(BAD, "a value has the wrong type");
     case XPATH_INVALID_ARITY:
-        return error_set(BAD, "a function in it has too few or too many arguments");
+        return error_set(BAD, "a function has too few or too many arguments");
     case XPATH_OP_LIMIT_EXCEEDED:
         if (e->paired && e->limit == PAIRED_OPERATIONS)
-            return pair_error(e, "no more operations than", PAIRED_OPERATIONS);
-        return error_set(BAD, "it takes more than %u operations", (unsigned)e->limit);
+            return pair_error(e, "operations", PAIRED_OPERATIONS);
+        return error_set(BAD, "it needs more than %u operations", (unsigned)e->limit);
     case XPATH_MEMORY_ERROR:
         return error_set(BAD, "its result is too large");
     default:
         return (size_t)e->position < strlen(e->expression) && e->position >= 0
-                   ? error_set(BAD, "it is no XPath 1.0 from '%.60s' on", e->expression + e->position)
-                   : error_set(BAD, "it is no XPath 1.0");
+                   ? error_set(BAD, "not valid XPath 1.0 at '%.60s'", e->expression + e->position)
+                   : error_set(BAD, "not valid XPath 1.0");
     }
 }
 
@@ -499,9 +499,9 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     HRESULT hr = *memory ? xml_memory_use(*memory, expression_evaluate, e) : E_OUTOFMEMORY;
     xmlSetGenericErrorFunc(to, say);
     if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))
-        hr = pair_error(e, "lists of no more nodes than", XPATH_PAIRS_NODES);
+        hr = pair_error(e, "nodes in a list", XPATH_PAIRS_NODES);
     else if (hr == OPENPLA_E_MALFORMED_XML)
-        hr = error_set(BAD, "it makes too much text, or too many nodes");
+        hr = error_set(BAD, "it creates too many strings or nodes");
     if (SUCCEEDED(hr) && (e->error || (e->node && !e->object)))
         hr = evaluation_error(e);
     return hr;

@@ -16,7 +16,8 @@ HRESULT odbc_library_load(struct odbc_api *out)
 #define FILL_ENTRY(name, parameters)                                                                                   \
     out->name = (SQLRETURN(SQL_API *) parameters)dlsym(module, #name);                                                 \
     if (!out->name)                                                                                                    \
-        return error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "\"%s\": has no function %s", LIBRARY, #name);
+        return error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "the library '%s' has no function %s", LIBRARY,     \
+                         #name);
     ODBC_API_LIST(FILL_ENTRY)
 #undef FILL_ENTRY
     return S_OK;

@@ -109,7 +109,8 @@ HRESULT odbc_library_load(struct odbc_api *out)
     {                                                                                                                  \
         FARPROC entry = GetProcAddress(module, #name);                                                                 \
         if (!entry)                                                                                                    \
-            return error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "\"%s\": has no function %s", LIBRARY, #name);  \
+            return error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "the library '%s' has no function %s", LIBRARY, \
+                             #name);                                                                                   \
         out->name = (SQLRETURN(SQL_API *) parameters)(void *)entry;                                                    \
     }
     ODBC_API_LIST(FILL_ENTRY)
