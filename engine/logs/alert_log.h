@@ -25,8 +25,8 @@ struct alert_log;
 /* `path` must lie below `base`; both are copied. `replace`: the first write empties a log of alerts that is there,
    otherwise it is continued. E_OUTOFMEMORY alone: nothing is written yet. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
-/* Puts the row behind those that wait for the next write. Where these have ALERT_LOG_ROOM bytes already it is dropped
-   and counted. E_OUTOFMEMORY: dropped too. */
+/* Adds the row to those that wait for the next write. Drops and counts it if ALERT_LOG_ROOM bytes already wait, or on
+   E_OUTOFMEMORY. */
 HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 #define ALERT_LOG_ROOM (1u << 20)
 /* Writes what waits, whole rows or none; the header first where the file is new or empty. What fails waits for the next
@@ -34,7 +34,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 HRESULT alert_log_write(struct alert_log *log);
 /* The next write empties the file. */
 void alert_log_restart(struct alert_log *log);
-uint64_t alert_log_written(const struct alert_log *log); /* bytes, since it was created or begun anew */
+uint64_t alert_log_written(const struct alert_log *log); /* bytes since the file was created or restarted */
 uint64_t alert_log_dropped(const struct alert_log *log); /* rows */
 /* Writes what waits and frees it in any case; what the write says. NULL is allowed. */
 HRESULT alert_log_close(struct alert_log *log);

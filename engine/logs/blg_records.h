@@ -31,14 +31,14 @@ enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, B
 /* An event of a record: the instance GUID, part number and part count behind the event's header, then the part. */
 enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
 enum { BLG_MAX_RECORD = 0x40000000 };
-/* Of the container, as PDH has it. */
+/* Buffer size of the container, as PDH writes it. */
 enum { BLG_BUFFER_SIZE = 0x10000 };
 
 /* {933f3bb3-943e-490d-9ced-3cbb14c14479}, the class of all of them, as it lies in the file. */
 extern const uint8_t blg_class[16];
 
 struct log_reader;
-/* What a copy of a log says about where it comes from. */
+/* Where a copied log comes from: the header fields that the copy takes over. */
 struct blg_origin {
     const struct etl_log *log; /* borrowed from the reader */
     uint8_t instance[16];
@@ -60,21 +60,21 @@ struct blg_record {
 
 struct blg_records {
     struct etl_reader *etl;
-    etl_warn *warn; /* is told of what is incomplete */
+    etl_warn *warn; /* called for each incomplete record */
     void *context;
     struct blg_record record; /* the last whole one; its data are valid until the next call */
-    bool in_the_middle;       /* reading began somewhere in the file: parts of a record may come first, unremarked */
-    bool foreign;             /* there were events that are no records */
-    bool kernel;              /* there were the kernel's own */
-    uint8_t *parts;           /* of a record that has more than one */
+    bool in_the_middle; /* reading began somewhere in the file: the first parts of a record may be missing, without a
+                           warning */
+    bool foreign;       /* other events than records occurred */
+    bool kernel;        /* events of the kernel occurred */
+    uint8_t *parts;     /* of a record that has more than one */
     size_t size, capacity;
-    uint32_t part, part_count; /* the last one got; 0: none in work */
+    uint32_t part, part_count; /* the last one read; 0: none */
 };
 
-/* Reads on to the end of a record. S_FALSE: there are no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when other events come before the first record. */
+/* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if other events precede the first record. */
 HRESULT blg_records_next(struct blg_records *r);
-/* Begins anew, from an event at or after `stamp` on; INT64_MIN: from the first. */
 void blg_records_close(struct blg_records *r);
 
 #endif

@@ -18,11 +18,11 @@ struct counter_path {
     char *counter;  /* never empty */
 };
 
-/* Takes `text` apart. The instance is the last thing in parentheses that stands before "\": so object and counter
-   names may hold parentheses, the instance may hold balanced ones, backslashes and slashes; the first slash with text
-   on both sides ends the parent's name; '#' counts as the index only in front of digits at the end.
-   ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for what is no path or is longer than
-   PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and is zero after a failure. */
+/* Parses a counter path. The instance is the last part in parentheses before "\", so object and counter names may
+   contain parentheses; the instance may contain balanced parentheses, backslashes and slashes. The first slash with
+   text on both sides ends the parent's name. '#' starts the index only before digits at the end.
+   ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
+   PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
 /* Whether it is a path; the same codes, but it needs no memory. */
 PDH_STATUS counter_path_check(const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes and reads the container of .etl and .blg files: buffers of one size, the first with the log file header, then
-   events that never cross a buffer. What an event means is its writer's business. */
+   events that never cross a buffer. The container does not interpret the events. */
 #ifndef OPENPLA_ETL_FILE_H
 #define OPENPLA_ETL_FILE_H
 
@@ -29,19 +29,19 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Does a record of the format's end with this event? */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
-/* Continues a file as etl_file_create makes it, in buffers of its size. `file` is open for writing; it is taken over,
-   also on failure. `ends`: NULL where each event is a record. What a crash left behind the last whole record goes: part
-   of a buffer, buffers of zeros, events of a record without its end. The file is changed by the next flush only.
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text when it is something else or its end is corrupt otherwise. */
+/* Continues a file that etl_file_create made, with its buffer size. `file` is open for writing; etl_file_continue owns
+   it, also on failure. `ends`: NULL if each event is a record. Removes what a crash left after the last whole record:
+   part of a buffer, buffers of zeros, events of a record without its end. Only the next flush changes the file.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end that is corrupt otherwise. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
 /* Makes a ring of the file: what it holds so far stays, and when it has max_buffers, the oldest of the buffers added
    from now on is overwritten next. E_INVALIDARG when that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
-/* Is told the sequence number of each buffer that a file holds; a failure ends the opening. */
+/* Gets the sequence number of each buffer of a file; a failure ends the opening. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
-/* Opens a file whose buffers came whole from a session, to add more of them. What a crash left behind goes: part of a
-   buffer, one without events. max_buffers: of the ring that etl_file_make_ring made of the new file; 0: it is none.
-   `holds` may be NULL. Errors: those of file_open and etl_file_continue, but a file without an event is none. */
+/* Opens a file whose buffers a session wrote whole, to append more. Removes what a crash left: part of a buffer, a
+   buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring. `holds` may
+   be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Takes the room of as many whole buffers as `bytes` hold, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
@@ -49,12 +49,12 @@ HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
    because a buffer's place in the file is taken before its first event. `utc`: FILETIME of the newest event.
    E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
-/* Adds a buffer that a processor of a session has filled, behind what was added before; single events added later begin
-   a new one. `bytes`: the buffer as it lies in the session, its events from ETL_BUFFER_HEAD to head->used; what is
-   before and behind them is not looked at. Of `head` count processor, logger, sequence (each once in a file, rising for
-   a processor), time (a stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On
-   failure the file is whole without the buffer; of a ring its oldest may be gone.
-   E_INVALIDARG: head->used is no number of bytes in use of such a buffer. */
+/* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
+   buffer as the session holds it, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. Used of
+   `head`: processor, logger, sequence (unique in a file and rising for each processor), time (a stamp of the log's
+   clock), used, flags and type. `utc`: FILETIME of the newest event. On failure the file is whole without the buffer;
+   a ring may have lost its oldest buffer.
+   E_INVALIDARG: head->used is impossible for such a buffer. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
 /* Gives the first `count` events of the file, which are `events` but for their time stamps (at +0x10), these stamps. */
@@ -85,17 +85,17 @@ void etl_file_abandon(struct etl_file *e);
    Reads both pointer sizes, compressed buffers, and files that were never closed, are cut or corrupt. Keeps 40 bytes
    per buffer of the file and one buffer per processor in memory. */
 struct etl_reader;
-/* Is told what is damaged, as the reading meets it: the place in the file and what is missing, without its name. After
-   a seek backwards the same is said again. */
+/* Gets a warning for each corrupt place as the reader reaches it: the place in the file and what is missing, without
+   the file's name. After a backward seek the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
 /* Opens the file as it is now; what is added to it later is not seen. `warn` may be NULL.
    Errors: those of file_open and file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text when it does not
    begin with a log file header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
-/* The next event; the log file header itself is the first. *record points into the reader until its next call.
-   S_FALSE: no more. What cannot be read is left out and remarked; only an error of the file system or of memory is
-   a failure. */
+/* The next event; the first is the log file header itself. *record points into the reader until its next call.
+   S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out of
+   memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Goes to where the first event at or after `stamp` (of the file's clock) is not yet passed; some earlier ones may
    still come. INT64_MIN: to the beginning. */
@@ -103,8 +103,8 @@ HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* For a file that is still written: of a last buffer that the file has a part of, nothing comes until it is whole. To
    be called before the first event. E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
-/* The buffers that the file has got behind those that were read to their end; the next events are theirs. What a
-   circular log writes over older buffers is not seen. S_FALSE: there are none. */
+/* Continues with the buffers that were added to the file since its last buffer was read. Does not see buffers that a
+   circular log writes over older ones. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
 void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */

@@ -32,7 +32,7 @@ struct etl_buffer_header {
 void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
 void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *buffer);
 
-/* The bytes in use, header included, of a buffer of `size` bytes; 0: it is no such buffer. */
+/* The bytes in use, header included, of a buffer of `size` bytes; 0: not such a buffer. */
 uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
 /* The longest event, with its header and rounded up to 8, that a buffer of `size` bytes holds. */
 uint32_t etl_buffer_max_event(uint32_t size);
@@ -106,7 +106,7 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
 /* Who wrote it: its provider or class; of a kernel event the class of its group, which the hook names. GUID of zeros:
    not told. */
 GUID etl_record_provider(const struct etl_record *e);
-/* "Process", "DiskIo": what a class of kernel events is called; NULL: it is none. */
+/* Name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
 /* The group of the hook of a kernel event of that class and type. False: it is no kernel class. */
 bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);

@@ -21,17 +21,17 @@ struct journal_entry {
     struct journal_field fields[JOURNAL_FIELDS_MAX];
 };
 
-/* Where this host's events are kept: <data folder>/events. From memory_alloc. */
+/* The folder of this host OS's events: <data folder>/events. From memory_alloc. */
 char *journal_folder(void);
-/* Makes the folder if it is not there. Two files are kept of about 1 MiB each; the older goes when a third begins.
-   S_FALSE: it is left out, as this process has written too many, which an event of its own tells. */
+/* Creates the folder if necessary. Keeps two files of about 1 MiB each and deletes the older when a third begins.
+   S_FALSE: the event is dropped because this process has written too many; a separate event reports that. */
 HRESULT journal_append(const char *folder, const struct journal_entry *e);
 
 struct journal_reader;
-/* At the oldest event that is kept. A folder that is not there yet is one without events. */
+/* Starts at the oldest event. A folder that does not exist yet has no events. */
 HRESULT journal_reader_open(const char *folder, struct journal_reader **out);
-/* S_OK: *out is the next event, its texts borrowed until the next call. S_FALSE: there is none yet; a later call finds
-   what has been appended meanwhile. Lines that are no events are passed over. */
+/* S_OK: *out is the next event, its strings borrowed until the next call. S_FALSE: no event yet; a later call finds
+   events appended since. Skips lines that are not events. */
 HRESULT journal_reader_next(struct journal_reader *r, struct journal_entry *out);
 void journal_reader_close(struct journal_reader *r); /* NULL is allowed */
 

@@ -59,7 +59,7 @@ struct log_item { /* one instance of a wildcard counter */
     double value;
 };
 
-/* What one counter had to say in one sample. */
+/* The value of one counter in one sample. */
 struct log_cell {
     struct log_raw raw;           /* of a single counter; for a wildcard: status of the whole */
     const struct log_item *items; /* of a wildcard counter */
@@ -101,7 +101,7 @@ enum log_format { /* values are MS-PLA's FileFormat */
 #undef LOG_FORMAT
 };
 
-/* What a caller must know of a format. */
+/* The properties of a format that its users need. */
 struct log_format_traits {
     enum log_format format;
     const char *name;      /* for people: "Binary" */
@@ -112,7 +112,7 @@ struct log_format_traits {
     bool is_file;   /* else a log set of a database: nothing to replace, and one takes the samples of all segments */
     bool appends;   /* LogAppend means something (text logs have none on Windows: behaviour 7); every writer takes
                        log_options.append */
-    bool ring;      /* log_options.circular; the others begin anew when they are full */
+    bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
     bool wildcards; /* takes wildcard counters, and with them instances that come later; else its columns are fixed */
     bool values;    /* the writer wants computed values */
     bool raw;       /* keeps raw values, so that the type of a counter is part of what it is */
@@ -132,11 +132,11 @@ void log_format_words(bool circular, const char *separator, char *words, size_t 
 bool log_is_log_name(const char *path);
 
 struct log_writer;
-/* Creates `path` (must not exist unless options->append or ->replace), and writes what comes before samples. counters
-   are copied. start_utc: FILETIME of the run's start. options may be NULL. On failure no new file stays behind. Errors:
-   those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format;
-   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a format that is not written. append to a file that logs other counters:
-   E_INVALIDARG; to a file that is no such log: HRESULT_FROM_WIN32(ERROR_INVALID_DATA). */
+/* Creates `path` and writes what precedes the samples. The file must not exist unless options->append or ->replace is
+   set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file remains after a
+   failure. Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard counter in a text format,
+   and for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for an unknown format;
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
 /* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. Either the sample is in the file whole
@@ -145,8 +145,8 @@ HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_ce
 /* Makes every appended sample readable by others, also if this process dies at once. */
 HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
-/* What befell the log since the last call, which its user should know although no sample failed: a database was away
-   and came back. S_OK: *text from memory_alloc. S_FALSE: nothing; *text is NULL. E_OUTOFMEMORY: ask again. */
+/* A warning raised since the last call although no sample failed, for example that the database was unreachable for a
+   while. S_OK: *text from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
 HRESULT log_writer_warning(struct log_writer *w, char **text);
 /* Completes the file and frees w, also when it reports a failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
@@ -161,19 +161,20 @@ struct log_info {
 };
 
 struct log_reader;
-/* Opens a log to read it from its first sample. `path`: a file, whose content tells its format, or "SQL:DSN!log set".
-   A file may grow meanwhile. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for what
-   is no such log. */
+/* Opens a log at its first sample. `path`: a file, whose content determines its format, or "SQL:DSN!log set". The file
+   may grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a file
+   that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
 /* Borrowed from the reader, as everything it gives. */
 const struct log_info *log_reader_info(const struct log_reader *r);
 /* The counters that samples have cells for; more may come with log_reader_next, the earlier ones stay at their place.
    Valid until the next call of log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
-/* The next sample: FILETIME, UTC, and one cell per counter of log_reader_counters (asked after this call), valid until
-   the next call. In a wildcard's cell `raw.status` is of the whole and `items` are its instances. A missing value has
-   has_value false and raw.status other than 0 and 1. S_FALSE: there are no more. What is damaged is passed over: every
-   whole sample comes, and log_reader_warnings tells the rest. Errors: reading fails, memory is out. */
+/* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
+   until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
+   A missing value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are
+   skipped: every whole sample is returned, and log_reader_warnings describes the rest. Errors: those of reading the
+   file, and out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
 /* log_reader_next goes on with the first sample taken at or after `utc`, backwards too; INT64_MIN: with the first. The
    samples of a log are taken to be in the order of time. */

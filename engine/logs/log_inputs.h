@@ -52,7 +52,7 @@ struct sample_distances {
     uint64_t seen, step; /* every step-th is kept */
 };
 HRESULT sample_distances_add(struct sample_distances *d, int64_t distance);
-int64_t sample_distances_middle(struct sample_distances *d); /* 0: there is none */
+int64_t sample_distances_middle(struct sample_distances *d); /* 0: none */
 void sample_distances_free(struct sample_distances *d);
 
 #endif

@@ -61,7 +61,7 @@ bool perf_object_instance(const struct perf_object *object, size_t *offset, stru
 /* The counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
 
-bool perf_counter_is_base(const struct perf_counter *c); /* no counter by itself: the denominator of the one before */
+bool perf_counter_is_base(const struct perf_counter *c); /* not a counter, but the denominator of the preceding one */
 bool perf_counter_is_text(const struct perf_counter *c);
 /* Ticks per second of the counter's times. */
 int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,

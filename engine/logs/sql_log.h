@@ -7,23 +7,23 @@
 #include "engine/base/text.h"
 #include "engine/logs/sql/odbc.h"
 
-/* SQL:name!set            an ODBC data source by its name, which no '!' can be in
-   SQL:key=value;...!set   an ODBC connection string, which needs no data source (engine/logs/sql/odbc.h): a
-   value that holds '!' or ';' is put in braces, a '}' in it doubled, as ODBC has it The log set is all that follows the
-   '!', at least one and at most 1024 characters: DisplayToID's DisplayString. */
+/* SQL:name!set            an ODBC data source by its name, which cannot contain '!'
+   SQL:key=value;...!set   an ODBC connection string, which needs no data source (engine/logs/sql/odbc.h); as in ODBC, a
+                           value with '!' or ';' is in braces, and a '}' in it is doubled
+   The log set is the rest after the '!', 1 to 1024 characters: the DisplayString of DisplayToID. */
 struct sql_source {
     char *connection; /* for odbc_connect: "DSN=name", or the attributes that were given */
     char *log_set;
-    char *shown;  /* the whole name for people: without secret values */
+    char *shown;  /* the whole name for messages, without secret values */
     char *open;   /* the whole name without its secret attributes: for files that others read */
-    char *secret; /* those, as a connection string; "" for none */
+    char *secret; /* the secret attributes as a connection string, or "" */
 };
 
 bool sql_source_is(const char *name); /* begins with SQL:, in any case */
-/* E_INVALIDARG with a text that says what is wrong; E_OUTOFMEMORY. *out is all NULL then. */
+/* E_INVALIDARG with a text; E_OUTOFMEMORY. Then *out is all NULL. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
-/* The name that `open` is, with the secret attributes in it again. *name for memory_free_secret. E_INVALIDARG as
+/* Adds the secret attributes to the name `open` again. *name for memory_free_secret. E_INVALIDARG as
    sql_source_parse. */
 HRESULT sql_source_join(const char *open, const char *secret, char **name);
 
@@ -35,20 +35,20 @@ enum {
     SQL_GUID_UNITS = 38 + 1,
 };
 
-/* What differs between databases. */
+/* The differences between databases. */
 struct sql_dialect {
     const char *product;   /* SQL_DBMS_NAME begins with it */
     const char *guid;      /* type of GUID */
     const char *identity;  /* type of CounterID in CounterDetails */
-    bool time_nul;         /* char(24) can hold the NUL that Windows puts behind the 23 characters of a time */
+    bool time_nul;         /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
     const char *value;     /* reads CounterValue as a text with all its digits; NULL: the number is exact as it is */
     const char *streaming; /* added to a connection string that reads, so that rows come one by one; may be "" */
 };
-/* HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for a database that is not known. */
+/* HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown database. */
 HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
 
-/* Makes sure of the three tables: those that are there must have the columns of 2.2.2.7, missing ones are created.
-   Never drops one. `create` false: a missing one is a failure. */
+/* Checks that existing tables have the columns of 2.2.2.7 and creates missing ones; with `create` false, a missing
+   table is a failure. Never drops a table. */
 HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, bool create);
 
 /* YYYY-MM-DD hh:mm:ss.mmm, UTC, of a FILETIME. */

@@ -36,11 +36,11 @@ struct text_rows {
     bool ended;
 };
 
-/* Bytes of the mark at the beginning that tells the encoding; ENCODING_BYTES and 0 when there is none. */
+/* Bytes of the byte order mark, which determines the encoding; 0 and ENCODING_BYTES without a mark. */
 size_t text_encoding_of(const uint8_t *head, size_t size, enum text_encoding *encoding);
 /* Opens the file and goes to its first line. On failure *rows is zero. */
 HRESULT text_rows_open(const char *path, struct text_rows *rows);
-/* The next line; S_FALSE: there is none. A line of more than 256 MB is ERROR_FILE_TOO_LARGE. */
+/* The next line; S_FALSE: no more lines. A line of more than 256 MB is ERROR_FILE_TOO_LARGE. */
 HRESULT text_rows_next(struct text_rows *rows, struct text_row *row);
 /* Instead of lines: what follows, decoded, as it comes from the file, valid until the next call; S_FALSE: nothing. */
 HRESULT text_rows_part(struct text_rows *rows, const char **text, size_t *size);
@@ -68,7 +68,7 @@ struct text_header {
     const char *zone; /* borrowed from the row */
     size_t zone_length;
     int bias_minutes;
-    const char *names; /* the second cell; NULL when there is none */
+    const char *names; /* the second cell, or NULL */
 };
 /* False: the row does not begin with PDH's tag. */
 bool text_header_read(const char *row, size_t length, struct text_header *out);

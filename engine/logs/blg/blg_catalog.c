@@ -163,7 +163,7 @@ static const char *machine_name(const struct log_counter *counter)
     return counter->machine ? counter->machine + strspn(counter->machine, "\\") : "";
 }
 
-/* What an item of a sample is made of: the instances of a wildcard counter, or the one of a single counter. */
+/* The strings of one item of a sample: those of a wildcard counter's instances, or the single counter's. */
 struct texts_of_cell {
     const struct log_item *items;
     struct log_item single;

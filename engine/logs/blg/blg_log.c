@@ -1,22 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes performance logs in the binary format (.blg): PDH records in an .etl container (etl_file.c).
 
-   Written as Windows 8 and later write a log of counters: a catalog record (type 32) first, then one sample record
-   (type 34) per sample, each cut into events of at most 8000 bytes. Stamps are local FILETIMES of whole milliseconds,
-   the catalog's 1 us before the first sample's; container times are UTC. What the format leaves open, decided here:
+   A log that is written for weeks must be readable at any time, and a crash or a full disk may cost the sample being
+   written but no earlier one. The container provides that for events; this file provides it for records, which may be
+   longer than an event.
+
+   Layout, as Windows 8 and later write it:
+
+       buffer 0            | log file header event (etl_header.c)
+       buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
+
+       event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
+                +0x30  GUID of the log         ("instance": the samples of an appended log keep the GUID of their
+   catalog) +0x40  part number, from 1 +0x44  number of parts +0x48  at most 8000 bytes of the record
+
+       names (36):     machine, then pairs of title index and name; one record for each text counter
+       catalog (32):   8 bytes, then an entry for each counter: its size, flags, type, time base, scale, and its names
+       sample (34):    'B' 'L' block with one 'B' 'L' block (an item) for each entry of the catalog, in its order:
+                       0x0103 a single counter: status, time, the two raw values, MultiCount
+                       0x0203 a wildcard counter: status, time, then its instances with their names
+                       0x0503 a whole object: a performance data block (blg_catalog.c), for text counters
+
+   Life of a file:
+   1. create_file writes names and catalog with stamps derived from the start and flushes them, so that the file is a
+      log without samples from then on. A circular log becomes a ring after this point: its catalog is never
+   overwritten.
+   2. The first blg_append stamps names and catalog again, 2 us and 1 us before its sample, as Windows has them.
+   3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all or none. They
+      stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the sample is lost, its
+      events are counted in EventsLost, and the file remains whole.
+   4. blg_continue appends to an existing file if its catalog is equal byte by byte, under the file's instance GUID.
+
+   After a crash the file ends in one of these ways, and blg_continue treats it as follows:
+   - Inside a buffer, or in buffers of zeros (reserved room): cut by etl_file_continue.
+   - After events of a sample whose last part is missing: ends_record finds the last whole record; the rest is removed.
+   - Before the end of the catalog: was_just_begun checks that the file was never longer; it is restarted.
+   - Anything else is corruption that a crash cannot cause. The file is refused and stays as it is.
+
+   The format leaves the following open; we decided:
    - A counter without a value is an ordinary item with its PDH_CSTATUS and zeros as given.
-   - An item of a wildcard counter has its MultiCount only when it is above 1; PDH writes 0 for ordinary counters.
-   - log_options.comment has no place in the file.
-   - Local times have one bias for the whole file, that of its start, so they never go back and readers convert them to
-     UTC without ambiguity.
-   - An instance of a wildcard counter without a value is left out.
-   - Text counters are whole objects with one counter; their names are in a table of names.
-   - A circular log keeps its catalog and overwrites its oldest buffer of samples when it has reached its size.
-   - Append continues a file whose catalog is the same to the byte, under its instance GUID, behind its last whole
-     sample.
-   - No summary is written at the end: for a log of counters its form is not known, and readers do without it.
-   Samples stay in memory until a flush, or until the next one needs a new buffer. One that the disk has no room for
-   is counted in the header's EventsLost. */
+   - An item of a wildcard counter has its MultiCount only if it is above 1; PDH writes 0 for ordinary counters. An
+     instance without a value is omitted.
+   - log_options.comment is not stored: the file has no place for it.
+   - Stamps are local FILETIMES of whole milliseconds with one bias for the whole file, that of its start. So they never
+     go back, and readers convert them to UTC without ambiguity. Times of the container are UTC.
+   - Text counters are whole objects with one counter; the name records give their names.
+   - No summary (35) is written at the end: its form for a log of counters is unknown, and readers do not need it. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -140,7 +169,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     return hr;
 }
 
-/* S_OK: it may be continued. S_FALSE: it is to be begun anew. */
+/* S_OK: the log can be continued. S_FALSE: it must be restarted. */
 static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
 {
     struct etl_reader *reader;
@@ -168,11 +197,11 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
     return FAILED(hr) ? hr : begun ? S_FALSE : not_a_log(path);
 }
 
-/* Opens the log at `path`, which must have the catalog `catalog` to the byte, behind its last whole sample; what a
-   crash left behind that goes with the next flush. S_FALSE: there is no file, or one that ends before its catalog does
-   (it was never more, or was cut): it is to be begun anew and has nothing to lose. E_INVALIDARG: it logs other
-   counters, or is circular; HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is no such log, or is damaged where a crash does
-   not damage. */
+/* Opens the log at `path`, whose catalog must equal `catalog` byte by byte, after its last whole sample. The next flush
+   removes what a crash left after that sample. S_FALSE: the file does not exist, or ends before the end of its catalog
+   (it was never longer, or was cut): it is restarted, since it holds no samples. E_INVALIDARG: it logs other counters,
+   or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not such a log, or is corrupt in a way that a crash
+   cannot cause. */
 static HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
                             size_t counters, struct blg_old *out)
 {

@@ -88,8 +88,8 @@ struct blg_names {
     size_t count, capacity;
     bool sorted;
 };
-/* Adds the names of a record: machine, then pairs "index", "name". S_FALSE: it ends inside a pair, or a text in place
-   of an index is no number; the pairs before are taken. */
+/* Adds the names of a record: the machine, then pairs of "index" and "name". S_FALSE: the record ends inside a pair, or
+   an index is not a number; the pairs before it are added. */
 HRESULT blg_names_add(struct blg_names *names, const uint8_t *record, size_t size);
 void blg_names_free(struct blg_names *names);
 

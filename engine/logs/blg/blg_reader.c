@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* ---- samples ---- */
+/* Reads performance logs in the binary format (.blg), in two layers. The format is described in blg_log.c.
+
+   1. Records (blg_records_*): joins the events of the container into records. Parts of a record must follow one another
+      with the same type, stamp and instance GUID. If another record begins first, the parts are dropped with a warning.
+   After a seek, and in a circular log after its catalog, reading starts anywhere, so missing first parts are normal
+   there (in_the_middle).
+   2. Samples (blg_reader): keeps the catalog in force and turns the items of each sample into cells. Both pointer
+   sizes, logs of counters and logs of whole objects.
+
+   A file that is cut, or was overwritten in places, leaves:
+   - a record without its last parts: skipped;
+   - a sample with fewer items than the catalog has entries: skipped. A sample with all items but a corrupt one: the
+     counter of that item has no value;
+   - samples without their catalog, which other programs may have cut off: skipped, because the cells of an unknown
+     catalog cannot be assigned to counters;
+   - a ring that starts in the middle of a sample: its rest is skipped without a warning.
+   Each skipped part is one warning with its place. Opening fails only for a file without a catalog, with a corrupt
+   first catalog, or with other events before its first record (an event trace).
+
+   Sample times are local; the time zone in the file's header makes them UTC. In the hour that clocks show twice, times
+   are in the first until they would go back. The format leaves the following open; we decided:
+   - A second catalog (another program appended other counters) adds its counters after those of the first. Cells of
+     counters that the catalog in force does not name are missing values (PDH_CSTATUS_NO_COUNTER). A sample belongs to
+     the catalog with its instance GUID.
+   - An instance of a wildcard counter has the status of the counter; a MultiCount of 0 means 1.
+   - An item of another type than its catalog entry requires is a missing value. */
 #include "engine/base/memory.h"
 #include "engine/logs/blg/blg_parts.h"
 #include "engine/logs/blg_records.h"
@@ -117,7 +142,7 @@ HRESULT blg_records_next(struct blg_records *r)
     return hr;
 }
 
-/* Begins anew, from an event at or after `stamp` on; INT64_MIN: from the first. */
+/* Restarts at an event at or after `stamp`; INT64_MIN: at the first. */
 static HRESULT blg_records_seek(struct blg_records *r, int64_t stamp)
 {
     r->part = 0;
@@ -131,16 +156,7 @@ void blg_records_close(struct blg_records *r)
     memory_free(r->parts);
 }
 
-/* Reads performance logs in the binary format (.blg): puts the records of the .etl container together again, and their
-   items into cells. Both pointer sizes, logs of counters and logs of whole objects.
-
-   Sample times are local in the file; its header's time zone makes them UTC. Of the hour that clocks show twice the
-   first is taken until times would go back. What a file leaves open, decided here:
-   - A second catalog in the file (somebody appended other counters) adds its counters behind the first one's; cells of
-     counters that the catalog in force does not name are missing (PDH_CSTATUS_NO_COUNTER). Samples belong to the
-     catalog of their log instance (a GUID in every event).
-   - An instance of a wildcard counter has the status of the counter, a MultiCount of 0 is 1.
-   - An item that is not of the kind its catalog entry asks for is a missing value. */
+/* ---- samples ---- */
 
 #define TWO_HOURS   INT64_C(72000000000)
 #define NOT_A_LOG   HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
@@ -577,7 +593,7 @@ static HRESULT blg_seek(struct log_reader *base, int64_t utc)
     r->skip_before = utc;
     if (utc == INT64_MIN)
         return go_to(r, INT64_MIN);
-    /* Local times go back when the clocks do, so some samples more are read and passed over. */
+    /* Local times go back when the clocks do, so read and skip a few samples more. */
     const int64_t local = zone_to_local(&etl_reader_log(r->records.etl)->zone, utc);
     return go_to(r, local < INT64_MIN + TWO_HOURS + 1 ? INT64_MIN + 1 : local - TWO_HOURS);
 }

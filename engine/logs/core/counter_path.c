@@ -20,7 +20,7 @@ void counter_path_free(struct counter_path *path)
     *path = (struct counter_path){.index = PATH_NO_INDEX};
 }
 
-/* The closing parenthesis that balances the one at `open`, NULL if there is none. */
+/* The closing parenthesis that balances the one at `open`, or NULL. */
 static const char *closing_parenthesis(const char *open)
 {
     unsigned depth = 0;

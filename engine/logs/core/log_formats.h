@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a log format is to log.c: one constant table of functions. */
+/* The interface between log.c and the log formats: one constant table of functions for writing and one for reading. */
 #ifndef OPENPLA_LOG_FORMATS_H
 #define OPENPLA_LOG_FORMATS_H
 
@@ -43,10 +43,10 @@ struct log_reader {
     struct log_counters counters;
     struct texts warnings;
 };
-/* For the formats: adds a remark, "row 12 at byte 3456: ...". Never fails: without memory, or after LOG_MAX_WARNINGS,
-   the text is not kept. */
+/* For the formats: adds a warning, "row 12 at byte 3456: ...". Never fails: the warning is dropped when memory is out
+   or LOG_MAX_WARNINGS is reached. */
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
-void log_reader_free_base(struct log_reader *r); /* info's texts, counters, remarks; not r itself */
+void log_reader_free_base(struct log_reader *r); /* frees info's strings, counters and warnings, not r */
 
 extern const struct log_reader_functions log_text_reader;
 extern const struct log_format_functions log_text_functions, log_sql_functions, log_binary_functions;

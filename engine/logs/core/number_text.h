@@ -13,9 +13,9 @@ enum { NUMBER_TEXT_SIZE = 32 }; /* "-1.7976931348623157081e+308" and a NUL fit *
    correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
 
-/* Reads digits with an optional sign, `point` and exponent from `at` on; what follows is not looked at. Returns the
-   place behind the number, NULL when there is none. number_text of the result is the text, if that is where the text
-   is from. Out of range: infinity or zero, as strtod. */
+/* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the place
+   after the number, or NULL if `at` does not start with a number. For a number that number_text has written, reading
+   and writing it again gives the same characters. Out of range: infinity or zero, as strtod. */
 const char *number_read(const char *at, const char *end, char point, double *out);
 
 #endif

@@ -85,7 +85,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     e->written = 0;
     e->changed = true;
     e->torn = true;
-    (void)etl_file_flush(e); /* what cannot be mended now is mended by the next flush */
+    (void)etl_file_flush(e); /* if this fails, the next flush repairs it */
     return hr;
 }
 

@@ -215,7 +215,7 @@ static HRESULT etl_container_load_header(struct etl_file *e, struct file *file, 
     return e->log.buffer_size == e->size && e->log.pointer_size == 8 ? S_OK : no_container(path);
 }
 
-/* Looks for the end of the last record in buffer `place`, into e->head.used. 0: there is none. */
+/* Searches the end of the last record in buffer `place` and stores it in e->head.used; 0: the buffer has none. */
 static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *path, uint64_t place,
                            etl_ends_record *ends)
 {
@@ -381,8 +381,8 @@ void etl_container_swap(struct etl_file *e)
     e->buffer = other;
 }
 
-/* Puts the whole buffer in e->spare at `place`. Where there is one already, or room that was taken, it is emptied first
-   and its header comes last, so that no header ever counts events of another buffer or none at all. */
+/* Writes the whole buffer in e->spare to `place`. If that place already holds a buffer or reserved room, it is emptied
+   first and the header is written last, so that a header never counts events of another buffer. */
 static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
     const uint64_t at = place * e->size;
@@ -541,7 +541,7 @@ static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t pla
     return out->type == ETL_TYPE_EVENTS && out->sequence < INT64_MAX ? S_OK : S_FALSE;
 }
 
-/* e->buffers, e->sequence, and e->place of the buffer behind which the next one comes. S_FALSE: there is none. */
+/* Sets e->buffers, e->sequence, and e->place to the buffer before the next one. S_FALSE: the file has no buffer. */
 static HRESULT find_place(struct etl_file *e, struct file *file, uint64_t places, etl_holds *holds, void *context)
 {
     uint64_t oldest = UINT64_MAX, oldest_place = 0;

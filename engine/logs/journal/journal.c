@@ -75,8 +75,8 @@ static void journal_room_give_back(uint64_t dropped)
 #define LOCK_MS      2000
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
-/* No writer comes to it. A file with a greater number is none; one that has it has been put there, to be the newest for
-   ever, and goes when it is full. */
+/* Writers never reach this number, and ignore files with a greater one. A file with this number was put there by hand
+   to stay the newest forever; it is deleted when it is full. */
 #define LAST_NUMBER  4000000000u
 #define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536
@@ -115,7 +115,7 @@ static unsigned number_of(const char *name)
     return strncmp(digits + 1, LAST_DIGITS, 10) <= 0 && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
 }
 
-/* The smallest number above `after`, 0 if there is none; *newest is the largest of all. */
+/* The smallest number above `after`, or 0; *newest is the largest of all. */
 static HRESULT find_number(const char *folder, unsigned after, unsigned *next, unsigned *newest)
 {
     struct texts names = {0};
@@ -139,7 +139,7 @@ static char *path_of(const char *folder, unsigned number)
     return path;
 }
 
-/* One that cannot go now, as somebody reads it, goes at the next turn. */
+/* A file that a reader holds open is deleted the next time. */
 static void delete_old(const char *folder, unsigned newest)
 {
     unsigned number, ignored;
@@ -374,7 +374,7 @@ static HRESULT read_more(struct journal_reader *r)
     return got ? S_OK : S_FALSE;
 }
 
-/* Goes on to the next file. S_FALSE: there is none. */
+/* Continues with the next file. S_FALSE: no further file. */
 static HRESULT next_file(struct journal_reader *r)
 {
     unsigned next, newest;
@@ -385,7 +385,7 @@ static HRESULT next_file(struct journal_reader *r)
     char *path = path_of(r->folder, next);
     hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
     memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* gone meanwhile: the one after it */
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted since: take the one after it */
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;

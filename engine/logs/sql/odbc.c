@@ -61,7 +61,7 @@ static bool succeeded(SQLRETURN result)
     return result == SQL_SUCCESS || result == SQL_SUCCESS_WITH_INFO;
 }
 
-/* What the driver has to say about the failure of the handle, all its records. */
+/* Sets the error text to all diagnostic records of the handle. */
 static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, SQLHANDLE handle, const char *what)
 {
     struct text_buffer b = {0};
@@ -160,7 +160,7 @@ static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
     return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "no ODBC driver is registered as '%s' (attribute Driver)", name);
 }
 
-/* What the driver manager is to be asked, of a connection string that anybody may have written. From memory_alloc. */
+/* The part of an untrusted connection string that the driver manager must know. From memory_alloc. */
 static HRESULT safe_string(struct odbc *c, const char *connection, char **out)
 {
     struct odbc_string parts;
@@ -191,7 +191,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_DBC, c->environment, &c->connection)))
         return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
-    /* A driver without it connects all the same. */
+    /* A driver without login timeouts connects nevertheless. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
     HRESULT hr = safe_string(c, connection, &text);
     if (FAILED(hr))

@@ -9,16 +9,16 @@
 #include "engine/base/text.h"
 
 struct odbc;
-/* `connection`: a connection string as odbc_string_parse takes it, "DSN=name" among them; E_INVALIDARG for another, and
-   PDH_SQL_CONNECT_FAILED when it names a driver that is not registered. Waits for a login at most login_seconds where
-   the driver knows how to. The driver manager is loaded at the first call of a process:
-   HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if it is not there. */
+/* Connects. `connection`: a connection string that odbc_string_parse accepts, for example "DSN=name". Waits for the
+   login at most login_seconds if the driver supports that. The first call of a process loads the driver manager.
+   E_INVALIDARG: invalid string; PDH_SQL_CONNECT_FAILED: it names an unregistered driver;
+   HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND): the driver manager does not exist. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* takes back what was not committed; NULL is allowed */
 const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
 
 HRESULT odbc_begin(struct odbc *c);
-/* Ends the transaction that odbc_begin began. A commit that fails may have happened all the same. */
+/* Ends the transaction that odbc_begin started. The database may have executed a commit that fails here. */
 HRESULT odbc_end(struct odbc *c, bool commit);
 HRESULT odbc_run(struct odbc *c, const char *sql); /* one statement, at once */
 
@@ -59,11 +59,11 @@ HRESULT odbc_fetch(struct odbc_statement *s); /* S_FALSE: no more rows */
 void odbc_close(struct odbc_statement *s);    /* NULL is allowed */
 
 /* Connection strings are restricted (DECISIONS 38): a string that other users may have written must load no code, read
-   or write no file but the database, and show nobody a secret.
+   or write no file but the database, and reveal no secret.
 
-   Attributes are those of docs/user/databases.md, each once, in any case. Whatever makes drivers and their managers
-   read one string as different attributes is rejected: braces within a value or behind one, and '=' beside ';', '{' or
-   '}' within braces. */
+   Attributes are those of docs/user/databases.md, each once, in any case. Strings that drivers and their managers might
+   split into different attributes are rejected: braces within a value or after one, and '=' beside ';', '{' or '}'
+   within braces. */
 struct odbc_string {
     char *driver; /* the name it asks for; NULL: none, it names a data source */
     char *rest;   /* all other attributes under the names that we know them by, their values as given */
@@ -71,8 +71,8 @@ struct odbc_string {
     char *open;   /* all of it but what is secret, as a connection string that may be shown and kept anywhere */
     char *secret; /* what is secret, as the same; "" for none */
 };
-/* Ends at the first '!' outside braces, or at the end: *end. E_INVALIDARG with a text that names the attribute, or its
-   number where it is none, and no value; E_OUTOFMEMORY. *out is all NULL then. */
+/* Parses up to the first '!' outside braces, or to the end: *end. E_INVALIDARG with a text that contains the
+   attribute's name, or its number if it has no valid name, but never a value; E_OUTOFMEMORY. Then *out is all NULL. */
 HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end);
 /* The attributes of `text` and those of `more` that it has not; *out from memory_alloc. */
 HRESULT odbc_string_add(const char *text, const char *more, char **out);

@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs in a database, MS-PLA 2.2.2.7. A thread of the log's own does all that can wait for the database; samples are
-   handed to it in memory, so a database that is slow, silent or away delays no sample of anybody.
-   - Samples wait in memory until they are committed, at most log_options.kept_bytes of them. Beyond that append refuses
-     new ones: they are lost, their numbers stay free (RecordIndex shows the gap), and the text says why.
-   - Every failure ends the connection. The thread connects again after 1, 2, 4 and then every 5 s, makes sure of
-     everything, and writes what has waited. A commit of which it is not known whether it happened is looked up first.
-   - One transaction holds what is waiting, at most BATCH_ROWS rows or one sample.
-   - Closing waits at most CLOSE_MS for what is left, then it gives up and tells how much is lost.
-   - max_bytes counts the bytes of the rows' columns, 76 each; `append` and `comment` have no meaning here. */
+/* Logs in a database (MS-PLA 2.2.2.7). A database may be slow, hang or be unreachable for hours, while samples are due
+   every second. So a thread of the log does everything that can wait for the database, and the caller of append only
+   adds its sample to a queue in memory.
+
+       caller (append, flush, close)                    thread
+       -----------------------------                    ------
+       make_sample --> first -> ... -> end   --take_batch-->   batch --sql_set_write--> transaction --> commit
+                       |<-- kept, kept_samples: bytes and number, the batch included ------------>|
+       sets `work` after adding                         sets `done` after a commit, a failure, and at its end
+
+   Who may touch what:
+   - The caller alone: number, rows.
+   - The thread alone: set, slots, batch, in_doubt. It takes samples off the queue and frees them when they are
+   committed.
+   - Both, under the lock: the queue, its counts, the state of the outage, the warnings. The lock is never held while
+     waiting for the database.
+   - `known` (which counter has which slot) is extended by the caller without the lock while it makes a sample; the
+     thread lists it under the lock before it takes samples that use new slots.
+   - `owners`: caller and thread; the last one frees the log. So the caller can give up on a thread that hangs in a
+     driver, and the thread frees the log when the driver returns.
+
+   Rules:
+   - Samples stay in memory until they are committed, at most log_options.kept_bytes. Beyond that, append refuses new
+     samples: they are lost, their numbers are not used again (RecordIndex shows the gap), and the error says why. With
+     log_options.wait_for_database, append waits instead.
+   - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
+     set again, and writes the batch again. With wait_for_database, and before the first connection, a failure ends the
+     thread instead.
+   - If a commit fails, the batch is in doubt: the database may have committed it before the connection broke. After
+     reconnecting, the thread searches the database for the batch and writes it only if it is missing. So no sample is
+     written twice, and none is lost.
+   - A transaction contains the waiting samples, up to BATCH_ROWS rows, but at least one sample.
+   - At the end of an outage, a warning states its duration and the numbers of kept and lost samples
+     (log_writer_warning).
+   - Closing waits at most CLOSE_MS for the rest; then it gives up and reports how many samples are lost.
+   - max_bytes counts the bytes of the columns of CounterData, 76 for each row. `append` and `comment` have no effect.
+
+   If this process dies, the database rolls back the open transaction. Committed samples stay; those in memory are
+   lost. */
 #include "engine/logs/sql_log.h"
 
 #include "engine/base/clock.h"
@@ -21,7 +51,7 @@
 #include <inttypes.h>
 
 enum {
-    CREATE_MS = 20000, /* below what a start is waited for */
+    CREATE_MS = 20000, /* less than the time limit of a start */
     CLOSE_MS = 10000,
     FIRST_PAUSE_MS = 1000,
     LONGEST_PAUSE_MS = 5000,
@@ -40,32 +70,32 @@ struct sql_log {
     bool wait_for_database;
     struct log_counters counters;
     struct thread *thread;
-    struct wakeup *work, *done; /* of the thread; of who waits for it */
-    struct sql_slots known;     /* found by the appending side, listed by the thread */
+    struct wakeup *work, *done; /* wakes the thread; wakes those who wait for it */
+    struct sql_slots known;     /* extended by the caller, listed by the thread */
 
-    /* Of the appending side alone. */
+    /* Used by the caller alone. */
     uint32_t number;
     uint64_t rows;
 
     /* Under the lock. */
     struct host_lock lock;
-    unsigned owners; /* the writer's caller and the thread; the last one frees */
+    unsigned owners; /* the caller and the thread; the last one frees the log */
     struct sql_sample *first, **end;
-    uint64_t kept, kept_samples; /* bytes and number of what is not committed, the thread's batch included */
+    uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, the batch included */
     bool closing, opened, ended;
-    uint64_t deadline;  /* of closing, clock_monotonic_ms */
-    HRESULT failure;    /* of the present outage; S_OK: none */
-    char *failure_text; /* NULL: none, or memory was out */
-    int64_t away_since; /* FILETIME; 0: not away */
-    uint64_t refused;   /* samples, in the present outage */
+    uint64_t deadline;  /* for closing; clock_monotonic_ms */
+    HRESULT failure;    /* of the current outage; S_OK: none */
+    char *failure_text; /* NULL: none, or out of memory */
+    int64_t away_since; /* start of the outage, FILETIME; 0: no outage */
+    uint64_t refused;   /* samples refused in the current outage */
     struct text_buffer warnings;
 
-    /* Of the thread alone. */
+    /* Used by the thread alone. */
     struct sql_set *set;
     struct sql_slot **slots;
     size_t slot_count, slot_capacity;
-    struct sql_sample *batch; /* being written, or to be written again */
-    bool in_doubt;            /* its commit failed */
+    struct sql_sample *batch; /* samples being written, or to be written again */
+    bool in_doubt;            /* its commit failed: it may be in the database */
 };
 
 static size_t sample_bytes(size_t rows)
@@ -109,7 +139,7 @@ static void sql_log_release(struct sql_log *log)
         free_log(log);
 }
 
-/* The thread's half. */
+/* ---- the thread ---- */
 
 static void set_failure(struct sql_log *log, HRESULT hr)
 {
@@ -123,7 +153,7 @@ static void set_failure(struct sql_log *log, HRESULT hr)
     host_lock_leave(&log->lock);
 }
 
-/* With the lock held, when `written` samples got into the database. */
+/* After `written` samples were committed. The lock is held. */
 static void end_outage(struct sql_log *log, uint64_t written)
 {
     char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];
@@ -163,7 +193,7 @@ static void forget_batch(struct sql_log *log)
     wakeup_set(log->done);
 }
 
-/* S_FALSE: nothing is waiting. */
+/* Moves waiting samples into the batch. S_FALSE: none wait. */
 static HRESULT take_batch(struct sql_log *log)
 {
     host_lock_enter(&log->lock);
@@ -194,7 +224,7 @@ static void disconnect(struct sql_log *log)
         log->slots[i]->id = 0;
 }
 
-/* Connects if need be and writes one batch. S_FALSE: nothing is waiting. */
+/* Connects if necessary and writes one batch. S_FALSE: no sample waits. */
 static HRESULT write_waiting(struct sql_log *log)
 {
     bool committing = false, there = false;
@@ -215,7 +245,7 @@ static HRESULT write_waiting(struct sql_log *log)
     return hr;
 }
 
-/* Waits before the next try; new samples are no reason to hurry, closing is. */
+/* Waits before the next attempt. Closing shortens the wait; new samples do not. */
 static void pause_for(struct sql_log *log, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), from = now;
@@ -231,7 +261,7 @@ static void pause_for(struct sql_log *log, uint32_t ms)
     }
 }
 
-/* After a try that gave hr: is there to be another? */
+/* After an attempt with the result hr: whether the thread continues. */
 static bool goes_on(struct sql_log *log, HRESULT hr)
 {
     host_lock_enter(&log->lock);
@@ -274,7 +304,7 @@ static void thread_body(void *user)
     sql_log_release(log);
 }
 
-/* The caller's half. */
+/* ---- the caller ---- */
 
 static void add_row(struct sql_sample *sample, uint32_t slot, const struct log_raw *raw, bool has_value, double value)
 {
@@ -341,7 +371,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     struct sql_sample *sample;
     HRESULT hr = make_sample(log, utc, cells, &sample);
     if (FAILED(hr)) {
-        log->number++; /* it is lost */
+        log->number++; /* the sample is lost */
         return error_set(hr, "cannot write to '%s': out of memory for a sample", log->source.shown);
     }
     if (log->max_bytes != 0 && (log->rows + sample->count) * ROW_BYTES > log->max_bytes) {
@@ -377,7 +407,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* The thread writes what is waiting as fast as the database takes it; only who copies a log waits for that. */
+/* The thread writes waiting samples as fast as the database accepts them; only copies of logs wait for that. */
 static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;
@@ -412,7 +442,7 @@ static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
     return hr;
 }
 
-/* Until the thread has ended or opened; false: neither, after ms. */
+/* Waits until the thread has ended or, with `opened`, connected. False: neither within ms. */
 static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), until = now + ms;
@@ -482,7 +512,7 @@ static HRESULT sql_log_prepare(struct sql_log *log, const char *path, const stru
     return hr;
 }
 
-/* The thread connects; a database that says no, or nothing, fails the log. */
+/* Lets the thread connect. Fails if the database refuses or does not respond. */
 static HRESULT open_database(struct sql_log *log)
 {
     log->owners = 2;

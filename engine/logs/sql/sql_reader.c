@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a log set out of a database, MS-PLA 2.2.2.7, as we or Windows have written it.
-   - The counters are those that have rows in the set when it is opened; each instance is one of its own.
-   - Rows of one time and one RecordIndex are one sample. Samples come in the order of time; times are UTC (DECISIONS
-   8).
+/* Reads a log set (MS-PLA 2.2.2.7) from a database, written by us or by Windows.
+   - The counters are those with rows in the set when it is opened; each instance is a separate counter.
+   - Rows with the same time and RecordIndex form a sample. Samples are returned in the order of time; times are UTC
+     (DECISIONS 8).
    - Windows writes 0 as the value of a rate's first sample, so a 0 is a value.
-   - Rows come one by one where the driver can do that; a set is read whole only by the database. */
+   - Rows are fetched one by one if the driver supports that; only the database ever holds the whole set. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/core/number_text.h"
@@ -33,7 +33,7 @@ struct sql_reader {
     struct log_cell *cells;
     uint64_t done, total;
 
-    struct odbc_statement *rows; /* NULL: next begins anew, at `from` */
+    struct odbc_statement *rows; /* NULL: the next call restarts, at `from` */
     char from[SQL_TIME_UNITS];   /* "": the first sample */
     bool ahead, ended;           /* `row` holds a row that is not taken yet; there are no more */
     struct odbc_value row[COLUMNS];
@@ -330,7 +330,7 @@ static HRESULT begin_rows(struct sql_reader *r)
     return hr;
 }
 
-/* Makes `row` hold the next row. S_FALSE: there is none. */
+/* Fetches the next row into `row`. S_FALSE: no more rows. */
 static HRESULT look_ahead(struct sql_reader *r)
 {
     if (r->ahead)
@@ -390,7 +390,7 @@ static HRESULT take_row(struct sql_reader *r)
     return S_OK;
 }
 
-/* All rows of the sample whose first row is ahead. S_FALSE: its time is none; the rows are passed over. */
+/* Reads all rows of the sample that starts with the fetched row. S_FALSE: the time is invalid; its rows are skipped. */
 static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
 {
     int32_t index = r->row[C_INDEX].integer;

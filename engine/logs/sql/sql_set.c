@@ -113,7 +113,7 @@ static HRESULT read_details(struct pending *p, struct odbc_statement *select, co
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Looks for the pending slots among the rows of their machines and objects. */
+/* Searches the pending slots among the rows of their machines and objects. */
 static HRESULT find_counters(struct odbc *c, struct pending *p)
 {
     WCHAR room[5][SQL_NAME_UNITS];
@@ -243,15 +243,14 @@ static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_
     return hr;
 }
 
-/* Writes one log set into a database. What MS-PLA 2.2.2.7 leaves open, decided here:
-   - A RecordIndex belongs to a sample: all counters of one sample have the same. It is the number of the sample in its
-     run, added to the largest index that the set's counters had before, so it grows over all runs of the set; samples
-     that were lost leave their numbers out.
-   - Times are UTC (DECISIONS 8). LogStartTime is the first run's, LogStopTime the time of the latest sample,
-     NumberOfRecords counts samples of all runs.
-   - InstanceName, InstanceIndex and ParentName are NULL where there is none, ParentObjectID and RunID are not used.
-   - A value without a formatted one (the first of a rate) is 0, and so are infinities and NaNs. A counter without data
-     has no row. */
+/* Writes one log set into a database. MS-PLA 2.2.2.7 leaves the following open; we decided:
+   - All counters of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that
+     the set's counters had before. So it grows over all runs of the set; lost samples leave gaps.
+   - Times are UTC (DECISIONS 8). LogStartTime is that of the first run, LogStopTime the time of the latest sample;
+     NumberOfRecords counts the samples of all runs.
+   - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
+   - A value without a formatted value (the first of a rate) is 0, and so are infinities and NaNs. A counter without
+     data has no row. */
 
 enum {
     LOGIN_SECONDS = 10,
@@ -457,7 +456,7 @@ static void fill_row(struct sql_set *s, const struct sql_slot *slot, const struc
     s->filled++;
 }
 
-/* What did not make a full statement goes row by row; the first row's values are the ones bound to that. */
+/* Writes the rows that do not fill a whole multi-row statement one by one; the statement uses the buffers of row 0. */
 static HRESULT insert_rest(struct sql_set *s)
 {
     HRESULT hr = S_OK;

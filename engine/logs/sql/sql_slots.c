@@ -69,8 +69,8 @@ static bool column_text(const char **name, bool required)
     return true;
 }
 
-/* The names of the slot of a counter, of its instance `instance` if it is a wildcard. "a", "a" and "a#1" of one sample
-   are told apart by their index. */
+/* The names of the slot of a counter, of its instance `instance` if it is a wildcard. The index distinguishes equal
+   instance names of one sample: "a", "a" and "a#1". */
 static HRESULT slot_names(const struct log_counter *counter, const char *instance, uint32_t occurrence,
                           struct log_counters *out)
 {

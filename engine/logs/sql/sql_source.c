@@ -102,8 +102,9 @@ HRESULT sql_source_join(const char *open, const char *secret, char **name)
 
 enum kind { DRIVER, SOURCE, TEXT, SETTING, SECRET };
 
-/* docs/user/databases.md has the same. What is not here may load a library (LoadExt, TranslationDLL, Network, the key
-   stores), read settings from a file (FILEDSN) or write one (SAVEFILE, the drivers' traces), or run a statement. */
+/* The same list is in docs/user/databases.md. Attributes that are missing here could load a library (LoadExt,
+   TranslationDLL, Network, the key stores), read settings from a file (FILEDSN), write one (SAVEFILE, the drivers'
+   traces), or run a statement. */
 static const struct attribute {
     const char *name;
     enum kind kind;
@@ -192,7 +193,7 @@ static struct piece piece_trim(const char *at, size_t size)
     return (struct piece){at, size};
 }
 
-/* S_FALSE: there is no such attribute. */
+/* S_FALSE: unknown attribute. */
 static HRESULT attribute_find(struct piece name, const struct attribute **out)
 {
     char *text = text_copy_n(name.at, name.size);

@@ -27,7 +27,7 @@
 
 struct text_end {
     bool exists;          /* the file exists */
-    uint64_t whole;       /* bytes up to the end of the last whole row; 0: no whole header, so begin anew */
+    uint64_t whole;       /* bytes up to the end of the last whole row; 0: no whole header, so restart the file */
     bool cut;             /* a torn row follows */
     const char *missing;  /* the line end that the last whole row lacks: "", "\n", "\r\n" */
     struct log_zone zone; /* of the header; without its name */

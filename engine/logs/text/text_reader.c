@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads performance logs of comma or tab separated text: Windows', ours, typeperf's, those of other tools, and what
-   spreadsheets make of them.
+/* Reads performance logs of comma or tab separated text: those of Windows, ours, typeperf's, other tools' and files
+   that spreadsheets have saved.
 
-   Taken as it comes: ANSI, UTF-8 with or without a mark, UTF-16; CR LF or LF; quotes or none; commas, semicolons, tabs
-   or bars between cells; a decimal comma where the comma is no separator; dates as text_rows.h lists; a header cell
-   that ends within the zone's name or has none; blank lines, a spreadsheet's "sep=;" and typeperf's last words.
-   - Names without a mark that are valid UTF-8 are taken to be UTF-8, else to be in the ANSI code page.
-   - All times are in the zone of the header cell; without one, in this host's with the bias of the first sample.
-   - Dates with slashes have the month first, unless spreadsheet-like dates of the file show that it cannot be. The
-     form that Windows writes always has.
-   - A row is a sample when it has a time and a cell for every counter, and ends with its line or with a closed quote.
-     Other rows are passed over with a remark. Another header row with other counters ends the log. */
+   Accepted: ANSI, UTF-8 with or without a byte order mark, UTF-16; CR LF or LF; cells with and without quotes; commas,
+   semicolons, tabs or bars between cells; a decimal comma if the comma is not the separator; dates as text_rows.h
+   lists; a header cell that ends within the time zone's name or has none; blank lines, a spreadsheet's "sep=;" and the
+   lines that typeperf prints at its end.
+   - Without a byte order mark, names that are valid UTF-8 are UTF-8; others are in the ANSI code page.
+   - All times are in the time zone of the header cell; without one, in this host OS's zone with the bias of the first
+     sample.
+   - Dates with slashes have the month first, unless spreadsheet-like dates of the file rule that out. Dates in the form
+     that Windows writes always have the month first.
+   - A row is a sample if it has a time and a cell for every counter, and ends with a line end or a closing quote. Other
+     rows are skipped with a warning. A header row with other counters ends the log. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -31,10 +33,10 @@ struct text_reader {
     char *header; /* its row as it was, to know it again */
     size_t header_length;
     uint64_t data_offset, data_number; /* of the row behind the header */
-    uint64_t remarked;                 /* offset behind the last row with a remark: a second reading makes none */
+    uint64_t remarked;                 /* offset after the last row with a warning: reading again adds no second one */
     char separator;
     enum text_time_order order;
-    int64_t from; /* earlier samples are passed over */
+    int64_t from; /* skip earlier samples */
     bool other_log;
     struct log_cell *cells;
 };
@@ -260,7 +262,7 @@ static HRESULT open_text(const char *path, struct log_reader **out)
     return S_OK;
 }
 
-/* A beginning of the text for a remark, without what a terminal would obey. */
+/* The start of the text for a warning, without characters that control a terminal. */
 static const char *printable_start(const char *text, size_t length, char out[SHOWN + 4])
 {
     size_t i = 0;

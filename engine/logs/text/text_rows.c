@@ -320,7 +320,7 @@ bool text_header_is_begun(const char *text, size_t length)
     return length < TAG_LENGTH && (memcmp(text, csv_tag, length) == 0 || memcmp(text, tsv_tag, length) == 0);
 }
 
-/* Digits at *at, at most `most`; -1 when there are none. */
+/* Reads at most `most` digits at *at; -1: no digit. */
 static int read_digits(const char **at, const char *end, int most)
 {
     int value = 0, count = 0;

@@ -17,9 +17,9 @@
 #define SOURCE_LIST SOURCES L"\\ODBC Data Sources"
 #define DRIVERS     L"Software\\ODBC\\ODBCINST.INI"
 #define NAME_UNITS  256  /* of a key, with the NUL */
-#define MOST_KEYS   4096 /* of a prefix: a loop that ends whatever others write meanwhile */
+#define MOST_KEYS   4096 /* keys of a prefix: bounds a loop while other programs write */
 
-/* The text of a value "Driver"; false if there is none or it is longer than a name. */
+/* Reads the string value "Driver". False if it is missing or longer than a name. */
 static bool read_driver(HKEY root, const WCHAR *folder, const WCHAR *key, WCHAR *out)
 {
     WCHAR path[64 + NAME_UNITS];
@@ -91,7 +91,7 @@ static void source_list_complete(HKEY root)
 }
 
 /* Lets Wine's odbc32, once it is loaded, find the data sources of unixODBC that it does not list with their driver
-   (behaviour 23). What cannot be read or written stays as it is: connecting reports it. */
+   (behaviour 23). Ignores errors of the registry: connecting reports them. */
 static void odbc_sources_complete(void)
 {
     source_list_complete(HKEY_CURRENT_USER);
