@@ -38,7 +38,7 @@ enum { BLG_BUFFER_SIZE = 0x10000 };
 extern const uint8_t blg_class[16];
 
 struct log_reader;
-/* Where a copied log comes from: the header fields that the copy takes over. */
+/* The origin of a copied log: the header fields that the copy takes over. */
 struct blg_origin {
     const struct etl_log *log; /* borrowed from the reader */
     uint8_t instance[16];

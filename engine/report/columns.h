@@ -9,9 +9,10 @@
 
 struct filter_pattern {
     char *text;
-    struct log_counters parts; /* one: the pattern's; none when it is no path and is compared as a whole */
-    char *instance;            /* "parent/instance#index" with wildcards; NULL: any, and none */
-    bool used;                 /* something matched */
+    struct log_counters
+        parts;      /* one: the parsed pattern; none: not a counter path, so the text is compared as a whole */
+    char *instance; /* "parent/instance#index" with wildcards; NULL: any, and none */
+    bool used;      /* something matched */
 };
 
 /* No pattern: everything matches. Zero-initialise. */
@@ -47,7 +48,7 @@ struct columns {
     size_t bucket_count;
     struct instance_numbers numbers; /* of the instances of one counter in the present sample */
     size_t most;      /* columns; 0: any number. Of what would be more nothing is kept, and `refused` counts it */
-    uint64_t refused; /* times that a column was wanted */
+    uint64_t refused; /* how often columns were requested */
     uint64_t rank;    /* of columns that are added now: input and counter that they come from */
 };
 
@@ -57,8 +58,8 @@ HRESULT columns_learn(struct columns *c, const struct inputs *in, size_t input);
 HRESULT columns_begin(struct columns *c, const struct inputs *in);
 /* Puts the columns into the order of the inputs' counters, after the last columns_learn. */
 HRESULT columns_arrange(struct columns *c);
-/* Fills in `cells` from the input's present sample. Values are computed from the raw values of this call and the last
-   one of the same input. What is new in the sample is left out. */
+/* Fills in `cells` from the input's current sample. Computes values from the raw values of this call and of the
+   previous call for the same input. Ignores counters and instances that are new in the sample. */
 HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input);
 void columns_free(struct columns *c);
 

@@ -16,8 +16,8 @@ struct page_make {
     bool (*stop)(void *context); /* true ends it with ERROR_CANCELLED's HRESULT; NULL: nobody asks */
     void *context;
 };
-/* Makes the output whole or not at all: a failure leaves a file that is there as it was. `notes`: what is not right
-   with the report. OPENPLA_E_MALFORMED_XML: the report is none, or the sheet is not right; files' errors. */
+/* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
+   report. OPENPLA_E_MALFORMED_XML: not a report, or an invalid style sheet; errors of files. */
 HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
@@ -32,12 +32,12 @@ struct page_bounds {
     bool (*stop)(void *context); /* true ends it with ERROR_CANCELLED's HRESULT; NULL: nobody asks */
     void *context;
 };
-/* Reads the report twice: what is in it, then what of it is shown. Each table has its share of the cells, the small
-   ones first; the rows of warnings and those that they point at are always there, and charts of what they are about
-   come before others. Attributes beside the report's own: title; of a Table rows (all there are); of a warning's Item
-   number, from the worst on; of a Data number, raw (the number as it was) and id (where a warning points). In a Data
-   and a Table an element Tag for each of its tags, in the first Data also its row's and those of cells that are not
-   shown. Damage says what is wrong with the report. report_read's errors and remarks. */
+/* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
+   first; rows of warnings and the rows that they refer to are always shown, and charts of those counters precede other
+   charts. Attributes beside the report's own: title; on a Table rows (their total number); on a warning's Item number,
+   from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a warning). A
+   Data and a Table have an element Tag for each of their tags; the first Data of a row also has those of its row and of
+   cells that are not shown. An element Damage describes problems of the report. Errors and notes of report_read. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 
@@ -60,7 +60,7 @@ struct chart_line {
         float least, greatest; /* least > greatest: a gap */
     } points[CHART_MOST_POINTS];
 };
-/* What a warning compared the counter with, or somebody wants to see a line at. */
+/* A horizontal line: the limit that a warning compared the counter with, or one that the user asked for. */
 struct chart_limit {
     size_t warning; /* its number; 0: it is no warning's */
     bool has_value;
@@ -76,10 +76,10 @@ struct chart_layout {
     size_t limit_count;
 };
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration);
-/* A series by the text of its points. What is no number counts as a gap. `must`: it comes before others, and takes the
-   place of one of them where there is no room. */
+/* A series from the text of its points. Anything but a number is a gap. `must`: the series precedes others, and
+   replaces one of them if the chart is full. */
 HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must);
-/* Those beyond CHART_MOST_LIMITS are passed over, and such of no warning where there is a line already. */
+/* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the place of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
 /* Adds the element Chart, ended by "</Chart>": attributes id, name, `title` and what all series are of (counter), Mark
    elements from the top of the scale down, Time ones from left to right, Limit with warning, y and value, each where

@@ -6,10 +6,10 @@
 #include "engine/etw/trace_input.h"
 #include "engine/report/report_schema.h"
 
-#define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, where report_make is told none */
+#define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, the default of report_make */
 #define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
 
-/* What is said of counter logs of which no value can be computed. */
+/* The warning about counter logs of which no value can be computed. */
 #define REPORT_NO_VALUES "the counter logs contain no computable value (a rate needs two consecutive samples)"
 
 /* Zero-initialise. All borrowed. */
@@ -29,24 +29,24 @@ struct report_make {
     /* Called often, from the threads that read; true ends the work with ERROR_CANCELLED's HRESULT. NULL: nobody asks.
      */
     bool (*stop)(void *context);
-    /* Bytes of the inputs. NULL: nobody is told. */
+    /* Progress in bytes of the inputs; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context; /* of both */
 };
 
-/* The inputs that a folder has, sorted by name: *.blg, *.csv, *.tsv, *.etl and *.xml. Not among them: the report and
-   what is made of it (`except`: names, without case), what is no log of these kinds in truth. Folders in it are not
-   looked at. Missing: PATH_NOT_FOUND. */
+/* The inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents. Omits
+   the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Missing folder:
+   PATH_NOT_FOUND. */
 HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
 
-/* Makes the document. What the user must know is in the document too: inputs that are damaged or cannot be read, lost
-   events and gaps, parts of the schema that were left out. `warnings` has what is
-   not right with inputs and schema, which lost events and gaps are not.
-   REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs no configuration;
-   ERROR_CANCELLED; failures of writing. Then there is no new document, and an old one is as it was. */
+/* Creates the document. It also contains everything that the user must know: corrupt and unreadable inputs, lost events
+   and gaps, and omitted parts of the schema. `warnings` has the problems of inputs and schema, but not lost events and
+   gaps.
+   REPORT_NO_DATA: no input could be read, or the schema has no table and the inputs have no configuration;
+   ERROR_CANCELLED; errors of writing. Then no new document exists, and an old one is unchanged. */
 HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
-/* What the reports of a run are called where its data manager names none. */
+/* Names of a run's reports if its data manager does not name them. */
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
 #define PAGE_FILE_NAME   "report.html" /* ReportFileName */
 

@@ -25,7 +25,7 @@ struct report_change {
 };
 struct report_difference {
     enum report_change_kind kind;
-    bool table; /* that came or went, whole; its rows follow, each by itself */
+    bool table; /* a whole table was added or removed; each of its rows follows as a separate difference */
     const char *section, *table_name, *source;
     const char *outer;               /* the row that the table stands in, by its keys; "" when it stands in a section */
     const struct report_cell *cells; /* of the row: of a changed one as it is now */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a report document, which is what a configuration collector writes too (report_form.def), as a stream: memory is
-   bounded by the largest row, 64 MB, whatever the file's size. Files are not trusted: no document type, no entities of
-   their own, bounded attributes, names, columns and depth. */
+/* Reads a report document (report_form.def), which configuration collectors write too, as a stream: memory is limited
+   by the largest row, 64 MB, and does not depend on the file's size. Files are not trusted: no document type, no
+   entities that they define, limited attributes, names, columns and depth. */
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 
@@ -45,8 +45,8 @@ struct report_row {
     bool footer;
 };
 
-/* Called in the order of the document; each may be NULL. What they are given is valid during the call alone, a table's
-   until its end. A failure ends the reading. On success what was begun was ended, also of a damaged file. */
+/* Called in the order of the document; each may be NULL. Their arguments are valid during the call, a table's until its
+   end. A failure ends the reading. On success each begin had its end, also in a corrupt file. */
 struct report_handlers {
     HRESULT (*begin)(void *about, const struct report_attribute *attributes, size_t count);
     HRESULT (*fact)(void *about, const struct report_data *fact);
@@ -62,14 +62,14 @@ struct report_handlers {
     HRESULT (*string)(void *about, const char *id, const char *text);
 };
 
-/* All whole rows come, also of a file that ends anywhere or is damaged further on: that is a remark with its line, as
-   are elements that are not of the form, and a collection that was cut short. OPENPLA_E_MALFORMED_XML, with the file,
-   the line and the reason, for what is no report document, has another form, or passes a bound. */
+/* Returns all whole rows, also of a file that is cut or corrupt later on. A warning with its line reports the cut or
+   corrupt place, an unexpected element, and a collection that stopped early. OPENPLA_E_MALFORMED_XML, with the file,
+   the line and the reason: not a report document, an unknown form, or a limit is exceeded. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
-/* NULL: there is none. */
+/* NULL: no such attribute. */
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
-/* The Data of that name; NULL: there is none. `at` is where it is looked for first. */
+/* The Data with that name, or NULL. The search starts at index `at`. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
 
 /* ---- the form of report documents: the rows of report_form.def ---- */

@@ -31,7 +31,7 @@ enum schema_system_field {
 #define SYSTEM_FIELD(name, doc) SYS_##name,
 #include "engine/report/make/schema_grammar.def"
 };
-/* What a column's values are shown as; OUT_NONE: as the event's schema says. */
+/* How a column formats its values; OUT_NONE: as the event's schema specifies. */
 enum schema_out_type {
     OUT_NONE,
 #define OUT_TYPE(name, word) OUT_##name,
@@ -141,13 +141,13 @@ struct report_schema {
     size_t string_count, string_capacity;
     struct texts files;    /* that were read, each once */
     struct texts errors;   /* parts that are left out: "FILE: line N: section S: table T: element: why" */
-    struct texts warnings; /* what is passed over, with its place */
+    struct texts warnings; /* parts that were skipped, with their places */
     struct texts owned;    /* all texts of the schema */
     size_t table_count;
 };
 
 struct schema_file;
-/* Where imported files come from: schema_file_load (report_schema.h). NULL: nowhere, each import is an error. */
+/* Loads imported files: schema_file_load (report_schema.h). NULL: each import is an error. */
 typedef HRESULT schema_loader(const char *name, const char *importer, struct schema_file *out);
 
 /* Adds a schema, with all that it imports. `text` is UTF-8 or has a byte order mark, `path` names it in errors and is
@@ -161,25 +161,25 @@ HRESULT report_schema_add(struct report_schema *s, const char *path, const char 
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
 /* All are added: sections and tables get the order of their keys. */
 void report_schema_order(struct report_schema *s);
-/* The text of an ID in the language ("de-AT", "": none wished), else in a language without its country, else without a
-   language; the ID itself when there is none (MS-PLA 2.2.3.3). */
+/* The text of an ID in the language ("de-AT", "": no preference), else in the language without its country, else
+   without a language; the ID itself if it has no text (MS-PLA 2.2.3.3). */
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
 /* Whether the text fits the pattern; in a time that the product of both lengths bounds. */
 bool schema_pattern_matches(const char *pattern, const char *text);
 #define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one of several */
-/* The first of several patterns, between which | stands; an escaped one is none. One that is too long is empty: no
-   counter has such a name. What follows is behind it; NULL: there is none. */
+/* The first of several patterns separated by '|'; an escaped '|' does not separate. A pattern that is too long becomes
+   empty: no counter has such a name. Returns the rest, or NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
 /* Whether one of them does. */
 bool schema_patterns_match(const char *patterns, const char *text);
 
 /* ---- files ----
 
-   The text of a schema is a file, or one that the program brings. What templates import is named as Windows' own files
-   are, %systemroot%\pla\reports\Report.System.CPU.xml and the like: a file that a user has put there takes precedence
-   over ours. MS-PLA 2.2.3.3 (Import). */
+   A schema is a file, or built in. Templates import files by the names of Windows' own files, for example
+   %systemroot%\pla\reports\Report.System.CPU.xml: a file that a user has put there takes precedence over the built-in
+   one. MS-PLA 2.2.3.3 (Import). */
 /* engine/report/make/schemas, made into a table by the build; NULL at the end. */
 struct shipped_schema {
     const char *name, *xml;
@@ -194,18 +194,18 @@ struct schema_file {
     size_t size;
     bool shipped;
 };
-/* What files of one sort are called, and which of them the program brings. */
+/* The names of one kind of files, and the built-in ones. */
 struct shipped_files {
     const char *sort;   /* for messages: "schema" */
     const char *folder; /* Windows' own, below %systemroot%: "pla/reports" */
     const struct shipped_schema *rows;
 };
-/* `name` as an Import or a user says it: variables are expanded, '\' and '/' both separate. What a user names
-   (`importer` NULL) is any file; an import is one in or below the folder of `importer`, a path, or of Windows' folder:
-   names and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "" is a text that is no file. If
-   there is no such file, a shipped one of that name in any case, where nothing or that folder stands before it. HRESULT
-   of ERROR_FILE_NOT_FOUND, with both in the text; of ERROR_FILE_TOO_LARGE above 16 MB; file_load's errors. *out is
-   empty on failure. */
+/* Loads the file `name` of an Import, or of a user (`importer` NULL). Expands variables; '\' and '/' both separate. A
+   user may name any file. An import must be in or below the folder of `importer`, a path, or in Windows' folder: names
+   and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "": the importing text is not a file. If
+   no such file exists, loads the built-in file of that name, ignoring case, if the name has no folder or Windows'
+   folder. HRESULT of ERROR_FILE_NOT_FOUND, with both in the text; of ERROR_FILE_TOO_LARGE above 16 MB; errors of
+   file_load. *out is empty after a failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
 /* The same of report schemas. */

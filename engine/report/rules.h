@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that judge a report: MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101. Rules are read once and applied to as many
-   reports as wanted; what is wrong in them costs the step, the rule or the group alone. */
+/* Rules that evaluate a report: MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101. Rules are read once and applied to any
+   number of reports. An error in them disables only the step, rule or group with the error. */
 #ifndef OPENPLA_RULES_H
 #define OPENPLA_RULES_H
 
@@ -15,7 +15,7 @@ enum {
     RULES_GROUPS_MAX = 4096,
     RULES_TEXT_MAX = 65536, /* bytes of a text that is put together, or of a variable */
     RULES_VARIABLES_MAX = 1000,
-    RULES_NODES_MAX = 10000,    /* of a step, more are not looked at */
+    RULES_NODES_MAX = 10000,    /* nodes of a step; further nodes are ignored */
     RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
 };
 /* Bits of Logging's level. */
@@ -25,10 +25,10 @@ struct rules;
 /* NULL when out of memory. */
 struct rules *rules_create(void);
 void rules_free(struct rules *r); /* NULL is allowed */
-/* Adds rules with all that they import, where they import it. `text` is UTF-8, or UTF-16 with its mark; `path` names it
-   in errors; in its folder, if it has one, and in Windows' own lies what it imports. A file that is there already is
-   passed over. A fault in an element is one of rules_errors. OPENPLA_E_MALFORMED_XML for what is no rules at all; what
-   schema_file_load says of an Include that is fatal; E_OUTOFMEMORY: the rules can only be freed. */
+/* Adds rules and the files that they import, at the place of the import. `text` is UTF-8, or UTF-16 with a byte order
+   mark; `path` names it in errors. Imports are searched in its folder, if it has one, and in Windows' folder. A file
+   that was added before is skipped. An error in an element becomes one of rules_errors. OPENPLA_E_MALFORMED_XML: not
+   rules at all; the error of schema_file_load for a fatal Include; E_OUTOFMEMORY: the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* A name as in Import: a file, or one that the program brings. */
 HRESULT rules_add_file(struct rules *r, const char *name);
@@ -40,7 +40,7 @@ const char *rules_log_name(const struct rules *r);
 
 /* By the symptom's img: Red, error, critical; Green, information; else a warning. */
 enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
-/* Texts are owned, "" where there is none. */
+/* Strings are owned, "" for none. */
 struct rules_warning {
     enum rules_severity severity;
     char *symptom, *cause, *details, *resolution; /* several of a name: with a line end between */
@@ -74,9 +74,9 @@ struct rules_job {
     bool (*stop)(void *context); /* asked between expressions; NULL: never */
     void *context;
 };
-/* Runs the rules over a report. Documents that rules insert lie in the report's folder. What rules did to it before is
-   taken out first, so that rules may be run again. PLA_E_RULES_MANAGER_FAILED, with the reason: there is nothing to
-   run, or no report; HRESULT of ERROR_CANCELLED; file errors; E_OUTOFMEMORY. The report is as it was on failure. */
+/* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes what rules added
+   before, so rules can run again. PLA_E_RULES_MANAGER_FAILED, with the reason: no rules to run, or not a report;
+   HRESULT of ERROR_CANCELLED; errors of files; E_OUTOFMEMORY. After a failure the report is unchanged. */
 HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a binary log has before its samples: the catalog of its counters, and the names of its text counters; and the
-   items of text counters. Such an item is a performance data block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one
+/* Builds the records before the samples (the catalog of counters and the names of text counters), and the items of text
+   counters. Such an item is a performance data block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one
    PERF_COUNTER_DEFINITION, and for each instance PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The definition has
-   the width of the longest text; a counter without a value has width 0, an instance without a value is left out. */
+   the width of the longest text; a counter without a value has width 0; an instance without a value is omitted. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg/blg_parts.h"

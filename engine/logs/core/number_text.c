@@ -16,8 +16,8 @@
    more than 64 bits and an exact remainder, so it is rounded as the exact value is. Longer numbers and those beyond
    1e-40 and 1e38 are rare in logs and go through strtod.
 
-   Where the compiler has no integers of 128 bits, as for 32-bit programs, every fraction is written by snprintf, and
-   all but the first kind are read by strtod. */
+   Without integers of 128 bits (32-bit programs), snprintf writes every fraction, and strtod reads all numbers but the
+   first kind. */
 #include "engine/logs/core/number_text.h"
 
 #include "engine/logs/little_endian.h"

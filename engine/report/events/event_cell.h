@@ -26,9 +26,9 @@ struct event_cell {
 
 struct event_cell event_cell_unsigned(uint64_t number);
 struct event_cell event_cell_signed(int64_t number);
-struct event_cell event_cell_real(double value); /* what is no number, and infinity, is empty */
+struct event_cell event_cell_real(double value); /* NaN and infinity become an empty cell */
 bool event_cell_is_number(const struct event_cell *cell);
-double event_cell_value(const struct event_cell *cell); /* 0 of what is no number */
+double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
 
 /* As it is shown: digits without separators, a real's the fewest that read back the same. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
@@ -50,7 +50,7 @@ struct event_sum {
     double real, lost; /* the sum of the others, and what rounding took of it */
     bool is_real;
 };
-void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* what is no number adds nothing */
+void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* ignores anything but numbers */
 void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
 struct event_cell event_sum_total(const struct event_sum *sum);   /* empty: there was no number */
@@ -67,8 +67,8 @@ struct event_field {
 struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
 
 enum { EVENT_FIELDS = 256 }; /* of one event at most */
-/* The fields that are wanted of one sort of event, and where they were found in its schema. Zero-initialise; set
-   `items`, borrowed, and `count`. */
+/* The requested fields of one kind of event, and their places in its schema. Zero-initialise; set `items`, borrowed,
+   and `count`. */
 struct event_fields {
     const struct event_field *items;
     size_t count;
@@ -84,9 +84,9 @@ struct event_fields {
     size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
 };
 void event_field_set_free(struct event_fields *f);
-/* A cell for each field; their texts are valid until the next call. What the event does not have is an empty cell.
-   EVENT_DATA_INVALID: the data do not fit their schema; S_FALSE: properties are wanted, and nobody knows what the event
-   says. E_OUTOFMEMORY. */
+/* Fills a cell for each field; their texts are valid until the next call. A field that the event does not have is an
+   empty cell. EVENT_DATA_INVALID: the data do not match their schema; S_FALSE: properties are requested, but the event
+   has no known schema. E_OUTOFMEMORY. */
 HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
 
 /* The thread's processor time at the event, in ms, of both modes; false: the event has none. */
@@ -123,8 +123,8 @@ struct event_columns {
     struct event_source sources[EVENT_SOURCES];
     size_t source_count;
 };
-/* E_INVALIDARG with a text that names column, field and value: what the table says cannot be made. Adds to `warnings`
-   what is passed over. */
+/* E_INVALIDARG with a text that names column, field and value: the table's definition is impossible. Adds skipped parts
+   to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
 /* How a table and what is wrong in it are called: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);

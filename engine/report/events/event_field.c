@@ -219,7 +219,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
         v.property->map && !f->items[field].has_out ? event_schema_map(t->e->schema, v.property->map) : NULL;
     *cell = number_cell(&v.type, v.bytes, v.size);
     const bool port = v.type.out == OUT_TYPE_PORT && v.size == 2;
-    if (v.array) { /* one text, in which its elements stand behind one another; so it is no number */
+    if (v.array) { /* one text with its elements one after the other, so not a number */
         if (f->spans[field].has)
             text_buffer_add(&f->texts, ",");
         else
@@ -256,7 +256,7 @@ static HRESULT event_fields_visit(void *context, enum event_step step, const str
     }
     if (hr != S_OK)
         return hr;
-    /* What comes behind the last one that is wanted needs no look. */
+    /* Fields after the last requested one are not decoded. */
     return v->depth == 0 && v->index >= f->last_place && (step == STEP_ARRAY_END || (step == STEP_VALUE && !v->array))
                ? S_FALSE
                : S_OK;
@@ -290,7 +290,7 @@ static void add_guid_text(struct event_fields *f, size_t field, const GUID *guid
     cell->kind = CELL_TEXT;
 }
 
-/* Whatever outType the column has, the name counts where there is one, unless it asks for a number. */
+/* A value with a name is shown by its name, unless the column's outType asks for a number. */
 static void take_named(struct event_fields *f, size_t field, const char *name, uint64_t number, struct event_cell *cell)
 {
     const struct event_field *wanted = &f->items[field];

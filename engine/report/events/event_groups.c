@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table whose entries lie in blocks. When it is full all of them become records of a sort by their keys, and it
-   begins anew; the parts of one key stand side by side when the records come back. */
+/* A hash table whose entries are in blocks. When it is full, all entries become records of a sort by their keys, and
+   the table is emptied; the parts of a key are adjacent when the records come back. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
@@ -177,7 +177,7 @@ static HRESULT spill_entry(struct event_groups *g, const struct entry *e)
     return b->failed ? E_OUTOFMEMORY : row_sort_add(g->parts, key_of(g, e), e->key_size, b->text, b->length);
 }
 
-/* The next entry of those in memory; NULL: there is none. */
+/* The next entry in memory, or NULL. */
 static struct entry *next_entry(struct event_groups *g)
 {
     while (g->at && g->at_byte >= g->at->used) {

@@ -384,7 +384,7 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Both come in the order of the groups' keys; each row takes the records of its own with it. */
+/* Both come in the order of the groups' keys; each row reads the records with its key. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;

@@ -59,16 +59,16 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
-/* Gives all pairs. `go_on` is asked for each event that is looked at for a partner, as there may be many without one.
-   *omitted: events of one value that were too many for the memory, and pairs past the most. Errors: those of `take`
-   and `go_on`, and as above. */
+/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, since many may have none.
+   *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: those of `take` and
+   `go_on`, and as above. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
 /* ---- groups ----
 
-   Rows of a table that groups its events: one for each key, with sums. What exceeds the memory limit goes to a scratch
-   file and comes together again at the end, so that sums are exact for any number of keys. */
+   Rows of a table that groups its events: one for each key, with sums. Groups that exceed the memory limit go to a
+   scratch file and are merged at the end, so that sums are exact for any number of keys. */
 enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
@@ -90,7 +90,7 @@ struct event_group {
     uint64_t events;
     struct event_sum sums[EVENT_GROUP_SUMS];
 };
-/* The next one, in any order, valid until the next call; S_FALSE: there is none. */
+/* The next group, in any order, valid until the next call; S_FALSE: no more. */
 HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
 
 /* ---- sorted rows ----
@@ -105,7 +105,7 @@ void event_rows_free(struct event_rows *r); /* NULL is allowed */
    scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
-/* The next one, valid until the next call; S_FALSE: there is none. */
+/* The next row, valid until the next call; S_FALSE: no more. */
 HRESULT event_rows_next(struct event_rows *r, struct sorted_row *out);
 uint64_t event_rows_count(const struct event_rows *r); /* that were added */
 
@@ -122,8 +122,8 @@ HRESULT event_sink_create(const struct schema_table *table, const struct event_c
 void event_sink_free(struct event_sink *s); /* NULL is allowed */
 /* Errors: E_OUTOFMEMORY, those of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
-/* Writes the table; rates are by the totals' seconds. Rows that are left out for want of room, and not by the table's
-   own rowcount, are told in `warnings`. ERROR_CANCELLED's HRESULT when it is stopped. */
+/* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
+   rows beyond the table's own rowcount are omitted silently. ERROR_CANCELLED's HRESULT when it is stopped. */
 HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
                          struct texts *warnings);
 

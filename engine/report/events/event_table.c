@@ -60,8 +60,8 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
            (said->any_event || said->id == field->id);
 }
 
-/* Of events that are records by themselves each sort fills all columns that are not summed, by the fields' names, so
-   that sorts of events can be grouped together; else each column is of its own sort. */
+/* If each event is a row, an event fills all columns without a sum from its fields of the same names, so that different
+   kinds of events can be grouped together; otherwise a column belongs to its own kind of event. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -196,7 +196,7 @@ static HRESULT pack_cells(struct event_table *t)
     return t->body.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* What of a record the event has that comes with it. */
+/* Fills empty cells from the record of the paired event. */
 static void fill_from(struct event_table *t, const char *body)
 {
     struct event_cell cell;

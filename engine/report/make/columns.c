@@ -156,7 +156,7 @@ static HRESULT no_memory(void)
     return error_set(E_OUTOFMEMORY, "out of memory for the columns of a log");
 }
 
-/* Where no raw values are kept, the names alone make the column. */
+/* Without raw values, only the names identify a column. */
 static bool same_kind(const struct columns *c, const struct log_counter *a, const struct log_counter *b)
 {
     return !c->raw || (a->type == b->type && a->time_base == b->time_base);
@@ -210,7 +210,7 @@ static void enter_column(struct columns *c, size_t place)
     c->columns[place].is_twin = true;
 }
 
-/* All columns anew, in their present order. */
+/* Rebuilds all columns in their current order. */
 static void fill_buckets(struct columns *c)
 {
     memset(c->buckets, 0, c->bucket_count * sizeof *c->buckets);
@@ -560,7 +560,7 @@ static HRESULT list_items(struct columns *c, struct source *s, size_t source, co
     return S_OK;
 }
 
-/* What no counter filled in is missing now, and so has no older value next time. */
+/* A cell that no counter filled in is missing in this sample, and has no previous value in the next one. */
 static void clear_cells(struct columns *c)
 {
     for (size_t i = 0; i < c->counters.count; i++)

@@ -236,7 +236,7 @@ static HRESULT warn_of_omitted(const struct schema_table *table, const char *nam
                                struct texts *warnings)
 {
     if (!omitted || table->row_count)
-        return S_OK; /* nothing is missing, or that was wanted */
+        return S_OK; /* nothing is omitted, or the schema limits the rows */
     char *text =
         text_format("table '%.100s': %llu rows are omitted (a report has at most %d rows of a table and %u MB)", name,
                     (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));

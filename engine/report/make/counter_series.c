@@ -45,7 +45,7 @@ static double value_at(int32_t place)
     return place > 0 ? size : -size;
 }
 
-/* Where the place's bin is, or would be. */
+/* The index of the place's bin, or where to insert it. */
 static size_t find_bin(const struct value_sketch *k, int32_t place)
 {
     size_t low = 0, high = k->bin_count;
@@ -238,8 +238,8 @@ static bool are_neighbours(const struct chart_series *s, int64_t utc)
     return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
-/* Where points are shorter than the interval by now, those between neighbours are no gap: they get what the straight
-   line between the two has there. */
+/* If points have become shorter than the interval, those between two samples are not a gap: they are interpolated
+   linearly. */
 static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;

@@ -161,7 +161,8 @@ static void add_count_fact(struct report_document *d, const char *name, uint64_t
     memory_free(text);
 }
 
-/* How much memory the computer has no log says, and limits are parts of it. This computer's is that of its own logs. */
+/* Logs do not contain the size of the computer's memory, but limits depend on it. This computer's size applies to its
+   own logs. */
 static void add_memory_fact(struct report_document *d, const char *computer)
 {
     const uint64_t bytes = host_memory();

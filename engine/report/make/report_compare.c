@@ -127,7 +127,7 @@ static void add_text(struct text_buffer *b, const char *text)
     text_buffer_add_n(b, text, strlen(text) + 1);
 }
 
-/* What pairs the record is what the key has so far. */
+/* The key built so far identifies the record. */
 static void end_pair(struct keying *k)
 {
     const uint32_t size = (uint32_t)k->key.length;
@@ -412,7 +412,7 @@ static HRESULT difference_emit(struct comparing *c, const struct side *s, struct
     return c->how->difference ? c->how->difference(c->how->about, d) : S_OK;
 }
 
-/* What one document alone has. */
+/* A table or row that only one document has. */
 static HRESULT difference_emit_single(struct comparing *c, const struct side *s, enum report_change_kind kind)
 {
     struct report_difference d = {.kind = kind};
@@ -433,7 +433,7 @@ static const struct keyed_cell *find_cell(const struct keyed_row *row, const cha
     return NULL;
 }
 
-/* Columns of which the two rows have other texts; one that is not there is empty. */
+/* The columns whose texts differ between the two rows; a missing one is empty. */
 static size_t find_changes(struct comparing *c)
 {
     const struct keyed_row *before = &c->sides[0].row, *after = &c->sides[1].row;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    MOST_GAPS = 64,        /* of a log that are looked at: the longest */
-    MOST_GAP_WARNINGS = 5, /* of a log that are told one by one */
+    MOST_GAPS = 64,        /* gaps of a log that are kept: the longest */
+    MOST_GAP_WARNINGS = 5, /* gaps of a log with a separate warning */
     COLUMN_BYTES = 640,    /* about, of a column with its names and values */
     MOST_CHARTED = 1024,   /* series that have points */
     MOST_WATCHED = 4096,   /* and such as a warning may need; 2 KB each */

@@ -22,14 +22,14 @@ struct value_statistics {
     double sum, lost; /* Kahan's sum: what `sum` lost so far */
     struct value_sketch *sketch;
 };
-/* Of finite values. `percentiles`: they are wanted, from the first value on. E_OUTOFMEMORY. */
+/* Adds a finite value. `percentiles`: keep percentiles, from the first value on. E_OUTOFMEMORY. */
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* of no value: NaN */
 /* The value of the nearest rank, `part` of 0 to 1; NaN without values, or where percentiles were not wanted. */
 double value_statistics_percentile(struct value_statistics *s, double part);
 size_t value_statistics_memory(const struct value_statistics *s); /* bytes beside the struct */
-/* From now on there are none. */
+/* Drops the percentiles. */
 void value_statistics_forget_percentiles(struct value_statistics *s);
 void value_statistics_free(struct value_statistics *s);
 
@@ -45,7 +45,7 @@ struct chart_series {
     int64_t lead;     /* 100 ns by which the first point begins before it: samples that are late stay in their point */
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* that value */
-    int64_t interval; /* 100 ns between samples, as it was told last; 0: not yet */
+    int64_t interval; /* 100 ns between samples, as last reported; 0: unknown */
     bool assumed;     /* nobody has told the width yet */
     size_t count;     /* points up to the last one with a value */
     struct chart_point {
@@ -76,7 +76,7 @@ HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, boo
 /* Samples, their times, and gaps; adds what a user must know to `warnings`: where a log has gaps, how many resets of
    counters there were, what was left out for want of memory. */
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings);
-/* Writes a table; one of the object "*" is several, and one without a row is none. */
+/* Writes a table. A table of the object "*" becomes several; a table without rows is not written. */
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,
                               struct texts *warnings);
 /* The charts that go with the tables of a section. */
@@ -96,10 +96,10 @@ struct counter_series {
     char *instance; /* "parent/instance#index"; NULL: it has none */
     bool wanted;    /* by some table */
     bool percentiles, charted, watched;
-    struct chart_series *chart; /* NULL: there are too many, or none is wanted */
+    struct chart_series *chart; /* NULL: not requested, or too many charts */
 };
 
-/* What one table is made of; all borrowed. */
+/* The inputs of one table; all borrowed. */
 struct counter_rows {
     const struct report_schema *schema;
     const struct schema_table *table;

@@ -90,9 +90,8 @@ HRESULT report_document_status(const struct report_document *d);
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* takes it away, unfinished; NULL is allowed */
 
-/* The file of a report, or of what belongs to it, under the name it has until it is complete. `base`: the folder below
-   which it must lie, whatever links another user creates there meanwhile (file.h, "below a base folder"), or NULL:
-   anywhere. */
+/* The temporary file of a report or of one of its outputs, until it is complete. `base`: the folder below which it must
+   be, even if another user creates links there (file.h, "below a base folder"), or NULL: anywhere. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* what cannot be taken away the next one overwrites */
 
@@ -107,8 +106,8 @@ void plain_number_add(struct text_buffer *out, double value);
    blanks, and an attribute as people write it has no line end. */
 #define REPORT_TAGS_MOST 4096 /* bytes of all tags of a place */
 
-/* The next tag, borrowed, and its length; *rest goes behind it. NULL: there is none. Begins with the attribute's text,
-   NULL where there is none. */
+/* The next tag, borrowed, and its length; advances *rest. NULL: no more. Starts with the attribute's text, which may be
+   NULL. */
 const char *report_tags_next(const char **rest, size_t *length);
 bool report_tags_have(const char *tags, const char *tag);
 
@@ -116,8 +115,8 @@ bool report_tags_have(const char *tags, const char *tag);
 /* The worst comes last. */
 enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
 
-/* In any case, as the names of Windows' pictures, as words and as levels of events; NULL and words that are none of
-   those are REPORT_OTHER. */
+/* Accepts the names of Windows' icons, words and event levels, ignoring case; NULL and unknown words are REPORT_OTHER.
+ */
 enum report_severity report_severity_of(const char *img);
 
 #endif

@@ -53,7 +53,7 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
 
 /* ---- opened ---- */
 
-/* S_OK: it is told and the others go on. */
+/* S_OK: a warning is added, and the other inputs are read. */
 static HRESULT skip_input(HRESULT why, struct texts *warnings)
 {
     if (why == E_OUTOFMEMORY)

@@ -15,17 +15,17 @@ struct report_inputs {
     uint64_t buffers_lost; /* as the traces say it */
     char *computer;        /* as the inputs say it; NULL: none of them does */
 };
-/* What cannot be read is a remark, with the reason. REPORT_NO_DATA: nothing could be. */
+/* Adds a warning with the reason for each unreadable input. REPORT_NO_DATA: none is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);
 /* Of the counter logs only the samples of these times, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
    INT64_MAX for none. Goes to the first of them. */
 HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
-/* What was damaged in what was read. */
+/* Adds the readers' warnings about corrupt parts. */
 HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *warnings);
 void report_inputs_close(struct report_inputs *in);
 
-/* Copies the sections of a configuration document with their tables. What is damaged is one of `warnings`; so is what a
-   report has no room for. */
+/* Copies the sections of a configuration document with their tables. Adds a warning for corrupt parts, and for rows
+   that exceed the report's limits. */
 HRESULT report_configuration_write(const char *path, struct report_document *to, struct texts *warnings);
 
 #endif

@@ -177,13 +177,13 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 #define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
 #define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */
 #define MOST_WARNINGS  32
-#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* within one another; those that are passed over are not kept */
+#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* nested elements; skipped ones are not kept */
 
 struct open_table {
     struct report_table given;
     struct data_list own;     /* one Data: the table's name and its attributes */
     struct data_list columns; /* of its Header */
-    bool begun;               /* the handler was told */
+    bool begun;               /* the handler was called */
 };
 
 struct reader {
@@ -198,7 +198,7 @@ struct reader {
     enum form_type open[MOST_ELEMENTS];
     bool begun;            /* Report has been seen */
     bool ending;           /* what libxml2 tells from now on is half a tag at the end of the file */
-    size_t depth, skipped; /* elements that are open; those of them that are passed over, the innermost */
+    size_t depth, skipped; /* open elements, and the innermost of them that are skipped */
     size_t within;         /* elements that are open in a text, such as <b>: what is in them is text of it */
     bool row_given;        /* the row that is open was: its tables are read */
     struct open_table tables[REPORT_MAX_TABLES];
@@ -317,7 +317,7 @@ static struct open_table *this_table(struct reader *r)
     return &r->tables[r->table_count - 1];
 }
 
-/* The handler is told of a table when its columns are known. */
+/* Passes a table to the handler as soon as its columns are known. */
 static HRESULT give_table(struct reader *r)
 {
     struct open_table *t = this_table(r);
@@ -633,8 +633,8 @@ static void open_parser(void *about)
     r->context = xmlCreatePushParserCtxt((xmlSAXHandlerPtr)(uintptr_t)&handler, r, NULL, 0, NULL);
     if (!r->context)
         return;
-    /* What the file's mark does not tell is UTF-8, and what reaches the parser is. NOENT, as there are no entities but
-       XML's own: without it an & in an attribute would come as &#38;. */
+    /* Without a byte order mark the file is UTF-8, and the parser always gets UTF-8. NOENT, since XML's own entities
+       are the only ones: without it an & in an attribute would arrive as &#38;. */
     xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
                                       XML_PARSE_NOENT);
     xmlSwitchEncoding(r->context, XML_CHAR_ENCODING_UTF8);
@@ -646,7 +646,7 @@ static void parse_part(void *about)
     xmlParseChunk(r->context, r->part, (int)r->part_size, r->part_size == 0);
 }
 
-/* What was begun is ended; a row that was not read whole is none. */
+/* Ends everything that has begun; a row that was not read whole is dropped. */
 static HRESULT end_all(struct reader *r)
 {
     HRESULT hr = S_OK;

@@ -10,11 +10,11 @@
 
 /* Of all inputs, once they are read. */
 struct report_totals {
-    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: there was none */
+    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
     double seconds;      /* between them: the duration of MS-PLA 2.2.3.3's rates */
     uint64_t events, events_lost, buffers_lost, undecoded;
     uint64_t samples;                  /* of all counter logs */
-    int64_t sample_first, sample_last; /* of them; 0: there was none */
+    int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
     bool valueless;                    /* there are samples, and no wanted counter has a value in any of them */
     uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
     /* Asked often while tables are written; true ends that with ERROR_CANCELLED's HRESULT. NULL: nobody asks. */
@@ -27,7 +27,7 @@ static inline bool report_is_stopped(const struct report_totals *totals, unsigne
     return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);
 }
 
-/* What a table is made of; all borrowed, and valid until the table is freed. */
+/* The definition and outputs of a table; all borrowed, and valid until the table is freed. */
 struct report_table_make {
     const struct report_schema *schema;
     const struct schema_section *section;
@@ -37,7 +37,7 @@ struct report_table_make {
     struct texts *notes;    /* of the report: what the traces have not, which is no mistake of the schema */
 };
 
-/* An event of the pass. What is known of it is looked up when the first table wants it. */
+/* The current event. Its details are looked up when the first table needs them. */
 struct report_event {
     const struct trace_event *event;
     int64_t utc;
@@ -60,7 +60,7 @@ struct report_table_kind {
     /* Each event of all traces. A failure ends the report; what is wrong with an event alone is counted by the table.
      */
     HRESULT (*event)(void *table, struct report_event *e);
-    /* Writes the table, from report_table_begin to report_table_end, or nothing and a remark. `stop` as in report.h. */
+    /* Writes the table, from report_table_begin to report_table_end, or only a warning. `stop` as in report.h. */
     HRESULT (*write)(void *table, const struct report_totals *totals, struct report_document *to);
     void (*free)(void *table);
 };
@@ -69,8 +69,8 @@ struct report_table {
     void *state;
 };
 
-/* event_table.c. E_OUTOFMEMORY. What is wrong with a table, and shows only now or with the events (columns of too many
-   sorts of events, a sum of texts), is a remark of its write. */
+/* event_table.c. E_OUTOFMEMORY. Errors of a table that appear only here or with the events (too many event sources, a
+   sum of texts) are warnings of its write. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 /* ---- the event tables of a report: all of them from one reading of all traces ---- */
@@ -87,14 +87,14 @@ struct report_events_make {
 /* `warnings` and `notes` get what report_tables.h says, until the end. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
-/* `seen` is told the bytes that are read, often; false ends the reading with ERROR_CANCELLED's HRESULT. */
+/* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
 /* Events, their times and the duration. */
 void report_events_totals(const struct report_events *e, struct report_totals *totals);
 HRESULT report_events_write(struct report_events *e, const struct schema_table *table,
                             const struct report_totals *totals, struct report_document *to);
-/* What `events_output` says is there from now on; without it that file is as it was. */
+/* The file `events_output` exists after this call; if it fails, an existing file is unchanged. */
 HRESULT report_events_keep(struct report_events *e);
 void report_events_free(struct report_events *e); /* NULL is allowed */
 

@@ -208,7 +208,7 @@ static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
                : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the scratch file was truncated by another program");
 }
 
-/* The run's next record; S_FALSE: there is none. */
+/* The run's next record; S_FALSE: no more. */
 static HRESULT run_next_record(struct row_sort *s, struct run *r)
 {
     struct head head;

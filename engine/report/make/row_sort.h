@@ -22,7 +22,7 @@ struct sorted_row {
     const char *key, *body;
     size_t key_size, body_size;
 };
-/* The next one, valid until the next call; S_FALSE: there is none. */
+/* The next row, valid until the next call; S_FALSE: no more. */
 HRESULT row_sort_next(struct row_sort *s, struct sorted_row *out);
 /* By their keys. */
 int sorted_row_compare(const struct sorted_row *a, const struct sorted_row *b);

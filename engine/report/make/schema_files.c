@@ -72,7 +72,7 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, 
 
 struct import_place {
     char *base; /* the file lies below it; NULL: anywhere */
-    char *path; /* NULL: there is no file, what the program brings is looked for */
+    char *path; /* NULL: not a file; search the built-in ones */
 };
 
 static HRESULT leads_out(const struct shipped_files *of, const char *name, const char *why)
@@ -108,7 +108,7 @@ static const char *names_in_windows(const struct shipped_files *of, const char *
     return is_it ? names + length + 1 : NULL;
 }
 
-/* What is said in a document is said by who wrote that, and read with the rights of who runs it. */
+/* The author of a document chooses the path, but the file is read with the rights of the user who runs it. */
 static HRESULT place_of_import(const struct shipped_files *of, const char *wanted, const char *importer,
                                struct import_place *out)
 {
@@ -120,10 +120,10 @@ static HRESULT place_of_import(const struct shipped_files *of, const char *wante
         hr = place_below(of, wanted, windows, names, out);
         windows = NULL;
     } else if (SUCCEEDED(hr) && strchr(wanted, '/') && find_shipped(of, path_name(wanted), wanted)) {
-        hr = S_OK; /* natively there is no such folder, its files are the program's */
+        hr = S_OK; /* natively, without a Windows folder, its files are the built-in ones */
     } else if (SUCCEEDED(hr) && !*importer) {
         const char *fault = path_names_fault(wanted);
-        hr = fault ? leads_out(of, wanted, fault) : S_OK; /* beside a text that is no file there is none */
+        hr = fault ? leads_out(of, wanted, fault) : S_OK; /* a text that is not a file has no folder for imports */
     } else if (SUCCEEDED(hr)) {
         names = path_names_behind(folder, wanted);
         char *base = *folder ? text_copy(folder) : text_copy(".");

@@ -120,7 +120,7 @@ static bool are_columns(const char *text)
     return true;
 }
 
-/* Why the text is no such value; static. NULL: it is one. */
+/* Why the text is invalid, a static string; NULL: valid. */
 static const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
 {
     GUID guid;

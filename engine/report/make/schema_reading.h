@@ -29,19 +29,19 @@ HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *valu
 /* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Holds the element's attributes and the elements in it against the grammar; what is unknown is a remark. */
+/* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
-/* An attribute's text without blanks around it; NULL: there is none. Of a checked element, as all below. */
+/* An attribute's text without blanks around it, or NULL. For checked elements, as all functions below. */
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
 HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
-/* Which of its sort's words it is; -1: there is none. */
+/* The index of the word among the words of its kind; -1: unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
 /* The next element of our names from `node` on; `name` NULL: any. */
 xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
 
-/* Fill in a table, of an element that was not looked at yet. A failure leaves what schema_table_free frees. */
+/* Fill in a table from an unchecked element. After a failure, free the table with schema_table_free. */
 HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 void schema_table_free(struct schema_table *table);

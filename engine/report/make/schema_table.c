@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What both kinds of tables have. */
+/* Reads the attributes that both kinds of tables have. */
 static HRESULT read_common(struct schema_reading *r, xmlNodePtr e, struct schema_table *out)
 {
     uint64_t number = 0;
@@ -190,7 +190,7 @@ static HRESULT read_join(struct schema_reading *r, xmlNodePtr e, struct schema_e
     return hr;
 }
 
-/* Where the columns' values come from: two sources at most, and two need a join, or a transaction's two ends. */
+/* The sources of the columns' values: at most two. Two need a join, or are the two ends of a transaction. */
 static HRESULT check_sources(xmlNodePtr e, const struct schema_event_table *t)
 {
     const GUID *sources[2] = {NULL, NULL};

@@ -127,7 +127,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes)
 #define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, a second or so */
 #define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, those that are free again too */
 
-/* What libxml2 and libxslt say of what is wrong: the first of it, on one line. */
+/* The first message of libxml2 or libxslt, on one line. */
 struct complaint {
     char text[400];
     size_t length;
@@ -189,10 +189,10 @@ static void begin_xslt(void *about)
     forbidden = xsltNewSecurityPrefs();
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         xsltSetSecurityPrefs(forbidden, options[i], xsltSecurityForbid);
-    xsltSetDefaultSecurityPrefs(forbidden); /* imports are looked at while a sheet is read */
+    xsltSetDefaultSecurityPrefs(forbidden); /* libxslt checks imports while it reads a sheet */
 }
 
-/* What libxslt keeps beyond a sheet is made before the first one, outside of its memory. */
+/* Creates what libxslt keeps for the whole process before the first sheet, outside the memory of a sheet. */
 static bool xslt_begin(void)
 {
     static struct host_lock lock = HOST_LOCK_INIT;

@@ -50,7 +50,7 @@ static HRESULT add_warning(struct page_findings *f, const struct report_row *row
     return w->link ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Where the report does not say an object, its name is the table's. */
+/* If the report names no object, the table's name is the object. */
 static const char *source_of(const struct report_attribute *attributes, size_t count, const char *name)
 {
     const char *source = report_attribute(attributes, count, "source");
@@ -233,8 +233,8 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Whether some series that a warning is about is in this chart, and in none that is shown. Where this one has other
-   series of the counter alone, any shown chart of the counter is as good. */
+/* Whether this chart, and no chart that is shown, has a series that a warning refers to. If this chart has only other
+   series of the counter, any shown chart of the counter is as good. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++) {

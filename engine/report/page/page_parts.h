@@ -22,10 +22,10 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 
 /* "12", "-0.5": digits and one point, as reports have numbers. */
 bool page_is_number(const char *text);
-/* Adds the number by an XSLT mask ("#,##0.0", "0.0 %", "0;(0)"), digit by digit, so that none is lost however many
-   there are; halves go away from zero, what rounds to zero has no sign. `mask` NULL or "": a fraction of about three
-   digits that count, in groups of three; a whole number as it is, in groups with `grouped`. A text that is no number is
-   added as it is. */
+/* Adds the number in an XSLT format ("#,##0.0", "0.0 %", "0;(0)"). Works on the decimal digits, so no number is too
+   long; halves are rounded away from zero, and a number that rounds to zero has no sign. `mask` NULL or "": about three
+   significant digits of a fraction, in groups of three; a whole number unchanged, in groups with `grouped`. A text that
+   is not a number is added unchanged. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
 /* A value of a chart with so many digits, and k, M, G, T, P or E behind; `largest` of the scale chooses that. */
 void page_number_scaled(struct text_buffer *out, double value, double largest, int digits);
@@ -69,8 +69,8 @@ struct page_findings {
     size_t warning_count, row_count, chart_count;
     bool chart_open; /* series are the last chart's */
 };
-/* A row of any table that stands in a section; a table of warnings is told by its name. What is beyond the bounds is
-   passed over. E_OUTOFMEMORY. */
+/* A row of a table that belongs to a section; the name of a table identifies the table of warnings. Ignores rows beyond
+   the limits. E_OUTOFMEMORY. */
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
 HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
@@ -110,7 +110,7 @@ struct page_survey {
     bool (*stop)(void *context); /* NULL: nobody asks */
     void *context;
 };
-/* Tables and strings beyond the bounds are passed over. report_read's errors; ERROR_CANCELLED's HRESULT. */
+/* Skips tables and strings beyond the limits. Errors of report_read; ERROR_CANCELLED's HRESULT. */
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
 /* The text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);

@@ -16,7 +16,7 @@ enum {
     MEMORY_OF_BYTE = 16,     /* what a byte of XML takes at most, where cells are empty: <Data name="a"/> */
     DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
 };
-/* A word of the mark: the first line of `tag` is the report's own, which another program has judged. */
+/* A word of the mark: the first line of `tag` belongs to the report itself, which another program has evaluated. */
 #define OWN_TAG "+tag"
 _Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules can check what a report may contain");
 
@@ -86,7 +86,7 @@ static HRESULT use(struct report_target *t, void (*work)(void *about), struct ch
     return xml_memory_use(t->document.memory, work, c);
 }
 
-/* Words that XML cannot hold, and names that are none, never reach libxml2. */
+/* libxml2 never gets characters that XML does not allow, or invalid names. */
 static HRESULT xml_text_clean(const char *value, char **out)
 {
     struct text_buffer b = {0};
@@ -168,8 +168,8 @@ HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const cha
 
 /* ---- marks ---- */
 
-/* A text has no attributes, so what rules put beside elements stands between two instructions, which no reader of
-   reports looks at (DECISIONS 120). */
+/* A text node has no attributes, so text that rules insert beside elements is enclosed in two processing instructions,
+   which readers of reports ignore (DECISIONS 120). */
 #define TEXT_MARK  "openpla-rules"
 #define TEXT_BEGIN "text"
 #define TEXT_END   "end"
@@ -206,7 +206,7 @@ static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
         xmlNodePtr node = mark->next;
         last = is_text_mark(node, TEXT_END);
         if (!last && node->type != XML_TEXT_NODE && node->type != XML_CDATA_SECTION_NODE)
-            break; /* somebody has changed the report */
+            break; /* another program has changed the report */
         hr = report_target_take(t, node);
     }
     return hr;

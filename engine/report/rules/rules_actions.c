@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules do: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
+/* The actions of rules: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/rules/rules_parts.h"
@@ -113,7 +113,7 @@ static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* What the Item that was made says, for who asked. */
+/* Adds the warning of a new Item to the outcome for the caller. */
 static HRESULT outcome_add_warning(struct rules_run *run, xmlNodePtr item)
 {
     struct rules_outcome *o = run->out;
@@ -145,7 +145,7 @@ static HRESULT outcome_add_warning(struct rules_run *run, xmlNodePtr item)
     return S_OK;
 }
 
-/* What it tells of has its tag, beside those of other warnings. */
+/* Adds the warning's tag to its target, beside the tags of other warnings. */
 static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, const char *tag)
 {
     struct xpath_result nodes = {0};
@@ -254,7 +254,7 @@ static HRESULT do_action(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
         return rules_do_warning(run, e, context);
     if (!strcmp(name, "Notify"))
         return do_notify(run, e);
-    return S_OK; /* passed over, as the grammar has said */
+    return S_OK; /* unknown: the grammar has reported it */
 }
 
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context)

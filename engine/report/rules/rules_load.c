@@ -180,15 +180,15 @@ static HRESULT note_fault(struct checking *c, HRESULT hr)
     return rules_note(&c->r->errors, &c->place, why.text);
 }
 
-/* What its attributes are and what stands in it; not what that is. */
+/* Checks the attributes of an element and which elements it contains, but not those elements. */
 static HRESULT check_one(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
     const struct xml_checking checking = {&rules_grammar, c->document, RULES_INVALID, checking_add_note, c};
     return note_fault(c, xml_grammar_check(&checking, e, type));
 }
 
-/* Holds a group and all that is in it against the grammar. What is wrong is noted, and the step, rule or group in which
-   it is is one that rules_is_bad. */
+/* Checks a group and its content against the grammar. Notes each error and marks the step, rule or group that contains
+   it (rules_is_bad). */
 static HRESULT rules_check(struct rules *r, const struct xml_document *document, const struct rules_place *place,
                            xmlNodePtr e, enum rules_type type)
 {
@@ -199,7 +199,7 @@ static HRESULT rules_check(struct rules *r, const struct xml_document *document,
 static HRESULT check_expressions(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
     HRESULT hr = S_OK;
-    /* That of a Node is of another document, and an expression all the same. */
+    /* The expression of a Node applies to another document, but is checked like the others. */
     for (const xmlAttr *a = e->properties; a && SUCCEEDED(hr); a = a->next) {
         const struct xml_value *row = a->ns ? NULL : xml_grammar_value(&rules_grammar, type, (const char *)a->name);
         const char *text = row && row->sort == RULES_VALUE_XPATH ? rules_attribute(e, row->name) : NULL;
@@ -271,8 +271,8 @@ static HRESULT check_deep(struct checking *c, xmlNodePtr e, enum rules_type type
     return hr;
 }
 
-/* Holds a group and all that is in it against the grammar. What is wrong is noted, and the step, rule or group in which
-   it is is one that rules_is_bad. */
+/* Checks a group and its content against the grammar. Notes each error and marks the step, rule or group that contains
+   it (rules_is_bad). */
 static HRESULT rules_check_group(struct rules *r, const struct rules_file *file, xmlNodePtr group)
 {
     struct checking c = {.r = r, .document = &file->document, .bears = group};
@@ -349,7 +349,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     return name && !r->log_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* What is missing costs what it would have brought, unless it is fatal. */
+/* A missing file only lacks its groups, unless the import is fatal. */
 static HRESULT rules_import_file(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");
@@ -404,7 +404,7 @@ static HRESULT read_part(struct rules *r, size_t file, xmlNodePtr e, unsigned de
             return read_logging(r, e);
         return parts[i].type == RULES_StringTable ? S_OK : rules_import_file(r, file, e, depth);
     }
-    return S_OK; /* passed over, as the grammar has said */
+    return S_OK; /* unknown: the grammar has reported it */
 }
 
 static HRESULT read_document(struct rules *r, size_t at, unsigned depth)

@@ -77,7 +77,7 @@ HRESULT rules_expression_check(const char *expression);
 
 struct rules_file {
     char *path;
-    bool is_file; /* else a text of its own, or one that the program brings: nothing lies beside it */
+    bool is_file; /* else a text given to rules_add, or built in: it has no folder for imports */
     struct xml_document document;
 };
 struct rules_group {
@@ -95,7 +95,7 @@ struct rules {
     struct texts errors, notes;
 };
 
-/* Where in the rules something is, for messages; NULL and 0: in none. */
+/* A place in the rules, for messages; NULL and 0: outside. */
 struct rules_place {
     const char *file, *group, *rule;
     unsigned step; /* from 1 on */
@@ -108,11 +108,10 @@ HRESULT rules_note(struct texts *to, const struct rules_place *place, const char
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* Holds a group and all that is in it against the grammar. What is wrong is noted, and the step, rule or group in which
-   it is is one that rules_is_bad. */
+/* Whether the element is a step, rule or group that contains an error, and is skipped. */
 bool rules_is_bad(xmlNodePtr e);
 
-/* An attribute's text, borrowed from the document; NULL: there is none. */
+/* An attribute's text, borrowed from the document, or NULL. */
 const char *rules_attribute(xmlNodePtr e, const char *name);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
 xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first one; NULL: any name */
@@ -139,7 +138,7 @@ struct rules_run {
 };
 
 /* A text of the element with `$(ID)` replaced by strings and `{name}` by variables, without blanks around it. *out from
-   memory_alloc. RULES_INVALID: there is no such string, or it becomes too long. */
+   memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
 /* Of a place in the report, or (context NULL) of the whole of it. The error names element and attribute. */
@@ -159,7 +158,7 @@ HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
 /* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
 HRESULT rules_note_error(struct rules_run *run, HRESULT hr);
 HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, ...) PRINTF_LIKE(3, 4);
-/* A line of rules.log, if one of the bits is wanted. */
+/* Writes a line to rules.log if the log level has one of the bits. */
 void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* ---- the report ---- */
@@ -171,7 +170,7 @@ struct report_target {
     struct xml_document document;
     char *folder; /* where documents lie */
 };
-/* What rules have made of it before is taken out. */
+/* Opens a report and removes what rules added to it before. */
 HRESULT report_target_open(const char *path, struct report_target *out);
 void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
@@ -179,7 +178,7 @@ HRESULT report_target_save(const struct report_target *t, const char *base, cons
 bool report_target_has(const struct report_target *t, const xmlNode *node);
 /* A new element that rules made, in no place yet; a mark only where it is put (marked). */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
-/* The same for a text, between marks of its own. *last is what the next one follows. */
+/* The same for a text, between its two marks. *last is the node that the next text follows. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
                                xmlNodePtr *last);
 /* Puts a text behind what is in an element that was made. */
@@ -191,7 +190,7 @@ HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *na
 /* One more tag (report_document.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
-/* The table of warnings, which is made if there is none. */
+/* The table of warnings; creates it if missing. */
 HRESULT report_target_warnings(struct report_target *t, xmlNodePtr *out);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     LOG_BYTES_MAX = 4 << 20,
 };
 
-/* ---- what is told ---- */
+/* ---- errors and notes ---- */
 
 void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const char *format, ...)
 {
@@ -72,8 +72,8 @@ static bool is_better(const struct rule_value *a, const struct rule_value *b, bo
     return greatest ? order > 0 : order < 0;
 }
 
-/* Leaves the one node with the least or the greatest key; of equal ones the first. Nodes whose key is empty, or is to
-   be a number and is none, do not compete. */
+/* Keeps only the node with the least or the greatest key, the first of equal ones. Ignores nodes with an empty key, or
+   with a key that should be a number but is not. */
 static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool greatest, struct xpath_result *nodes)
 {
     const char *attribute = rules_attribute(step, "sortNode") ? "sortNode" : "sortValue";
@@ -182,7 +182,7 @@ static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
 {
     struct xpath_result nodes = {0};
     if (rules_is_bad(step))
-        return S_FALSE; /* as was told when it was read */
+        return S_FALSE; /* reported when the rules were read */
     HRESULT hr = check_bounds(run);
     if (SUCCEEDED(hr))
         hr = rules_select(run, step, "select", NULL, &nodes);
@@ -276,7 +276,7 @@ static void run_free(struct rules_run *run)
     text_buffer_free(&run->log);
 }
 
-/* Whatever else was wrong, the caller learns that it was the rules. */
+/* Gives every failure the code for rules. */
 static HRESULT could_not(HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY || hr == PLA_E_RULES_MANAGER_FAILED || hr == HRESULT_FROM_WIN32(ERROR_CANCELLED))

@@ -103,7 +103,7 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     return S_OK;
 }
 
-/* One without a value is an empty text; braces around what is no name stay. */
+/* A variable without a value becomes an empty text; braces around anything but a name stay. */
 static void add_values(const struct rules_run *run, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {

@@ -25,7 +25,7 @@ static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
     return !node || node == top ? NULL : node->next;
 }
 
-/* The text of all below it is looked for: that walks along them whether they have any or not. */
+/* Counts an operation for each node below: computing the string value visits them whether they contain text or not. */
 static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
 {
     xmlXPathContextPtr context = parser->context;
@@ -80,7 +80,7 @@ COUNTED(round_of, xmlXPathRoundFunction, false)
 
 struct search {
     xmlChar *in, *what;
-    const char *at; /* where it begins in `in`; NULL: it is not there */
+    const char *at; /* its place in `in`; NULL: not found */
 };
 
 /* Counts what it compared. False: that is too much. */
@@ -436,7 +436,7 @@ static void expression_evaluate(void *about)
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 
-/* What an expression that compares pairs is told when it comes to its end. */
+/* The error of an expression that compares pairs and reaches its limit. */
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(BAD,
@@ -482,7 +482,7 @@ static void say_nothing(void *user, const char *format, ...)
     (void)user, (void)format;
 }
 
-/* In memory of its own, which is freed as a whole: what runs away takes nothing with it. */
+/* Evaluates in a separate memory, which is freed as a whole: an evaluation that is stopped leaks nothing. */
 static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
 {
     const xmlGenericErrorFunc say = xmlGenericError;
@@ -507,7 +507,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     return hr;
 }
 
-/* What it has taken, whether it came to its end or not. */
+/* The operations used so far, finished or not. */
 static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
 {
     const uint64_t counted = e->context ? e->context->opCount : 0;
