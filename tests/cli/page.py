@@ -361,7 +361,7 @@ def no_report_makes_a_large_page():
     charts = "".join(f'<Chart name="c{i}" start="2026-01-02T03:04:05.000Z" duration="300">' +
                      "".join(f'<Series name="s{k}">{points}</Series>' for k in range(8)) + "</Chart>" for i in range(40))
     page = page_of(report(f'<Section name="s"><Table name="t">{head}{rows}</Table>{charts}</Section>'))
-    check("28 more are in the report itself" in page.words(), "charts that are left out", page.words()[-400:])
+    check("28 more are in the report document" in page.words(), "charts that are left out", page.words()[-400:])
     short = "".join(f'<Table name="t{k}"><Header><Data name="a" align="left"/><Data name="b"/></Header>' +
                     "".join(f'<Item><Data name="a">r{i}</Data><Data name="b">{i}</Data></Item>' for i in range(1500)) + "</Table>"
                     for k in range(12))

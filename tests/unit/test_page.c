@@ -216,7 +216,7 @@ static void test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_
         memory_free(first);
         memory_free(last);
     }
-    assert_int_equal(times(text, " of 20000 rows; all are in the report itself."), TABLES);
+    assert_int_equal(times(text, " of 20000 rows; all rows are in the report document."), TABLES);
     assert_int_equal(times(text, ">the last<"), 1);
     /* What it says is what it has. */
     const char *told = strstr(text, ">The first ");

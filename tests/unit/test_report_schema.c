@@ -144,7 +144,7 @@ static void test_a_mistake_costs_its_table_and_is_told_with_its_place(void **sta
         {"<CounterTable name='bad' topic='t' object='o' rowcount='0'/>", "rowcount=\"0\""},
         {"<CounterTable name='bad' topic='t' object='o' limit='5 %'/>", "limit=\"5 %\": expected numbers"},
         {"<CounterTable name='bad' topic='t' object='o' limit='1e999'/>", "limit=\"1e999\": expected numbers"},
-        {"<CounterTable name='bad' topic='t' object='o' limit='- '/>", "limit=\"-\": no numbers"},
+        {"<CounterTable name='bad' topic='t' object='o' limit='- '/>", "limit=\"-\": expected numbers"},
         {"<CounterTable name='bad' topic='t' object='o' limit='1 2 3 4 5'/>", "more than four numbers"},
     };
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces read once, every event given to every table. */
+/* Reads traces once and passes each event to every event table, and to the dump of events_output. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/make/report_tables.h"
@@ -17,12 +17,12 @@ struct report_events {
     struct table_of *tables;
     size_t count;
     struct event_dump *dump;
-    struct file *file; /* of the dump, which has its name when it is whole */
+    struct file *file; /* the draft of the dump; renamed when it is complete */
     char *draft;
-    bool dumped; /* the draft is whole, and has not its name yet */
+    bool dumped; /* the draft is complete, but not renamed yet */
     uint64_t events;
     int64_t first, last;
-    uint64_t since_asked; /* events since `seen` was asked */
+    uint64_t since_asked; /* events since the last call of `seen` */
     bool (*seen)(void *context, uint64_t done);
     void *seen_context;
     uint64_t done;

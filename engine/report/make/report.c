@@ -1,5 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* One reading of all inputs, then one document. Counter logs and traces are read by a thread each. */
+/* Creates a report: reads all inputs once, then writes one document.
+
+   Inputs may be gigabytes of logs and traces, a schema may have dozens of tables, and the report runs in the service
+   beside everything else. So each input is read exactly once, all tables get every sample and event while it passes,
+   and memory has a limit that does not depend on the inputs (REPORT_MEMORY).
+
+                                     thread 1
+       counter logs --inputs--> report_counters: a statistics per counter, charts of fixed size ------+
+                                     this thread                                                      +--> document
+       traces --trace_inputs--> report_events: each event to each event table (and to events_output) -+
+       configuration documents ---------------------- copied while the document is written -----------+
+
+   Steps (make_it):
+   1. report_inputs_open opens every input. An unreadable one becomes a warning; it fails the report only if none is
+      readable.
+   2. create_parts gives half of the memory to the counters and half to the events. Event tables that need more continue
+      in scratch files (row_sort.c); counters beyond the limit are omitted with a warning.
+   3. read_all reads. If both counter logs and traces exist, the logs are read by a second thread. The two threads share
+      only the byte counts for the progress (logs_done, traces_done) and `failed`, all atomic; `warnings` and `notes`
+      belong to this thread. The thread that fails first sets `failed`, which stops the other one with ERROR_CANCELLED;
+      read_both then returns the first failure. Only this thread calls the progress function if there are traces.
+   4. report_collect_warnings takes over the readers' warnings about corrupt parts, and the notes about lost events and
+      gaps: those are facts of the recording, not problems of an input.
+   5. write_document writes the sections in the order of the schema. The document is a draft under another name until
+      report_document_close renames it, and so is events_output until report_events_keep. So a failure, a stop or a
+      crash leaves an old report unchanged; a crash leaves the draft behind.
+
+   The document contains all warnings and notes (section "howMade"), because its readers do not see the caller's. */
 #include "engine/report/report.h"
 
 #include "engine/base/clock.h"
@@ -16,15 +43,15 @@
 struct making {
     const struct report_make *make;
     struct report_inputs inputs;
-    struct report_counters *counters; /* NULL: there is no log */
-    struct report_events *events;     /* NULL: there is no trace */
+    struct report_counters *counters; /* NULL: no counter logs */
+    struct report_events *events;     /* NULL: no traces */
     struct report_totals totals;
     struct texts *warnings;
-    struct texts notes;                      /* what was so when it was recorded: no mistake of an input or a schema */
+    struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
-    struct error_kept logs_failed; /* of the thread that reads them */
-    atomic_bool failed;            /* one of the threads has: the other one need not go on */
+    struct error_kept logs_failed; /* the failure of the thread that reads them */
+    atomic_bool failed;            /* a thread has failed: the other one stops */
 };
 
 static bool is_stopped(struct making *m)
@@ -53,7 +80,7 @@ static bool log_sample_seen(void *context)
     inputs_progress(&m->inputs.logs, &done, &total);
     atomic_store_explicit(&m->logs_done, done, memory_order_relaxed);
     if (!m->events)
-        show_progress(m); /* else the thread of the traces does */
+        show_progress(m); /* otherwise the thread of the traces does */
     return !is_stopped(m);
 }
 
@@ -94,7 +121,7 @@ static HRESULT read_both(struct making *m)
     while (!thread_wait(thread, 100))
         show_progress(m);
     thread_close(thread);
-    /* Whoever failed first told the other one to stop. */
+    /* The thread that failed first has stopped the other one. */
     if (FAILED(m->logs_failed.hr) && (SUCCEEDED(hr) || hr == HRESULT_FROM_WIN32(ERROR_CANCELLED)))
         return error_restore(&m->logs_failed);
     return FAILED(hr) ? error_restore(&why) : S_OK;
@@ -231,7 +258,7 @@ static HRESULT write_section(struct making *m, const struct schema_section *s, s
     return hr;
 }
 
-/* How the report was made: what its reader must know. */
+/* Writes all warnings and notes as a section. */
 static void write_warnings(const struct making *m, struct report_document *d)
 {
     static const struct report_column_head column = {.name = "remark", .left = true};
@@ -250,7 +277,7 @@ static void write_warnings(const struct making *m, struct report_document *d)
     report_section_end(d);
 }
 
-/* The names that are ours have texts too; those of the schema go before them. */
+/* Writes the strings of the schema, and those of our own names that the schema does not define. */
 static void write_strings(const struct making *m, struct report_document *d)
 {
     static const char *const ours[][2] = {{"counter", "Counter"},
@@ -262,12 +289,12 @@ static void write_strings(const struct making *m, struct report_document *d)
                                           {"sum", "Sum"},
                                           {"count", "Values"},
                                           {"p50", "Median"},
-                                          {"p95", "95 % are below"},
-                                          {"p99", "99 % are below"},
+                                          {"p95", "95th percentile"},
+                                          {"p99", "99th percentile"},
                                           {"last", "Last"},
-                                          {"howMade", "How this report was made"},
-                                          {"remarks", "Remarks"},
-                                          {"remark", "Remark"}};
+                                          {"howMade", "About this report"},
+                                          {"remarks", "Notes"},
+                                          {"remark", "Note"}};
     const struct report_schema *s = m->make->schema;
     const char *language = m->make->language ? m->make->language : "";
     for (size_t i = 0; i < s->string_count; i++) {
@@ -328,7 +355,7 @@ static HRESULT report_collect_warnings(struct making *m)
     return hr;
 }
 
-/* Of the first log, as the times by which parts of it are asked for (report_make.from), or of the first trace. */
+/* The report's time zone: that of the first log, in which report_make.from is given too, or of the first trace. */
 static int bias_minutes(const struct making *m)
 {
     if (m->inputs.logs.count)

@@ -1,5 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The second reading of a report, from which the page's document is written. */
+/* Writes the document of a report page, from which an XSLT sheet makes HTML or SVG.
+
+   A report may have a million rows, but a page must stay small enough for a browser, and XSLT 1.0 cannot count, sort or
+   split strings within reasonable time. So this file chooses what to show, formats numbers, and resolves strings and
+   links; the sheet only lays out. The report is read twice as a stream, since it may exceed the memory:
+
+   1. Survey (page_survey_make): the rows and columns of each table, the strings, the warnings with their links, the
+      tagged rows, and the names of the charts' series.
+   2. Between the readings: page_findings_settle numbers the warnings from the most severe on and chooses the charts;
+      page_survey_share divides the cells of the page among the tables, so that small tables are complete.
+   3. Writing (write_all): passes through the report again, element by element in the same order, and writes the part to
+      show. Counters (table_at, chart_at, warning_at) find the survey's entry for each element, so both readings must
+      count the same elements.
+
+       report:   Section > Table > Header, Item > Data, Table          Chart > Series
+       page:     Section > Table > Header, Item > Data > Tag, Table    Chart > Line, Time, Limit (page_chart.c)
+                 + title, number, raw, id, severity                    + warning numbers
+                 + Omitted (shown, rows) where rows are missing        Omitted (tables, charts) and Damage at the end
+
+   Limits, all counted down in `writing`:
+   - cells: three quarters of page_bounds.cells for tables in sections, as shares; a quarter (cells_left) for tables
+     within rows, at most SUB_ROWS rows each;
+   - rows of warnings and rows that a warning refers to are shown beyond a table's share, up to MOST_ALWAYS;
+   - columns of a table, tags, header facts and lengths of strings: MOST_COLUMNS, MOST_TAGS, MOST_FACTS, PAGE_LONGEST_*;
+   - charts: those that page_findings_settle has chosen.
+   If the result still exceeds PAGE_MOST_BYTES, page.c starts over with a quarter of the cells.
+
+   The report may change between the readings, or be corrupt: the second reading then ends early or finds tables that
+   the survey does not have, which are skipped. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page.h"
@@ -9,21 +37,21 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_ALWAYS  500 /* rows of warnings, and such that a warning points at */
+#define MOST_ALWAYS  500 /* rows of warnings, and rows that a warning refers to */
 #define MOST_FACTS   64
-#define SUB_ROWS     25 /* of a table that stands in a row */
+#define SUB_ROWS     25 /* of a table within a row */
 #define MOST_COLUMNS 40
 #define MOST_TAGS    3000 /* of all tables */
 
 struct shown_column {
     char *name, *format;
-    bool left, hidden, counted; /* counted: of a CounterTable, whose whole numbers are amounts */
+    bool left, hidden, counted; /* counted: a column of a CounterTable, whose whole numbers get digit groups */
 };
 
 struct open_table {
     struct shown_column columns[MOST_COLUMNS];
     size_t column_count;
-    uint64_t most, rows, shown; /* rows that may be shown; seen; written */
+    uint64_t most, rows, shown; /* rows to show at most; read; written */
     bool warnings;
 };
 
@@ -31,15 +59,15 @@ struct writing {
     const struct page_bounds *bounds;
     struct page_survey survey;
     uint64_t share;
-    size_t cells_left, always_left, tags_left, facts; /* cells: of tables within rows */
+    size_t cells_left, always_left, tags_left, facts; /* cells_left: for tables within rows */
     struct text_buffer *out;
     bool facts_open;
     struct open_table open[REPORT_MAX_TABLES];
-    size_t table_at; /* of the survey, the next one */
+    size_t table_at; /* index of the next table in the survey */
     unsigned sections, tables, cells, charts;
-    size_t warning_at, chart_at;           /* of the findings, the next ones */
-    unsigned passed_tables, passed_charts; /* that the page does not have */
-    unsigned skipped;                      /* depth + 1 of the table, or of the row's table, that is not written; 0 */
+    size_t warning_at, chart_at;           /* indexes of the next ones in the findings */
+    unsigned passed_tables, passed_charts; /* omitted from the page */
+    unsigned skipped;                      /* depth + 1 of the table that is skipped, or whose row is; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
 };
@@ -56,7 +84,7 @@ static HRESULT status(const struct writing *w)
     return w->bounds->stop && w->bounds->stop(w->bounds->context) ? HRESULT_FROM_WIN32(ERROR_CANCELLED) : S_OK;
 }
 
-/* ---- what is true of the whole ---- */
+/* ---- header ---- */
 
 static HRESULT on_begin(void *about, const struct report_attribute *attributes, size_t count)
 {
@@ -174,7 +202,7 @@ static void add_columns(struct writing *w, const struct report_table *table)
     text_buffer_add(w->out, "</Header>\n");
 }
 
-/* Whether the table is written at all, and how many rows it may have. */
+/* Whether the table is shown, and how many rows it may have. */
 static bool choose_rows(struct writing *w, const struct report_table *table, uint64_t *all)
 {
     struct open_table *t = &w->open[table->depth];
@@ -192,7 +220,7 @@ static bool choose_rows(struct writing *w, const struct report_table *table, uin
     return true;
 }
 
-/* As elements: XSLT 1.0 takes no text apart. */
+/* As elements, because XSLT 1.0 cannot split strings. */
 static void add_tags(struct writing *w, const char *tags)
 {
     size_t length;
@@ -392,7 +420,7 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 
 /* ---- charts ---- */
 
-/* Those that the report's schema wants. */
+/* The lines that the report's schema defines. */
 static void add_limits(struct chart_layout *c, const char *numbers)
 {
     for (char *end; numbers && *(numbers += strspn(numbers, " \t\r\n")); numbers = end) {
@@ -423,7 +451,7 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
     return hr;
 }
 
-/* In a chart that is there for a warning, the sum of all instances would make theirs flat. */
+/* In a chart for a warning, the line of the total would flatten the lines of the instances. */
 static bool is_sum(const struct found_chart *c, const char *series)
 {
     static const char sum[] = " (_Total)";
@@ -469,7 +497,7 @@ static HRESULT write_all(struct writing *w, const char *report, const struct tex
                                                     .series = on_series,
                                                     .chart_end = on_chart_end,
                                                     .section_end = on_section_end};
-    struct texts again = {0}; /* the first reading has told them */
+    struct texts again = {0}; /* the first reading has added them */
     const HRESULT hr = report_read(report, &handlers, w, &again);
     texts_free(&again);
     if (FAILED(hr))

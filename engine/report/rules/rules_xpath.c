@@ -1,6 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluates the XPath expressions of rules by libxml2 within limits, with string functions that count what they read.
- */
+
+   Rules come from templates and from other users, and run in the service over reports of up to 96 MB. An expression of
+   one line can keep libxml2 busy for hours or make it allocate gigabytes. So every evaluation has limits in time and
+   memory, which are checked where libxml2 itself does not. Values of variables come from the report, which may contain
+   anything, so they must never be parsed as a part of an expression.
+
+   From rule to result (rules_evaluate):
+   1. expression_prepare checks the text (4096 bytes, 64 levels of brackets, since libxml2 recurses) and turns {name}
+      into an XPath variable: $v0, $v1, ... with its value as number, Boolean or string. Within quotes, {name} becomes
+      $t0, the value's text, joined with the literal by concat(). So no value is ever pasted into the expression. A '\'
+      between steps becomes '/' (MS-PLA 2.2.5).
+   2. run_evaluation creates a memory for this evaluation (xml_memory) and evaluates in it. If a limit of the memory is
+      exceeded, the evaluation is left by a jump and the memory is freed as a whole.
+   3. result_take copies nodes and value out of that memory.
+
+   Limits of an evaluation:
+
+       what grows                               limit                                           checked by
+       ---------------------------------------  ----------------------------------------------  -----------------------
+       steps, predicates, function calls        EXPRESSION_OPERATIONS                           libxml2 (opLimit)
+       nodes visited for a string value         each counts as an operation                     count_text
+       bytes compared by contains() and         COMPARED_BYTES count as an operation            search_find
+         substring-before(), -after()
+       strings and node lists, freed ones too   OPERATION_BYTES for each operation              xml_memory_bound_work
+       comparing two node sets (n * m)          PAIRED_OPERATIONS, XPATH_PAIRS_NODES in a list  xpath_compares_pairs,
+                                                                                                xml_memory_bound_block
+
+   libxml2 counts an operation for a call of contains(), whether it compares ten bytes or a whole report, and for the
+   string value of a node, whether it has one node below it or a million. Therefore the string functions of XPath 1.0
+   are replaced (look_up) by versions that count first. When libxml2 compares two node sets, or a set with a string, it
+   takes time that its count does not show. xpath_compares_pairs finds such expressions before they are evaluated; they
+   get a smaller limit, and weigh PAIRED_WEIGHT times as much in the sum of a run.
+
+   All evaluations of a run share a sum of operations (xpath_scope.operations, RUN_OPERATIONS). Each costs at
+   least LEAST_COST, so that a step over many nodes with trivial expressions is limited too. */
 #include "engine/base/memory.h"
 #include "engine/base/xpath_pairs.h"
 #include "engine/report/rules.h"

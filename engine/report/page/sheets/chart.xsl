@@ -1,4 +1,4 @@
-  <!-- A chart's lines, in units of its width and height: what pages and pictures share. -->
+  <!-- The lines of a chart in units of its width and height, for pages and pictures. -->
   <xsl:template name="drawing">
     <g class="grid" xmlns="http://www.w3.org/2000/svg">
       <xsl:for-each select="Mark"><path d="M0 {@y}H{../@width}"/></xsl:for-each>
@@ -13,7 +13,7 @@
     <xsl:if test="@counter"><xsl:text>: </xsl:text><xsl:value-of select="@counter"/></xsl:if>
   </xsl:template>
 
-  <!-- Of 2026-01-02T03:04:05.000+01:00 its zone: UTC+01:00. Empty for what is no such time. -->
+  <!-- The zone of 2026-01-02T03:04:05.000+01:00: UTC+01:00. Empty for any other text. -->
   <xsl:template name="zone">
     <xsl:param name="text"/>
     <xsl:variable name="behind" select="substring($text, 24)"/>
@@ -26,7 +26,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- That time, without what nobody reads: 2026-01-02 03:04:05 UTC+01:00. -->
+  <!-- The same time for readers: 2026-01-02 03:04:05 UTC+01:00. -->
   <xsl:template name="time">
     <xsl:param name="text"/>
     <xsl:variable name="zone"><xsl:call-template name="zone"><xsl:with-param name="text" select="$text"/></xsl:call-template></xsl:variable>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 (function () {
   "use strict";
-  /* A row and what belongs to it. */
+  /* A row and its subrows. */
   function groups(table) {
     var all = [];
     Array.prototype.forEach.call(table.tBodies[0].rows, function (row) {
@@ -60,7 +60,7 @@
       button.addEventListener("click", function () { sort(table, column, heads); });
     });
   });
-  /* Where a link leads is seen, also where it is folded away. */
+  /* Unfolds the target of a link. */
   function unfold() {
     var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target)

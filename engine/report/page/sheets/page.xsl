@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- SPDX-License-Identifier: MIT -->
-<!-- A report as one page: what it is, warnings, overview, charts, sections, how it was made. Its input is what
+<!-- A report as one page: header, warnings, overview, charts, sections, details. Its input is what
      page_document.h describes. Data stands in texts alone: never in a style, a script, a link, nor in any attribute,
      where libxml2's HTML leaves <!- - as it is, up to its end. Attributes have what page_document.c has made. -->
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
@@ -9,14 +9,14 @@
   <xsl:key name="warning" match="Section[@name = 'advice']/Table[@name = 'warning']/Item" use="Data/@link"/>
   <xsl:key name="tagged" match="*[Tag][not(ancestor::Section[@name = 'advice'] and ancestor::Table[@name = 'warning'])]" use="Tag/@name"/>
   <xsl:key name="drawn" match="Chart" use="Limit/@warning"/>
-  <!-- Links of one place to others. -->
+  <!-- Links between a warning and its rows. -->
   <xsl:variable name="most" select="20"/>
 @CHART@
   <xsl:template match="/Report">
     <xsl:variable name="advice" select="Section[@name = 'advice']"/>
     <xsl:variable name="found" select="$advice/Table[@name = 'warning']/Item"/>
-    <!-- A plot is a report that no rules are for. -->
-    <xsl:variable name="judged" select="$advice or @name != 'plot'"/>
+    <!-- A plot is a report without rules. -->
+    <xsl:variable name="checked" select="$advice or @name != 'plot'"/>
     <xsl:variable name="overview" select="$advice/Table[@name != 'warning' and Item]"/>
     <xsl:variable name="charts" select="Section/Chart"/>
     <xsl:variable name="sections" select="Section[@name != 'advice' and @name != 'howMade' and Table]"/>
@@ -42,7 +42,7 @@
         <a class="skip" href="#main">To the report</a>
         <header>
           <h1><xsl:value-of select="$name"/></h1>
-          <xsl:if test="$judged"><p class="state"><xsl:call-template name="state"><xsl:with-param name="found" select="$found"/></xsl:call-template></p></xsl:if>
+          <xsl:if test="$checked"><p class="state"><xsl:call-template name="state"><xsl:with-param name="found" select="$found"/></xsl:call-template></p></xsl:if>
           <dl class="facts">
             <xsl:for-each select="Header/Data[. != '']">
               <div>
@@ -70,21 +70,21 @@
         </header>
         <nav aria-label="Contents">
           <ul>
-            <xsl:if test="$judged"><li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li></xsl:if>
+            <xsl:if test="$checked"><li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li></xsl:if>
             <xsl:if test="$overview"><li><a href="#overview">Overview</a></li></xsl:if>
             <xsl:if test="$charts"><li><a href="#charts">Over time</a></li></xsl:if>
             <xsl:for-each select="$sections"><li><a href="#{@id}"><xsl:value-of select="@title"/></a></li></xsl:for-each>
-            <li><a href="#made">How this report was made</a></li>
+            <li><a href="#made">About this report</a></li>
           </ul>
         </nav>
         <main id="main">
           <xsl:if test="Damage">
             <section aria-labelledby="damage">
-              <h2 id="damage">This report is damaged</h2>
+              <h2 id="damage">Parts of this report are missing</h2>
               <xsl:for-each select="Damage"><p class="damage"><xsl:value-of select="."/></p></xsl:for-each>
             </section>
           </xsl:if>
-          <xsl:if test="$judged">
+          <xsl:if test="$checked">
           <section aria-labelledby="warnings">
             <h2 id="warnings">Warnings</h2>
             <xsl:choose>
@@ -94,8 +94,8 @@
                 </ol>
                 <xsl:apply-templates mode="cut" select="$advice/Table[@name = 'warning']"/>
               </xsl:when>
-              <xsl:when test="$advice/Table[@name = 'warning']"><p class="nothing">Rules have judged this report and found nothing.</p></xsl:when>
-              <xsl:otherwise><p class="quiet">No rules have judged this report.</p></xsl:otherwise>
+              <xsl:when test="$advice/Table[@name = 'warning']"><p class="nothing">The rules found no problems in this report.</p></xsl:when>
+              <xsl:otherwise><p class="quiet">This report has not been checked by rules.</p></xsl:otherwise>
             </xsl:choose>
           </section>
           </xsl:if>
@@ -111,11 +111,11 @@
               <p class="quiet">
                 <xsl:variable name="zone"><xsl:call-template name="zone"><xsl:with-param name="text" select="string($charts[1]/@start)"/></xsl:call-template></xsl:variable>
                 <xsl:if test="$zone != ''"><xsl:value-of select="concat('Times are ', $zone, '. ')"/></xsl:if>
-                <xsl:text>Where a line is interrupted there were no values.</xsl:text>
+                <xsl:text>A gap in a line means that there are no values.</xsl:text>
               </p>
               <xsl:apply-templates select="$charts"/>
               <xsl:if test="Omitted/@charts &gt; 0">
-                <p class="quiet">A page has <xsl:value-of select="count($charts)"/> charts at most; <xsl:value-of select="Omitted/@charts"/> more are in the report itself.</p>
+                <p class="quiet">This page shows <xsl:value-of select="count($charts)"/> charts; <xsl:value-of select="Omitted/@charts"/> more are in the report document.</p>
               </xsl:if>
             </section>
           </xsl:if>
@@ -127,16 +127,16 @@
             </section>
           </xsl:for-each>
           <section aria-labelledby="made">
-            <h2 id="made">How this report was made</h2>
-            <xsl:if test="$judged"><p>By the report schema <xsl:value-of select="@title"/>. This page shows the report that lies beside it, whose numbers are not rounded.</p></xsl:if>
-            <xsl:if test="@complete = '0'"><p>It was ended before all was collected.</p></xsl:if>
+            <h2 id="made">About this report</h2>
+            <xsl:if test="$checked"><p>Report schema: <xsl:value-of select="@title"/>. The report document next to this page contains the numbers without rounding.</p></xsl:if>
+            <xsl:if test="@complete = '0'"><p>The collection stopped before it was complete.</p></xsl:if>
             <xsl:if test="Omitted/@tables &gt; 0">
-              <p><xsl:value-of select="Omitted/@tables"/> tables have no room on this page; they are in the report itself.</p>
+              <p><xsl:value-of select="Omitted/@tables"/> more tables are in the report document; they do not fit on this page.</p>
             </xsl:if>
             <xsl:apply-templates select="$made/Table"/>
           </section>
         </main>
-        <footer><p>Made by OpenPLA.</p></footer>
+        <footer><p>Created by OpenPLA.</p></footer>
         <script>@SCRIPT@</script>
       </body>
     </html>
@@ -146,7 +146,7 @@
     <xsl:choose>
       <xsl:when test="@name = 'computer'">Computer</xsl:when>
       <xsl:when test="@name = 'memory'">Memory</xsl:when>
-      <xsl:when test="@name = 'set'">Set of collectors</xsl:when>
+      <xsl:when test="@name = 'set'">Data collector set</xsl:when>
       <xsl:when test="@name = 'start'">From</xsl:when>
       <xsl:when test="@name = 'end'">To</xsl:when>
       <xsl:when test="@name = 'duration'">Duration</xsl:when>
@@ -161,7 +161,7 @@
 
   <!-- ==== warnings ==== -->
 
-  <!-- The whole in one line: how many there are of each severity. -->
+  <!-- The summary line: the number of warnings of each severity. -->
   <xsl:template name="state">
     <xsl:param name="found"/>
     <xsl:variable name="bad" select="count($found[@severity = 'error'])"/>
@@ -170,7 +170,7 @@
       <xsl:when test="$bad"><span class="sev bad"><xsl:value-of select="$bad"/> critical</span></xsl:when>
       <xsl:when test="not($found)"/>
       <xsl:when test="count($found) &gt; $good"/>
-      <xsl:otherwise><span class="sev good">Nothing critical</span></xsl:otherwise>
+      <xsl:otherwise><span class="sev good">No critical problems</span></xsl:otherwise>
     </xsl:choose>
     <xsl:if test="count($found) - $bad - $good &gt; 0">
       <xsl:text> </xsl:text>
@@ -181,8 +181,8 @@
     </xsl:if>
     <xsl:if test="not($found)">
       <xsl:choose>
-        <xsl:when test="Section[@name = 'advice']/Table[@name = 'warning']"><span class="sev good">Nothing was found</span></xsl:when>
-        <xsl:otherwise><span class="quiet">Not judged by rules</span></xsl:otherwise>
+        <xsl:when test="Section[@name = 'advice']/Table[@name = 'warning']"><span class="sev good">No problems found</span></xsl:when>
+        <xsl:otherwise><span class="quiet">Not checked by rules</span></xsl:otherwise>
       </xsl:choose>
     </xsl:if>
   </xsl:template>
@@ -197,7 +197,7 @@
     </xsl:choose>
   </xsl:template>
 
-  <!-- Its sign, its word, and by the class its colour. -->
+  <!-- Icon and word of a severity; the class sets the colour. -->
   <xsl:template name="severity">
     <xsl:param name="severity"/>
     <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="severity" select="$severity"/></xsl:call-template></xsl:variable>
@@ -277,7 +277,7 @@
         </svg>
         <div class="times" aria-hidden="true"><xsl:for-each select="Time"><span><xsl:value-of select="."/></span></xsl:for-each></div>
       </div>
-      <xsl:if test="@empty"><p class="quiet">There are no values.</p></xsl:if>
+      <xsl:if test="@empty"><p class="quiet">No values.</p></xsl:if>
       <ul class="legend">
         <xsl:for-each select="Series">
           <li>
@@ -301,7 +301,7 @@
         <summary>The numbers<span class="quiet"> of <xsl:call-template name="chart-title"/></span></summary>
         <div class="scroll" role="group" tabindex="0" aria-labelledby="{@id}h">
           <table aria-labelledby="{@id}h">
-            <thead><tr><th scope="col">Series</th><th scope="col" class="n">Least</th><th scope="col" class="n">Greatest</th><th scope="col" class="n">Last</th></tr></thead>
+            <thead><tr><th scope="col">Series</th><th scope="col" class="n">Minimum</th><th scope="col" class="n">Maximum</th><th scope="col" class="n">Last</th></tr></thead>
             <tbody>
               <xsl:for-each select="Series">
                 <tr>
@@ -323,7 +323,7 @@
   <xsl:template match="Table" mode="cut">
     <xsl:if test="Omitted">
       <p class="quiet">The first <xsl:value-of select="Omitted/@shown"/> of <xsl:value-of select="Omitted/@rows"/> rows<xsl:text/>
-        <xsl:text>; all are in the report itself.</xsl:text></p>
+        <xsl:text>; all rows are in the report document.</xsl:text></p>
     </xsl:if>
   </xsl:template>
 

@@ -7,7 +7,7 @@
 @CHART@
   <xsl:template match="/Report">
     <xsl:variable name="charts" select="Section/Chart"/>
-    <!-- A title that its section does not have, too, is its reader's. -->
+    <!-- A title that differs from the section's was given by the user. -->
     <xsl:variable name="titled" select="@title != Section/@title"/>
     <xsl:variable name="head" select="40 * $titled"/>
     <xsl:variable name="height" select="330 * count($charts) + 20 * count($charts/Series | $charts/Limit[@y]) + 20 + $head"/>
