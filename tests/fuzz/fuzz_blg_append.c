@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A damaged binary log that somebody wants to append to: it is refused, or it takes the sample and is whole; never a
-   crash, never a read behind a buffer. */
+/* Appending to a corrupt binary log: it is refused, or it accepts the sample and is whole; never a crash, never a read
+   beyond a buffer. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged performance logs with counters, wildcard counters, whole objects and two catalogs: what is left of them is
-   read, every cell is one that a user of the reader may touch, and the same comes again after a seek to the
-   beginning. */
+/* Corrupt performance logs with counters, wildcard counters, whole objects and two catalogs: the rest is readable, all
+   cells are valid memory, and reading again after a seek to the beginning gives the same. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
 #include "engine/logs/blg_records.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a counter path: what comes apart goes together to a path that comes apart the same way. */
+/* Any text as a counter path: a parsed path, formatted and parsed again, is the same. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"

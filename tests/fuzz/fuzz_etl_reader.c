@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged .etl containers: what is left of them is read, in the order of each processor, never a byte outside an
-   event's buffer, and the same again after a seek to the beginning. The input's first byte picks the container, or
-   lets the rest be the file itself. */
+/* Corrupt .etl containers: the rest is readable in the order of each processor, without access outside an event's
+   buffer, and reading again after a seek to the beginning gives the same. The input's first byte selects the container,
+   or makes the rest the file itself. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
 #include "engine/logs/etl/etl_container.h"
@@ -94,7 +94,7 @@ static unsigned count_events(struct etl_reader *reader)
     return count;
 }
 
-static void take_remark(void *context, const char *text)
+static void take_warning(void *context, const char *text)
 {
     *(size_t *)context += strlen(text);
 }
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     else
         file_close(file);
-    if (SUCCEEDED(etl_reader_open(path, take_remark, &warnings, &reader))) {
+    if (SUCCEEDED(etl_reader_open(path, take_warning, &warnings, &reader))) {
         const unsigned all = count_events(reader);
         if (FAILED(etl_reader_seek(reader, INT64_MIN)) || count_events(reader) != all)
             abort();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an event file: what is read of them comes back the same when it is written. */
+/* Any bytes as an event file: entries that were read, written and read again are the same. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a report, and any as a sheet: no crash, a page is made or not, it is not larger than a page may be, and
-   nothing is left beside it. */
+/* Any bytes as a report, and any as a style sheet: no crash, a page within its size limit or none, and no other file
+   remains. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

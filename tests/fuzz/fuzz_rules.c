@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as rules over a report: no crash, bounded, and what is left is a report that can be judged again. */
+/* Any bytes as rules over a report: no crash, within limits, and the result is a report that rules can check again. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -76,7 +76,7 @@ static char *made_rules(const uint8_t *data, size_t size, size_t *length)
     return text;
 }
 
-static void judge(const char *rules, size_t length, const char *from, const char *to)
+static void run_rules(const char *rules, size_t length, const char *from, const char *to)
 {
     struct rules *r = rules_create();
     struct rules_outcome outcome = {0};
@@ -112,9 +112,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     /* Now and then over what they have made themselves: to write it takes longer than all else. */
     const bool twice = runs++ % 16 == 0;
-    judge(rules, length, first, twice ? second : NULL);
+    run_rules(rules, length, first, twice ? second : NULL);
     if (twice && file_exists(second)) {
-        judge(rules, length, second, NULL);
+        run_rules(rules, length, second, NULL);
         (void)file_delete(second);
     }
     memory_free(rules);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: any text is the name of an SQL log or is refused, and no password of it is shown. */
+/* Any text as the name of an SQL log: it is accepted or refused, and no password in it is shown. */
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
 

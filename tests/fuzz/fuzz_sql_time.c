@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: any text in CounterDateTime is a time or none, and a time is the one that is written for it. */
+/* Any text as CounterDateTime: it is a valid time or not, and a valid time is written as the same text. */
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
 

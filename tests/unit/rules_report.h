@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports and rules of tests: files in a folder, and what came of running the one over the other. */
+/* Runs rules over a report for tests: both are files in a folder. */
 #ifndef OPENPLA_RULES_REPORT_H
 #define OPENPLA_RULES_REPORT_H
 

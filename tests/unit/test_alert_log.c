@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of alerts: what a user finds in it in the morning, whatever came in between. */
+/* The log of alerts: no alert is missing, whatever happened in between. */
 #include "engine/base/clock.h"
 #include "engine/logs/alert_log.h"
 #include "scratch_folder.h"
@@ -61,7 +61,7 @@ static void file_is(const char *wanted)
     memory_free(text);
 }
 
-static void runs_go_on_in_one_file(void **state)
+static void runs_continue_one_file(void **state)
 {
     (void)state;
     struct alert_log *log = open_log(false);
@@ -173,7 +173,7 @@ static void a_full_disk_loses_no_row(void **state)
 }
 #endif
 
-static void memory_that_is_out_costs_rows_alone(void **state)
+static void out_of_memory_loses_only_rows(void **state)
 {
     (void)state;
     for (uint64_t n = 1;; n++) {
@@ -213,7 +213,7 @@ int main(void)
 #ifndef _WIN32
         cmocka_unit_test(a_full_disk_loses_no_row),
 #endif
-        cmocka_unit_test(memory_that_is_out_costs_rows_alone),
+        cmocka_unit_test(out_of_memory_loses_only_rows),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

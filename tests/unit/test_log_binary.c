@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs: continuing, limits, faults. What is inside the files is checked by tests/golden/blg_check.py. */
+/* Binary logs: appending, size limits, injected faults. tests/golden/blg_check.py checks the content of the files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,10 +115,10 @@ static void samples_are_readable_after_each_flush(void **state)
     assert_int_equal(count_events(), 700);
 }
 
-static void a_log_goes_on_where_it_ended(void **state)
+static void appending_continues_after_the_last_sample(void **state)
 {
     (void)state;
-    struct log_writer *log = open_log(&append_to_it); /* there is none yet */
+    struct log_writer *log = open_log(&append_to_it); /* no such file yet */
     assert_int_equal(log_writer_append(log, START, cells), S_OK);
     assert_int_equal(log_writer_close(log), S_OK);
     log = open_log(&append_to_it);
@@ -131,7 +131,7 @@ static void a_log_goes_on_where_it_ended(void **state)
     assert_int_equal(count_events(), 3);
 }
 
-static void an_empty_file_is_begun(void **state)
+static void an_empty_file_becomes_a_log(void **state)
 {
     (void)state;
     assert_int_equal(file_store(PATH, "", 0), S_OK);
@@ -142,7 +142,7 @@ static void an_empty_file_is_begun(void **state)
 }
 
 /* A crash while the file grew leaves part of a buffer: it goes, the samples stay. */
-static void a_torn_end_is_mended(void **state)
+static void a_torn_end_is_repaired(void **state)
 {
     (void)state;
     struct log_writer *log = open_log(NULL);
@@ -183,7 +183,7 @@ static void another_log_is_not_appended_to(void **state)
     assert_append_refused(changed, 2, E_INVALIDARG, "counters differ");
 }
 
-static void damaged_files_are_left_alone(void **state)
+static void corrupt_files_are_not_changed(void **state)
 {
     static const uint8_t junk[16] = {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
     (void)state;
@@ -315,7 +315,7 @@ static void a_path_too_long_for_the_header_is_refused(void **state)
     memory_free(path);
 }
 
-static void readers_stop_at_what_is_no_event(void **state)
+static void readers_stop_at_invalid_events(void **state)
 {
     static uint8_t buffer[BLG_BUFFER_SIZE];
     static const struct {
@@ -372,7 +372,7 @@ static void a_full_disk_shows_in_append_and_never_in_flush(void **state)
     memory_free(data);
 }
 
-static void a_log_that_cannot_be_begun_leaves_nothing(void **state)
+static void a_failed_creation_leaves_no_file(void **state)
 {
     (void)state;
     for (uint64_t room = 0; room < 2 * BLG_BUFFER_SIZE; room += 9999) {
@@ -390,20 +390,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(samples_are_readable_after_each_flush, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_log_goes_on_where_it_ended, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_empty_file_is_begun, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_torn_end_is_mended, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(appending_continues_after_the_last_sample, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_empty_file_becomes_a_log, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_torn_end_is_repaired, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(another_log_is_not_appended_to, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(damaged_files_are_left_alone, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(corrupt_files_are_not_changed, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_limit_is_in_whole_buffers, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_while_creating, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_in_a_sample, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_event_that_no_buffer_holds_is_refused, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_path_too_long_for_the_header_is_refused, remove_file, remove_file),
-        cmocka_unit_test(readers_stop_at_what_is_no_event),
+        cmocka_unit_test(readers_stop_at_invalid_events),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(a_full_disk_shows_in_append_and_never_in_flush, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_log_that_cannot_be_begun_leaves_nothing, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_failed_creation_leaves_no_file, remove_file, remove_file),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

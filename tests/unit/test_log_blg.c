@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs read back: everything that was written, from files that were cut or damaged too, and as a source to go on
-   from: appending, copying, circular logs. */
+/* Reading binary logs back: all that was written, also from cut and corrupt files, and logs as a source for appending,
+   copying and circular logs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -231,7 +231,7 @@ static void everything_written_is_read(void **state)
 }
 
 /* An instance that PDH names but has no value for may not be read as 0. */
-static void an_instance_without_a_value_is_left_out(void **state)
+static void an_instance_without_a_value_is_omitted(void **state)
 {
     (void)state;
     struct log_writer *log = create(NULL);
@@ -273,7 +273,7 @@ static void a_single_text_keeps_its_instance(void **state)
     log_reader_close(reader);
 }
 
-/* Where the events of the file end, and which of them complete a sample; the catalog's are among the first ones. */
+/* The end of each event of the file, and whether it completes a sample; the events of the catalog come first. */
 struct layout {
     struct {
         uint64_t end;
@@ -333,16 +333,16 @@ static void assert_cut_file(const struct layout *l, uint64_t cut, uint64_t whole
     snprintf(at, sizeof at, "at byte %llu:", (unsigned long long)cut);
     if (samples < samples_within(l, whole)) {
         assert_true(warnings->count >= 1 && warnings->count <= 3);
-        bool told = false;
+        bool warned = false;
         for (size_t i = 0; i < warnings->count; i++)
-            told = told || strncmp(warnings->items[i], at, strlen(at)) == 0;
-        assert_true(told);
+            warned = warned || strncmp(warnings->items[i], at, strlen(at)) == 0;
+        assert_true(warned);
     }
     log_reader_close(reader);
 }
 
-/* A disk that lost its end, at every byte: all samples that are whole, and a remark that says where the rest is
-   missing. In the filling of buffers every byte is alike, so few are tried. */
+/* A file cut at every byte: the reader returns all whole samples, and a warning names the place of the cut. The filling
+   of buffers has equal bytes, so few of them are tried. */
 static void a_file_cut_at_every_byte(void **state)
 {
     static struct layout l;
@@ -487,7 +487,7 @@ static void a_range_of_time_is_found(void **state)
     log_reader_close(reader);
 }
 
-static void a_damaged_buffer_is_passed_over_and_named(void **state)
+static void a_corrupt_buffer_is_skipped_with_a_warning(void **state)
 {
     static struct layout l;
     size_t size;
@@ -511,9 +511,8 @@ static void a_damaged_buffer_is_passed_over_and_named(void **state)
     assert_true((int)samples >= samples_within(&l, from) + samples_within(&l, size) - samples_within(&l, to) - 1);
     const struct texts *warnings = log_reader_warnings(reader);
     assert_true(warnings->count >= 1);
-    assert_string_equal(
-        warnings->items[0],
-        "at byte 196608: the header of buffer 3 is corrupt; its events up to byte 262144 are skipped");
+    assert_string_equal(warnings->items[0],
+                        "at byte 196608: the header of buffer 3 is corrupt; its events up to byte 262144 are skipped");
     log_reader_close(reader);
     memory_free(data);
 }
@@ -603,7 +602,7 @@ static void memory_may_run_out_while_reading(void **state)
         reached = memory_count() >= fail_at;
         memory_fail_at(0);
         if (reached) {
-            assert_true(hr == E_OUTOFMEMORY || hr == S_FALSE); /* a remark may be lost without harm */
+            assert_true(hr == E_OUTOFMEMORY || hr == S_FALSE); /* a warning may be lost without harm */
             failures += hr == E_OUTOFMEMORY;
         }
         log_reader_close(reader);
@@ -640,14 +639,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_written_is_read, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_instance_without_a_value_is_left_out, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_instance_without_a_value_is_omitted, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_single_text_keeps_its_instance, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_cut_at_every_byte, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(samples_of_many_parts_are_read_from_a_cut_file, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_cut_file_is_appended_to, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_copy_is_the_same_to_the_byte, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_range_of_time_is_found, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_damaged_buffer_is_passed_over_and_named, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_corrupt_buffer_is_skipped_with_a_warning, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_circular_log_keeps_the_newest, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_circular_log_needs_room, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_circular_log_is_whole_at_every_flush, remove_file, remove_file),

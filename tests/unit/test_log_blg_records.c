@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs as other writers make them: whole objects with a table of names and a summary, of a 32-bit system; a
-   second catalog behind the first; items of the wrong kind. The records are put together here byte by byte. */
+/* Binary logs of other writers: whole objects with a name table and a summary, of a 32-bit system; a second catalog
+   after the first; items of the wrong type. The test builds the records byte by byte. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -312,7 +312,7 @@ static void missing_samples_are_noticed(void **state)
     log_reader_close(reader);
 }
 
-static void an_object_that_is_damaged_is_missing(void **state)
+static void a_corrupt_object_is_missing(void **state)
 {
     const struct log_cell *cells;
     int64_t utc;
@@ -340,8 +340,8 @@ static void an_object_that_is_damaged_is_missing(void **state)
     log_reader_close(reader);
 }
 
-/* Somebody appended other counters: a catalog of its own under another GUID. Both logs' samples come, each under its
-   own names, in any order of reading. */
+/* Another program appended other counters: a second catalog with another GUID. The samples of both logs are read under
+   the names of their catalog, in any order of reading. */
 static void a_second_catalog_adds_counters(void **state)
 {
     static struct buffer b;
@@ -374,7 +374,7 @@ static void a_second_catalog_adds_counters(void **state)
     struct log_reader *reader = open_log();
     (void)log_reader_counters(reader, &count);
     assert_int_equal(count, 2);
-    /* over the second catalog: it is found all the same */
+    /* beyond the second catalog: it is found nevertheless */
     assert_int_equal(log_reader_seek(reader, START + (7200 * 3 + 2999) * SECOND), S_OK);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(utc, START + (7200 * 3 + 2999) * SECOND);
@@ -397,7 +397,7 @@ static void a_second_catalog_adds_counters(void **state)
     log_reader_close(reader);
 }
 
-static void what_does_not_fit_the_catalog_is_missing(void **state)
+static void items_that_do_not_match_the_catalog_are_missing(void **state)
 {
     static struct buffer b;
     const struct log_cell *cells;
@@ -439,7 +439,7 @@ static int remove_file(void **state)
 }
 
 /* A log whose first catalog names nothing was taken for one that had been read, with no counters and no word of it. */
-static void an_empty_catalog_is_damage(void **state)
+static void an_empty_catalog_is_corrupt(void **state)
 {
     (void)state;
     struct log_reader *reader = NULL;
@@ -459,10 +459,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whole_objects_become_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(missing_samples_are_noticed, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_object_that_is_damaged_is_missing, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_corrupt_object_is_missing, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_second_catalog_adds_counters, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_does_not_fit_the_catalog_is_missing, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_empty_catalog_is_damage, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(items_that_do_not_match_the_catalog_are_missing, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_empty_catalog_is_corrupt, remove_file, remove_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

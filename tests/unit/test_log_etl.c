@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The container of event traces by itself: sizes of buffers, buffers that a session hands over, rings, going on,
-   faults. What it is under performance logs is tested in test_log_binary.c and test_log_fault.c. */
+/* The container of event traces alone: buffer sizes, buffers of a session, rings, appending, injected faults.
+   test_log_binary.c and test_log_fault.c test it under performance logs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static int remove_file(void **state)
     return 0;
 }
 
-static void buffers_are_of_the_size_that_is_asked_for(void **state)
+static void buffers_have_the_requested_size(void **state)
 {
     static const uint32_t sizes[] = {SMALL, 5 * 1024, 0x10000, 1024 * 1024, LARGE};
     (void)state;
@@ -168,7 +168,7 @@ static void buffers_are_of_the_size_that_is_asked_for(void **state)
     }
 }
 
-static void other_sizes_are_refused_by_their_number(void **state)
+static void invalid_buffer_sizes_are_refused_with_their_value(void **state)
 {
     static const uint32_t sizes[] = {0, 1024, SMALL - 1, SMALL + 1, 0x10000 + 512, LARGE + 1024, UINT32_MAX};
     (void)state;
@@ -206,7 +206,7 @@ static void the_longest_event_is_the_buffers_or_64_kb(void **state)
     }
 }
 
-static void what_is_written_of_a_header_is_read(void **state)
+static void a_written_header_is_read_back(void **state)
 {
     static uint8_t bytes[0x1000];
     struct etl_log log = {.private_logger = true,
@@ -276,7 +276,7 @@ static void what_is_written_of_a_header_is_read(void **state)
 }
 
 /* Buffers of four processors, in the order in which a session happens to flush them. */
-static void a_name_that_is_not_given_is_not_blamed(void **state)
+static void a_missing_name_is_not_an_error(void **state)
 {
     struct etl_log log = log_of(SMALL);
     uint8_t bytes[ETL_LOG_HEAD + 2 * sizeof "session"]; /* the first name fills it */
@@ -330,7 +330,7 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     memory_free(data);
 }
 
-/* A message without a time of its own has that of its buffer, which private and relogging loggers write as FILETIME. */
+/* A message without a time has the time of its buffer, which private and relogging loggers write as FILETIME. */
 static void messages_have_the_time_of_their_buffer(void **state)
 {
     enum { BEHIND = 500, SIZE = 16 };
@@ -392,7 +392,7 @@ static void events_and_buffers_mix(void **state)
     assert_int_equal(head_at(4, SMALL).time, CLOCK_START + 8);
 }
 
-static void what_is_no_buffer_is_refused(void **state)
+static void invalid_buffers_are_refused(void **state)
 {
     static const uint32_t used[] = {0, ETL_BUFFER_HEAD - 8, ETL_BUFFER_HEAD + 4, SMALL + 8, UINT32_MAX};
     static uint8_t bytes[SMALL];
@@ -431,7 +431,7 @@ static void a_ring_keeps_the_newest_buffers(void **state)
     }
 }
 
-static void a_file_goes_on_in_buffers_of_its_size(void **state)
+static void appending_keeps_the_buffer_size(void **state)
 {
     struct etl_file *file;
     (void)state;
@@ -484,7 +484,7 @@ static void memory_may_run_out(void **state)
 
 #ifndef _WIN32
 /* A buffer that the disk has no room for is left out, and the others are there; so is the next one. */
-static void a_full_disk_costs_the_buffer_only(void **state)
+static void a_full_disk_loses_only_the_buffer(void **state)
 {
     (void)state;
     for (uint64_t room = 2 * SMALL; room < 5 * SMALL; room += 777) {
@@ -513,20 +513,20 @@ static void a_full_disk_costs_the_buffer_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(buffers_are_of_the_size_that_is_asked_for, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(other_sizes_are_refused_by_their_number, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(buffers_have_the_requested_size, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_buffer_sizes_are_refused_with_their_value, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(the_longest_event_is_the_buffers_or_64_kb, remove_file, remove_file),
-        cmocka_unit_test(what_is_written_of_a_header_is_read),
-        cmocka_unit_test(a_name_that_is_not_given_is_not_blamed),
+        cmocka_unit_test(a_written_header_is_read_back),
+        cmocka_unit_test(a_missing_name_is_not_an_error),
         cmocka_unit_test_setup_teardown(buffers_of_processors_are_read_in_the_order_of_time, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(messages_have_the_time_of_their_buffer, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(events_and_buffers_mix, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_is_no_buffer_is_refused, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_buffers_are_refused, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_ring_keeps_the_newest_buffers, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_file_goes_on_in_buffers_of_its_size, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(appending_keeps_the_buffer_size, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out, remove_file, remove_file),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_costs_the_buffer_only, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_buffer, remove_file, remove_file),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs when writes fail: each write call of a run in turn is cut short and refused, once (a bad moment of the disk)
-   also without a way to cut the file back at first, or for good (the process was killed in it). What was flushed must
-   be there, and nothing half. */
+/* Logs when writes fail: each write of a run in turn is cut short and fails, either once (a transient disk error, with
+   or without a failing truncation) or for good (the process was killed in it). Flushed data must survive, and nothing
+   may be half written. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -289,13 +289,13 @@ static void a_binary_log_survives_any_failed_write(void **state)
     fail_every_write(LOG_BINARY, ONCE, check_binary);
 }
 
-static void a_binary_log_survives_a_failed_write_that_cannot_be_taken_back(void **state)
+static void a_binary_log_survives_a_failed_write_without_truncation(void **state)
 {
     (void)state;
     fail_every_write(LOG_BINARY, ONCE_AND_NO_CUT, check_binary);
 }
 
-static void a_text_log_survives_a_failed_write_that_cannot_be_taken_back(void **state)
+static void a_text_log_survives_a_failed_write_without_truncation(void **state)
 {
     (void)state;
     fail_every_write(LOG_CSV, ONCE_AND_NO_CUT, check_text);
@@ -397,8 +397,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_binary_log_survives_any_failed_write),
-        cmocka_unit_test(a_binary_log_survives_a_failed_write_that_cannot_be_taken_back),
-        cmocka_unit_test(a_text_log_survives_a_failed_write_that_cannot_be_taken_back),
+        cmocka_unit_test(a_binary_log_survives_a_failed_write_without_truncation),
+        cmocka_unit_test(a_text_log_survives_a_failed_write_without_truncation),
         cmocka_unit_test(a_binary_log_survives_being_killed_in_any_write),
         cmocka_unit_test(a_ring_of_buffers_survives_any_failed_write),
         cmocka_unit_test(a_text_log_survives_any_failed_write),

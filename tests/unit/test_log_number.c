@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in text logs: a user who compares our logs with Windows' must find the same digits. */
+/* Numbers in text logs: a user who compares our logs with those of Windows must find the same digits. */
 #include "engine/logs/core/number_text.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* printf("%.20g") of glibc: whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125 and
-   neighbours), both ends of every range that number_text handles in a way of its own, denormals, the largest. */
+   neighbours), both ends of every range that number_text handles separately, denormals, the largest. */
 static const struct {
     double value;
     const char *text;
@@ -142,7 +142,7 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
 }
 
 /* Of a small double's middle each of hundreds of digits counts. */
-static void a_middle_of_hundreds_of_digits_is_told_from_what_is_beside_it(void **state)
+static void a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours(void **state)
 {
     (void)state;
     for (int behind = 60; behind < 1060; behind += 50) { /* the middle is (2 * mantissa + 1) / 2^behind */
@@ -186,7 +186,7 @@ static void digits_are_those_of_windows_logs(void **state)
     }
 }
 
-static void what_is_no_number_has_a_text_too(void **state)
+static void nan_and_infinity_have_a_text(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
     (void)state;
@@ -225,9 +225,9 @@ static void assert_digits_read(uint128 number, int behind, double value)
     assert_read(at, value);
 }
 
-/* Where a reader that works with bounds could go wrong: the exact middle, which goes to the even one, and what is just
-   below and above it. */
-static void the_middle_between_two_doubles_is_told_from_what_is_beside_it(void **state)
+/* The hard cases of a reader that computes with limits: the exact midpoint, which is rounded to even, and the values
+   just below and above it. */
+static void the_midpoint_of_two_doubles_differs_from_its_neighbours(void **state)
 {
     (void)state;
     for (int i = 0; i < 300000; i++) {
@@ -311,11 +311,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_are_those_of_windows_logs),
-        cmocka_unit_test(what_is_no_number_has_a_text_too),
+        cmocka_unit_test(nan_and_infinity_have_a_text),
         cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
-        cmocka_unit_test(a_middle_of_hundreds_of_digits_is_told_from_what_is_beside_it),
+        cmocka_unit_test(a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours),
 #ifdef __SIZEOF_INT128__
-        cmocka_unit_test(the_middle_between_two_doubles_is_told_from_what_is_beside_it),
+        cmocka_unit_test(the_midpoint_of_two_doubles_differs_from_its_neighbours),
 #endif
 #ifdef _WIN32
         cmocka_unit_test(the_point_is_a_point_in_every_locale),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: every form that a data collector set may hold must come apart as PDH takes it. */
+/* Counter paths: every form that a data collector set may contain is parsed as PDH parses it. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -58,7 +58,7 @@ static void assert_text(const char *got, const char *expected)
 }
 
 /* A counter that Windows collects would be refused, or another one collected in its place. */
-static void good_paths_come_apart(void **state)
+static void valid_paths_are_parsed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -183,7 +183,7 @@ static void own_addresses_are_ours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_paths_come_apart),    cmocka_unit_test(bad_paths_are_refused),
+        cmocka_unit_test(valid_paths_are_parsed),   cmocka_unit_test(bad_paths_are_refused),
         cmocka_unit_test(the_longest_path_is_2048), cmocka_unit_test(only_this_machine_is_ours),
         cmocka_unit_test(own_addresses_are_ours),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs in a database. What a user would lose: samples in wrong rows or under a wrong counter, a run that overwrites
-   another one, samples of the time when the database was away, a run that hangs because its database does. */
+/* Logs in a database. Guards against samples in wrong rows or under a wrong counter, runs that overwrite one another,
+   samples lost while the database is unreachable, and runs that hang because their database does. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/logs/log.h"
@@ -182,7 +182,7 @@ static void runs_and_machines_share_a_database(void **state)
 }
 
 /* A counter whose type or clock is another one is another counter. */
-static void counters_are_told_apart_by_all_they_are(void **state)
+static void counters_differ_by_every_property(void **state)
 {
     const struct database *d = *state;
     struct log_counter counters[4] = {cpu, cpu, cpu, cpu};
@@ -210,7 +210,7 @@ static void a_table_of_another_form_stays_as_it_is(void **state)
     memory_free(name);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_failed_open_reports_the_reason(void **state)
 {
     struct log_writer *log;
     (void)state;
@@ -284,7 +284,7 @@ static void hold(const struct database *d)
     }
 }
 
-static void let_go(const struct database *d)
+static void unlock_database(const struct database *d)
 {
     if (d == &sqlite)
         sql_run(d, "COMMIT");
@@ -324,7 +324,7 @@ static void wait_for(const struct database *d, const char *sql, const char *rows
 
 /* The log reports the end of an outage, and accepts new samples, some time after other connections see the rows. The
    caller owns the string. */
-static char *wait_for_remark(struct log_writer *log)
+static char *wait_for_warning(struct log_writer *log)
 {
     char *text = NULL;
     for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; log_writer_warning(log, &text) == S_FALSE;) {
@@ -350,9 +350,9 @@ static void samples_are_kept_while_the_database_is_away(void **state)
     wait_for(d, "SELECT count(*) FROM CounterData", "1\n");
     hold(d);
     append_while_held(log, 1, 3, 4);
-    let_go(d);
+    unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "4\n");
-    memory_free(wait_for_remark(log));
+    memory_free(wait_for_warning(log));
     append(log, 8, &c);
     close_log(log);
     memory_free(name);
@@ -362,7 +362,7 @@ static void samples_are_kept_while_the_database_is_away(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "5\n");
 }
 
-static void an_outage_is_told(void **state)
+static void an_outage_is_reported(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "told"), *text = NULL;
@@ -370,9 +370,9 @@ static void an_outage_is_told(void **state)
     struct log_writer *log = create(name, &cpu, 1, &small);
     hold(d);
     append_while_held(log, 0, 2, 3);
-    let_go(d);
+    unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
-    text = wait_for_remark(log);
+    text = wait_for_warning(log);
     assert_non_null(strstr(text, "!told: the database was unreachable from "));
     assert_non_null(strstr(text, "2 samples were kept and written later, 3 were lost: "));
     memory_free(text);
@@ -394,8 +394,8 @@ static void a_database_that_hangs_does_not_hang_the_end(void **state)
     HRESULT hr = log_writer_close(log); /* the lock is this thread's: who waited for the database would not come back */
     assert_true(FAILED(hr));
     assert_non_null(strstr(error_text(hr), "the last 2 samples could not be written"));
-    let_go(d);
-    /* What was on its way when the log was given up ends by itself: nothing, one sample or both. */
+    unlock_database(d);
+    /* A write in progress at the timeout ends later, with none, one or both of the samples. */
     wait_for(d, d == &sqlite ? "SELECT count(*) FROM CounterData" : "SELECT (count(*) + 1) / 2 FROM CounterData",
              d == &sqlite ? "0\n" : "1\n");
     memory_free(name);
@@ -425,10 +425,10 @@ static void a_new_connection_continues(void **state)
     items[1].instance = "c";
     append(log, 2, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "6\n");
-    text = wait_for_remark(log);
+    text = wait_for_warning(log);
     assert_non_null(strstr(text, "samples were kept and written later, 0 were lost: "));
     memory_free(text);
-    /* Somebody empties the database while the log is open. */
+    /* Another program empties the database while the log is open. */
     database_empty(state);
     append(log, 3, &c);
     close_log(log);
@@ -543,13 +543,13 @@ int main(void)
         ON_BOTH(samples_are_rows_of_three_tables),
         ON_BOTH(instances_come_and_go),
         ON_BOTH(runs_and_machines_share_a_database),
-        ON_BOTH(counters_are_told_apart_by_all_they_are),
+        ON_BOTH(counters_differ_by_every_property),
         ON_BOTH(a_table_of_another_form_stays_as_it_is),
-        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(a_failed_open_reports_the_reason),
         ON_BOTH(a_limit_ends_the_log),
         ON_BOTH(a_copy_of_a_long_log_waits_for_the_database),
         ON_BOTH(samples_are_kept_while_the_database_is_away),
-        ON_BOTH(an_outage_is_told),
+        ON_BOTH(an_outage_is_reported),
         ON_BOTH(a_database_that_hangs_does_not_hang_the_end),
         ON(postgres, a_new_connection_continues),
         ON_BOTH(a_commit_of_unknown_end_is_looked_up),

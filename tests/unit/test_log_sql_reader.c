@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A database as a source of samples. What a user would lose: samples under another counter or at another time, or those
-   of a log that Windows or another tool has written a little differently. */
+/* Reading samples from a database. Guards against samples under another counter or time, and against logs that Windows
+   or another tool wrote a little differently. */
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/sql_fixture.h"
@@ -65,10 +65,10 @@ static void write_log(const char *name)
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-static void what_was_written_comes_back(void **state)
+static void written_samples_are_read_back(void **state)
 {
     const struct database *d = *state;
-    char *name = sql_name(d, "StepAPI=0;Fetch=7", "back"); /* the reader has such settings of its own */
+    char *name = sql_name(d, "StepAPI=0;Fetch=7", "back"); /* the reader adds its own settings */
     const struct log_cell *cells;
     uint64_t done, total;
     int64_t utc;
@@ -263,7 +263,7 @@ static void expect_failure(const char *name, HRESULT expected, const char *why)
         fail_msg("%s: \"%s\"", name, error_text(hr));
 }
 
-static void what_is_not_there_is_not_made(void **state)
+static void reading_creates_nothing(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "PWD=cret", "nothing"), *made = sql_name(d, "", "made");
@@ -320,9 +320,9 @@ static void no_memory_is_an_ordinary_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(what_was_written_comes_back),   ON_BOTH(a_time_is_found),
+        ON_BOTH(written_samples_are_read_back), ON_BOTH(a_time_is_found),
         ON_BOTH(other_writers_are_understood),  ON_BOTH(writing_what_was_read_gives_the_same_rows),
-        ON_BOTH(what_is_not_there_is_not_made), ON_BOTH(no_memory_is_an_ordinary_failure),
+        ON_BOTH(reading_creates_nothing),       ON_BOTH(no_memory_is_an_ordinary_failure),
     };
     int failed = !databases_open("log_sql_reader");
     if (!failed)

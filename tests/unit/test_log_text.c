@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text logs, byte for byte: what a spreadsheet, relog or a user's script reads. */
+/* Text logs byte by byte, as spreadsheets, relog and scripts read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void tsv_differs_by_tag_and_tab_only(void **state)
 }
 
 /* A copy of a log from far away must not bear this host's zone. */
-static void a_zone_without_a_name_is_told_by_its_bias(void **state)
+static void a_zone_without_a_name_is_written_as_its_bias(void **state)
 {
     static const struct {
         int bias;
@@ -157,7 +157,7 @@ static void a_log_without_counters_has_rows_of_times(void **state)
     memory_free(text);
 }
 
-static void the_limit_keeps_whole_rows_out(void **state)
+static void the_limit_omits_whole_rows(void **state)
 {
     (void)state;
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -186,7 +186,7 @@ static void the_limit_keeps_whole_rows_out(void **state)
     assert_int_equal(size, header + row);
 }
 
-static void what_cannot_be_logged_is_refused_with_its_name(void **state)
+static void unsupported_counters_are_refused_by_name(void **state)
 {
     const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
     struct log_writer *log = NULL;
@@ -203,7 +203,7 @@ static void what_cannot_be_logged_is_refused_with_its_name(void **state)
 }
 
 /* A log of another format than was asked for, or with a wrong ending, is one that no tool opens. */
-static void each_format_is_found_by_its_names_and_is_what_its_traits_say(void **state)
+static void each_format_is_found_by_name_and_has_its_traits(void **state)
 {
     const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
     static const struct log_options ring = {.circular = true, .max_bytes = 1 << 20};
@@ -319,7 +319,7 @@ static void code_page_keeps_what_it_can_hold(void **state)
 #ifndef _WIN32
 /* The file may grow by so many bytes and no further, as on a full disk: the row is lost, the log is whole, and goes on
    when there is room again. */
-static void a_full_disk_costs_the_row_only(void **state)
+static void a_full_disk_loses_only_the_row(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
     char *before, *after;
@@ -392,18 +392,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(csv_is_what_pdh_writes, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(tsv_differs_by_tag_and_tab_only, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_zone_without_a_name_is_told_by_its_bias, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_zone_without_a_name_is_written_as_its_bias, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_log_without_counters_has_rows_of_times, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(the_limit_keeps_whole_rows_out, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_cannot_be_logged_is_refused_with_its_name, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(the_limit_omits_whole_rows, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(unsupported_counters_are_refused_by_name, remove_file, remove_file),
         cmocka_unit_test(formats_are_found_by_option_word_and_by_extension),
-        cmocka_unit_test_setup_teardown(each_format_is_found_by_its_names_and_is_what_its_traits_say, remove_file,
-                                        remove_file),
+        cmocka_unit_test_setup_teardown(each_format_is_found_by_name_and_has_its_traits, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_in_the_way_is_kept_also_when_appending, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(memory_may_run_out_at_every_step, remove_file, remove_file),
         cmocka_unit_test(code_page_keeps_what_it_can_hold),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_costs_the_row_only, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_row, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(rows_follow_the_clock_on_the_wall, remove_file, remove_file),
 #endif
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text logs read back: a log cut anywhere gives all its whole samples and says what is missing, a copy of a log is that
-   log, and what other programs write or make of a log is understood. */
+/* Reading text logs back: a log cut anywhere returns all whole samples and reports the cut, a copy equals its original,
+   and logs of other programs are understood. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -106,7 +106,7 @@ static int check_samples(struct log_reader *log)
     return n;
 }
 
-static void what_was_written_is_read(void **state)
+static void written_samples_are_read(void **state)
 {
     struct log_reader *log;
     size_t count;
@@ -402,7 +402,7 @@ static void check_foreign(const struct foreign *f)
     log_reader_close(log);
 }
 
-static void what_others_write_is_understood(void **state)
+static void logs_of_other_programs_are_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -479,7 +479,7 @@ static void a_range_of_time_can_be_sought(void **state)
     log_reader_close(log);
 }
 
-static void what_is_no_log_is_refused_with_its_name(void **state)
+static void other_files_are_refused_by_name(void **state)
 {
     static const char *const texts[] = {"", "name,value\n1,2\n", "(PDH-XSV 4.0)\n",
                                         "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\A\\b"};
@@ -496,7 +496,7 @@ static void what_is_no_log_is_refused_with_its_name(void **state)
 }
 
 /* Damage without end fills no memory. */
-static void remarks_end_somewhere(void **state)
+static void the_number_of_warnings_is_limited(void **state)
 {
     struct log_reader *log;
     const struct log_cell *cells;
@@ -569,18 +569,18 @@ static void memory_may_run_out_when_appending(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_was_written_is_read, remove_files),
+        cmocka_unit_test_teardown(written_samples_are_read, remove_files),
         cmocka_unit_test_teardown(a_copy_is_the_log_byte_for_byte, remove_files),
         cmocka_unit_test_teardown(a_log_cut_anywhere_gives_its_whole_samples_and_says_where, remove_files),
         cmocka_unit_test_teardown(a_log_cut_anywhere_can_be_continued, remove_files),
         cmocka_unit_test_teardown(only_the_same_columns_are_continued, remove_files),
         cmocka_unit_test_teardown(rows_are_added_in_the_zone_of_the_file, remove_files),
-        cmocka_unit_test_teardown(what_others_write_is_understood, remove_files),
+        cmocka_unit_test_teardown(logs_of_other_programs_are_read, remove_files),
         cmocka_unit_test_teardown(utf16_is_read_in_both_orders, remove_files),
         cmocka_unit_test_teardown(names_are_found_in_every_encoding, remove_files),
         cmocka_unit_test_teardown(a_range_of_time_can_be_sought, remove_files),
-        cmocka_unit_test_teardown(what_is_no_log_is_refused_with_its_name, remove_files),
-        cmocka_unit_test_teardown(remarks_end_somewhere, remove_files),
+        cmocka_unit_test_teardown(other_files_are_refused_by_name, remove_files),
+        cmocka_unit_test_teardown(the_number_of_warnings_is_limited, remove_files),
         cmocka_unit_test_teardown(memory_may_run_out_at_every_step, remove_files),
         cmocka_unit_test_teardown(memory_may_run_out_when_appending, remove_files),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of logs from other zones: a sample would be an hour off, or out of order, in the nights when clocks change. */
+/* Times of logs from other time zones, in the nights when clocks change: no sample may be an hour off or out of order.
+ */
 #include "engine/base/clock.h"
 #include "engine/logs/etl_record.h"
 
@@ -78,7 +79,7 @@ static void there_and_back_is_the_same(void **state)
     }
 }
 
-static void nonsense_rules_are_no_rules(void **state)
+static void invalid_zone_rules_are_ignored(void **state)
 {
     struct zone_rules odd = pacific;
     (void)state;
@@ -101,7 +102,7 @@ int main(void)
         cmocka_unit_test(changes_come_on_the_right_day),
         cmocka_unit_test(last_means_the_last_of_the_month),
         cmocka_unit_test(there_and_back_is_the_same),
-        cmocka_unit_test(nonsense_rules_are_no_rules),
+        cmocka_unit_test(invalid_zone_rules_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

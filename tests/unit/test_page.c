@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of reports: who opens one must see all that was said and nothing that was done to him, and a file of a size
-   that a browser takes however large the report was. */
+/* Report pages: they show the whole content safely, even hostile content, in a size that browsers can open. */
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
@@ -157,7 +156,7 @@ static void test_a_name_is_a_text_wherever_it_stands(void **state)
     }
 }
 
-static void test_what_refers_to_a_file_is_refused(void **state)
+static void test_references_to_files_are_refused(void **state)
 {
     static const char *const documents[] = {
         "<!DOCTYPE Report [<!ENTITY e SYSTEM 'report.xml'>]><Report name='r'><Header><Data name='a'>&e;</Data></Header>"
@@ -190,7 +189,7 @@ static void test_what_refers_to_a_file_is_refused(void **state)
 #define TABLES 20
 #define ROWS   20000
 
-static void test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_left_out(void **state)
+static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(void **state)
 {
     struct fixture f;
     size_t size;
@@ -218,16 +217,16 @@ static void test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_
     }
     assert_int_equal(times(text, " of 20000 rows; all rows are in the report document."), TABLES);
     assert_int_equal(times(text, ">the last<"), 1);
-    /* What it says is what it has. */
-    const char *told = strstr(text, ">The first ");
-    assert_non_null(told);
-    assert_int_equal(strtoul(told + 11, NULL, 10) * TABLES, times(text, ">row "));
+    /* The stated numbers must be the shown ones. */
+    const char *stated = strstr(text, ">The first ");
+    assert_non_null(stated);
+    assert_int_equal(strtoul(stated + 11, NULL, 10) * TABLES, times(text, ">row "));
     memory_free(text);
     end(&f);
 }
 
 /* A sheet of a user's that asks for all of a report's text again and again: no run waits for it. */
-static void test_a_sheet_that_goes_on_and_on_ends(void **state)
+static void test_an_endless_sheet_is_stopped(void **state)
 {
     static const char sheet[] = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
                                 "<xsl:template match='/'><xsl:for-each select='//Data'><xsl:for-each select='//Data'>"
@@ -262,7 +261,7 @@ static bool stop_at_once(void *context)
     return true;
 }
 
-static void test_one_who_stops_it_keeps_the_old_page(void **state)
+static void test_stopping_keeps_the_old_page(void **state)
 {
     struct fixture f;
     begin(state, &f);
@@ -278,7 +277,7 @@ static void test_one_who_stops_it_keeps_the_old_page(void **state)
 
 /* ---- its parts ---- */
 
-static void test_numbers_lose_nothing_that_counts(void **state)
+static void test_numbers_keep_their_significant_digits(void **state)
 {
     static const struct {
         const char *text, *mask, *wanted;
@@ -331,11 +330,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_is_a_text_wherever_it_stands),
-        cmocka_unit_test(test_what_refers_to_a_file_is_refused),
-        cmocka_unit_test(test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_left_out),
-        cmocka_unit_test(test_a_sheet_that_goes_on_and_on_ends),
-        cmocka_unit_test(test_one_who_stops_it_keeps_the_old_page),
-        cmocka_unit_test(test_numbers_lose_nothing_that_counts),
+        cmocka_unit_test(test_references_to_files_are_refused),
+        cmocka_unit_test(test_a_page_of_a_large_report_is_limited_and_states_its_omissions),
+        cmocka_unit_test(test_an_endless_sheet_is_stopped),
+        cmocka_unit_test(test_stopping_keeps_the_old_page),
+        cmocka_unit_test(test_numbers_keep_their_significant_digits),
         cmocka_unit_test(test_a_text_is_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page's warnings are about: a reader who follows a warning must come to the counter that it names, with what it
-   was compared with, and not to another one. */
+/* The targets of a page's warnings: a link of a warning must lead to the counter that it names, with its limit. */
 #include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -57,7 +56,7 @@ static void test_warnings_are_numbered_from_the_worst_on_over_all_tables(void **
     static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* as rules see them, in any case and without a word too */
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(page_findings_number(&f, i), wanted[i]);
-    assert_int_equal(page_findings_number(&f, 7), 8); /* one that was passed over */
+    assert_int_equal(page_findings_number(&f, 7), 8); /* a skipped one */
     page_findings_free(&f);
 }
 
@@ -136,7 +135,7 @@ static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
 }
 
 /* The table's own chart has the greatest eight: the ninth, which is warned of, was in no picture. */
-static void test_the_series_that_is_warned_of_is_in_a_chart(void **state)
+static void test_the_series_of_a_warning_is_in_a_chart(void **state)
 {
     struct page_findings f;
     unsigned omitted;
@@ -150,7 +149,7 @@ static void test_the_series_that_is_warned_of_is_in_a_chart(void **state)
     assert_true(f.charts[0].shown && f.charts[1].shown);
     assert_false(f.charts[2].shown); /* the same once more */
     page_findings_free(&f);
-    /* Where no chart has it, one of its counter is as near as a page comes. */
+    /* If no chart has the series, a chart of its counter is the closest one. */
     assert_int_equal(survey(state, &f,
                             PROCESS(TAGGED("h", "Handle Count", "leaky")) CHART("watch='1'", SERIES("Handle Count (a)"))
                                 CHART("watch='1'", SERIES("Handle Counts (a)")) ADVICE(WARNING("link='h'"))),
@@ -175,7 +174,7 @@ static void test_where_there_is_no_room_other_charts_go_first(void **state)
     page_findings_free(&f);
 }
 
-static void test_what_is_no_number_is_no_limit(void **state)
+static void test_only_numbers_are_limits(void **state)
 {
     static const struct {
         const char *text;
@@ -226,7 +225,7 @@ static void test_a_report_may_have_more_than_is_kept(void **state)
     page_findings_free(&f);
 }
 
-/* Each allocation fails in turn; nothing is half there, which the sanitizers would tell of. */
+/* Each allocation fails in turn; the sanitizers report anything half done. */
 static void test_without_memory_it_fails_and_nothing_leaks(void **state)
 {
     static const struct report_attribute watch = {"watch", "1"}, tag = {"tag", "h"}, link = {"link", "h"};
@@ -270,9 +269,9 @@ int main(void)
         cmocka_unit_test(test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it),
         cmocka_unit_test(test_all_that_warn_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_worst_warnings_of_a_row_are_in_its_chart),
-        cmocka_unit_test(test_the_series_that_is_warned_of_is_in_a_chart),
+        cmocka_unit_test(test_the_series_of_a_warning_is_in_a_chart),
         cmocka_unit_test(test_where_there_is_no_room_other_charts_go_first),
-        cmocka_unit_test(test_what_is_no_number_is_no_limit),
+        cmocka_unit_test(test_only_numbers_are_limits),
         cmocka_unit_test(test_a_report_may_have_more_than_is_kept),
         cmocka_unit_test(test_without_memory_it_fails_and_nothing_leaks),
     };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A page when memory is out, at any place of the engine, of libxml2 and of libxslt: nobody may find half a page, lose
-   the old one, or have the service keep what a page took. An argument is the number of allocations of our own sheet
-   that are gone through; without it some of them, as there are tens of thousands. */
+/* Creating a page when memory runs out at any place of the engine, of libxml2 and of libxslt: no half page, the old
+   page stays, and nothing leaks in the service. An argument is the number of allocations of our style sheet to try;
+   without it only some of them are tried, since there are tens of thousands. */
 #include "engine/report/page.h"
 #include "tests/unit/scratch_folder.h"
 
-#define TRIED  200 /* of our own sheet, each of which may cost what a page costs */
+#define TRIED  200 /* allocations of our style sheet; each attempt may take as long as a page */
 #define XSL    "<xsl:stylesheet xmlns:xsl='http://www.w3.org/1999/XSL/Transform' version='1.0'>"
 #define FIRSTS 400
 
@@ -75,7 +75,7 @@ static bool fails_at(const struct fixture *f, uint64_t n)
 }
 
 /* The very first page of a process: what libxslt keeps for all of them is made then. */
-static void test_what_failed_at_the_first_page_is_made_at_the_next(void **state)
+static void test_the_next_page_succeeds_after_a_failure(void **state)
 {
     struct fixture f;
     begin(state, &f, report);
@@ -150,7 +150,7 @@ static int setup(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_failed_at_the_first_page_is_made_at_the_next),
+        cmocka_unit_test(test_the_next_page_succeeds_after_a_failure),
         cmocka_unit_test(test_a_page_is_whole_or_the_old_one),
         cmocka_unit_test(test_a_picture_is_whole_or_the_old_one),
         cmocka_unit_test(test_each_allocation_of_a_sheet_of_ones_own),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What differs between two configurations: who asks why a computer is other than last week would be told of rows that
-   only moved, miss one that changed, or wade through columns that always change. */
+/* Comparing two configurations. Guards against reporting rows that only moved, missing rows that changed, and listing
+   columns that always change. */
 #include "engine/report/report_compare.h"
 #include "tests/unit/report_text.h"
 
@@ -58,7 +58,7 @@ static void differ(void **state, const char *before, const char *after, const ch
 #define COLUMN(name)     "<Data name='" name "'/>"
 #define CELL(name, text) "<Data name='" name "'>" text "</Data>"
 
-static void rows_are_told_by_their_keys(void **state)
+static void rows_are_identified_by_their_keys(void **state)
 {
     differ(state, KEYED(ROW("a", "1") ROW("b", "2") ROW("c", "3")), KEYED(ROW("c", "3") ROW("a", "1") ROW("b", "2")),
            "");
@@ -144,7 +144,7 @@ static void columns_may_come_and_go(void **state)
 #define SOURCE(s, rows) "<Table name='q' source='" s "'><Header><Data name='name'/></Header>" rows "</Table>"
 #define NAMED(n)        "<Item>" CELL("name", n) "</Item>"
 
-static void tables_are_told_by_name_and_source(void **state)
+static void tables_are_identified_by_name_and_source(void **state)
 {
     differ(state, SOURCE("one", NAMED("a")) SOURCE("two", NAMED("b")),
            SOURCE("two", NAMED("b")) SOURCE("one", NAMED("a")), "");
@@ -167,7 +167,7 @@ static void tables_in_rows_belong_to_their_row(void **state)
     differ(state, PROCESSES(PROCESS("a", THREAD("1", "x")) PROCESS("b", THREAD("1", "y"))),
            PROCESSES(PROCESS("b", THREAD("1", "z")) PROCESS("a", THREAD("1", "x") THREAD("2", "n"))),
            "+ t in(name=a) *path=2 v=n\n~ t in(name=b) *path=1 v:y>z\n");
-    /* Rows without keys of their own are told by all they have. */
+    /* Rows without keys are identified by all their columns. */
     differ(state, TABLE(COLUMN("x"), "<Item>" CELL("x", "1") SOURCE("", NAMED("a")) "</Item>"),
            TABLE(COLUMN("x"), "<Item>" CELL("x", "1") SOURCE("", NAMED("b")) "</Item>"),
            "- q in(x=1) *name=a\n+ q in(x=1) *name=b\n");
@@ -206,8 +206,8 @@ static void large_documents_are_compared(void **state)
         memory_free(paths[n]);
 }
 
-/* What can be compared of a damaged file is, and each side's remarks say what it lacked. */
-static void damage_of_either_file_is_told(void **state)
+/* The readable part of a corrupt file is compared, and the warnings of each side report the rest. */
+static void corruption_of_either_file_is_reported(void **state)
 {
     struct report_compared compared;
     const struct report_compare how = {0};
@@ -262,14 +262,14 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_told_by_their_keys),
+        cmocka_unit_test(rows_are_identified_by_their_keys),
         cmocka_unit_test(keys_are_found_by_their_names),
         cmocka_unit_test(columns_that_always_change_do_not_count),
         cmocka_unit_test(columns_may_come_and_go),
-        cmocka_unit_test(tables_are_told_by_name_and_source),
+        cmocka_unit_test(tables_are_identified_by_name_and_source),
         cmocka_unit_test(tables_in_rows_belong_to_their_row),
         cmocka_unit_test(large_documents_are_compared),
-        cmocka_unit_test(damage_of_either_file_is_told),
+        cmocka_unit_test(corruption_of_either_file_is_reported),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_end);

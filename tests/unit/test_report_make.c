@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of counter logs: what their reader takes for true must be what the logs say, and nobody may find half a
-   report or lose an old one to a failure. */
+/* Reports of counter logs: their numbers are those of the logs, and a failure leaves no half report and the old one
+   unchanged. */
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/scratch_folder.h"
@@ -134,8 +134,8 @@ static void test_patterns_choose_and_columns_sort(void **state)
     end(&m);
 }
 
-/* Two segments of a run are one series, two computers are told apart, and who reads of a mean knows of the gap. */
-static void test_several_logs_are_one_series_and_gaps_are_told(void **state)
+/* Two segments of a run are one series, two computers are separate, and a gap is reported beside the mean. */
+static void test_several_logs_are_one_series_and_gaps_are_reported(void **state)
 {
     struct made m;
     begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory'/>");
@@ -155,7 +155,7 @@ static void test_several_logs_are_one_series_and_gaps_are_told(void **state)
     end(&m);
 }
 
-static void test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alone(void **state)
+static void test_invalid_inputs_and_schema_parts_are_skipped(void **state)
 {
     struct made m;
     begin(state, &m, "<CounterTable name='bad' topic='t'/><CounterTable name='memory' topic='t' object='Memory'/>");
@@ -214,7 +214,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
         const HRESULT hr = make(&m);
         const bool failed = memory_count() >= n;
         memory_fail_at(0);
-        if (!failed || SUCCEEDED(hr)) /* a remark of a damaged log may be lost for want of memory */
+        if (!failed || SUCCEEDED(hr)) /* a warning about a corrupt log may be lost when memory is out */
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         assert_false(file_exists(draft));
@@ -363,7 +363,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
         memory_free(series);
     }
     assert_in_range(count_of(handles, behind, "<Series"), 17, 40);
-    /* What the table's own charts have whole is there once; each pattern has a chart. */
+    /* A chart that the table's own charts contain is not repeated; each pattern has a chart. */
     assert_int_equal(count_of(text, text + strlen(text), "<Chart "), 4);
     assert_null(strstr(text, "title=\"Thread Count\""));
     assert_non_null(strstr(text, "title=\"Other Count\""));
@@ -371,7 +371,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     end(&m);
 }
 
-/* Of twelve processors eleven are busier than all together, whose line is what people look for. */
+/* Eleven of twelve processors are busier than the total, but the chart must contain the line of the total. */
 static void test_the_sum_of_all_instances_is_in_a_chart(void **state)
 {
     struct made m;
@@ -394,7 +394,7 @@ static void test_the_sum_of_all_instances_is_in_a_chart(void **state)
     end(&m);
 }
 
-static void test_what_a_folder_has_for_a_report(void **state)
+static void test_inputs_of_a_folder_are_found(void **state)
 {
     static const char *const names[] = {"a.BLG", "b.csv", "report.xml", "made.xml", "c.etl", "other.txt", "d.xml"};
     struct made m;
@@ -424,8 +424,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mean_least_and_greatest_are_of_the_values_that_there_are),
         cmocka_unit_test(test_patterns_choose_and_columns_sort),
-        cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_told),
-        cmocka_unit_test(test_inputs_and_parts_of_a_schema_that_are_wrong_cost_themselves_alone),
+        cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_reported),
+        cmocka_unit_test(test_invalid_inputs_and_schema_parts_are_skipped),
         cmocka_unit_test(test_a_configuration_comes_into_the_report),
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
         cmocka_unit_test(test_a_chart_loses_no_peak),
@@ -433,7 +433,7 @@ int main(void)
         cmocka_unit_test(test_a_slower_log_behind_is_a_line_too),
         cmocka_unit_test(test_a_watched_counter_has_the_instances_that_rules_may_find),
         cmocka_unit_test(test_the_sum_of_all_instances_is_in_a_chart),
-        cmocka_unit_test(test_what_a_folder_has_for_a_report),
+        cmocka_unit_test(test_inputs_of_a_folder_are_found),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);
 }

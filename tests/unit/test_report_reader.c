@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Report documents as they are read: who looks into what a configuration collector wrote would miss rows, also of a
-   file that was cut short, or wait for hours on one that was made to hurt. */
+/* Reading report documents: no row is missed, also in a cut file, and hostile files cannot hold up the reader. */
 #include "engine/pla/model.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/report_text.h"
 
 /* ---- what was read, as text ---- */
 
-struct told {
+struct received {
     struct text_buffer text;
     int open; /* what was begun and not ended */
 };
 
-static HRESULT put_attributes(struct told *t, const struct report_attribute *attributes, size_t count)
+static HRESULT put_attributes(struct received *t, const struct report_attribute *attributes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         text_buffer_format(&t->text, " %s:%s", attributes[i].name, attributes[i].value);
@@ -21,7 +20,7 @@ static HRESULT put_attributes(struct told *t, const struct report_attribute *att
 
 static HRESULT on_begin(void *about, const struct report_attribute *attributes, size_t count)
 {
-    struct told *t = about;
+    struct received *t = about;
     text_buffer_add(&t->text, "report");
     HRESULT hr = put_attributes(t, attributes, count);
     text_buffer_add(&t->text, "\n");
@@ -30,14 +29,14 @@ static HRESULT on_begin(void *about, const struct report_attribute *attributes, 
 
 static HRESULT on_fact(void *about, const struct report_data *fact)
 {
-    struct told *t = about;
+    struct received *t = about;
     text_buffer_format(&t->text, "%s=%s\n", fact->name, fact->text);
     return S_OK;
 }
 
 static HRESULT on_section(void *about, const struct report_section *section)
 {
-    struct told *t = about;
+    struct received *t = about;
     t->open++;
     text_buffer_format(&t->text, "section %s\n", section->name);
     return S_OK;
@@ -45,7 +44,7 @@ static HRESULT on_section(void *about, const struct report_section *section)
 
 static HRESULT on_chart(void *about, const struct report_data *chart)
 {
-    struct told *t = about;
+    struct received *t = about;
     t->open++;
     text_buffer_format(&t->text, "chart %s", chart->name);
     HRESULT hr = put_attributes(t, chart->attributes, chart->attribute_count);
@@ -55,14 +54,14 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
 
 static HRESULT on_series(void *about, const struct report_data *series)
 {
-    struct told *t = about;
+    struct received *t = about;
     text_buffer_format(&t->text, "series %s=%s\n", series->name, series->text);
     return S_OK;
 }
 
 static HRESULT on_table(void *about, const struct report_table *table)
 {
-    struct told *t = about;
+    struct received *t = about;
     t->open++;
     text_buffer_format(&t->text, "%*stable %s/%s", 2 * (int)table->depth, "", table->section, table->name);
     HRESULT hr = put_attributes(t, table->attributes, table->attribute_count);
@@ -77,7 +76,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
 
 static HRESULT on_row(void *about, const struct report_table *table, const struct report_row *row)
 {
-    struct told *t = about;
+    struct received *t = about;
     t->open++;
     text_buffer_format(&t->text, "%*s%s", 2 * (int)table->depth, "", row->footer ? "footer" : "row");
     for (size_t i = 0; i < row->cell_count; i++) {
@@ -90,7 +89,7 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
 
 static HRESULT on_end(void *about, const struct report_table *table)
 {
-    struct told *t = about;
+    struct received *t = about;
     (void)table;
     t->open--;
     return S_OK;
@@ -103,7 +102,7 @@ static HRESULT on_section_end(void *about)
 
 static HRESULT on_string(void *about, const char *id, const char *text)
 {
-    struct told *t = about;
+    struct received *t = about;
     text_buffer_format(&t->text, "string %s=%s\n", id, text);
     return S_OK;
 }
@@ -122,16 +121,16 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .string = on_string};
 
 /* Reads a file; on success what was begun was ended. */
-static HRESULT read_file(const char *path, struct told *t, struct texts *warnings)
+static HRESULT read_file(const char *path, struct received *t, struct texts *warnings)
 {
-    *t = (struct told){0};
+    *t = (struct received){0};
     *warnings = (struct texts){0};
     HRESULT hr = report_read(path, &handlers, t, warnings);
     assert_true(FAILED(hr) || t->open == 0);
     return hr;
 }
 
-static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct told *t, struct texts *warnings)
+static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct received *t, struct texts *warnings)
 {
     char *path = report_file(*state, "r.xml", bytes, size);
     HRESULT hr = read_file(path, t, warnings);
@@ -139,10 +138,10 @@ static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct t
     return hr;
 }
 
-/* What a whole document says, without a remark. */
+/* Reads a whole document, without a warning. */
 static void says(void **state, const void *bytes, size_t size, const char *wanted)
 {
-    struct told t;
+    struct received t;
     struct texts warnings;
     HRESULT hr = read_bytes(state, bytes, size, &t, &warnings);
     if (FAILED(hr))
@@ -218,7 +217,7 @@ static void every_encoding_that_windows_writes_is_read(void **state)
 }
 
 /* Characters of four bytes lie across any border of what is read at once. */
-static void long_texts_come_whole(void **state)
+static void long_texts_are_complete(void **state)
 {
     struct text_buffer cell = {0}, xml = {0}, wanted = {0};
     text_buffer_add(&cell, "x");
@@ -241,7 +240,7 @@ static void a_cut_file_gives_its_whole_rows(void **state)
     size_t root = (size_t)(strstr(document, "<!-- a") - document), rows_before = 0;
     const size_t whole = (size_t)(strstr(document, "</Report>") - document) + strlen("</Report>");
     for (size_t size = 0; size < whole; size++) {
-        struct told t;
+        struct received t;
         struct texts warnings;
         size_t rows = 0;
         HRESULT hr = read_bytes(state, document, size, &t, &warnings);
@@ -273,7 +272,7 @@ static void elements_in_a_text_are_text(void **state)
 #define IN_TABLE(text)   IN_SECTION("<Table name='t'>" text "</Table>")
 
 /* Damage in the middle: what was before it comes, and its line is named. */
-static void damage_is_a_remark(void **state)
+static void corruption_is_a_warning(void **state)
 {
     static const struct {
         const char *xml, *warning;
@@ -296,7 +295,7 @@ static void damage_is_a_remark(void **state)
          "the collection stopped before it was complete"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct told t;
+        struct received t;
         struct texts warnings;
         assert_int_equal(read_bytes(state, cases[i].xml, strlen(cases[i].xml), &t, &warnings), S_OK);
         assert_int_equal(warnings.count, 1);
@@ -311,7 +310,7 @@ static void damage_is_a_remark(void **state)
 
 static void refused(void **state, const char *xml, const char *reason)
 {
-    struct told t;
+    struct received t;
     struct texts warnings;
     assert_int_equal(read_bytes(state, xml, strlen(xml), &t, &warnings), OPENPLA_E_MALFORMED_XML);
     const char *text = error_text(OPENPLA_E_MALFORMED_XML);
@@ -321,9 +320,9 @@ static void refused(void **state, const char *xml, const char *reason)
     text_buffer_free(&t.text);
 }
 
-static void what_is_no_report_is_refused(void **state)
+static void other_documents_are_refused(void **state)
 {
-    struct told t;
+    struct received t;
     struct texts warnings;
     refused(state, "", "the file contains no XML");
     refused(state, "\n", "the file contains no XML");
@@ -375,8 +374,8 @@ static void hostile_files_are_refused(void **state)
                  "a row exceeds 64 MB");
     refused_many(state, "<Report name='", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
                  (8 << 20) / 64 + 1, "more than 8388608 bytes");
-    /* Elements that are not known are passed over, as deep as they like. */
-    struct told t;
+    /* Unknown elements are skipped at any depth. */
+    struct received t;
     struct texts warnings;
     char *deep = repeated(TABLE_BEGIN, "<a>", 100000, "");
     assert_int_equal(read_bytes(state, deep, strlen(deep), &t, &warnings), S_OK);
@@ -436,10 +435,10 @@ int main(void)
         cmocka_unit_test(documents_come_in_their_order),
         cmocka_unit_test(elements_in_a_text_are_text),
         cmocka_unit_test(every_encoding_that_windows_writes_is_read),
-        cmocka_unit_test(long_texts_come_whole),
+        cmocka_unit_test(long_texts_are_complete),
         cmocka_unit_test(a_cut_file_gives_its_whole_rows),
-        cmocka_unit_test(damage_is_a_remark),
-        cmocka_unit_test(what_is_no_report_is_refused),
+        cmocka_unit_test(corruption_is_a_warning),
+        cmocka_unit_test(other_documents_are_refused),
         cmocka_unit_test(hostile_files_are_refused),
         cmocka_unit_test(a_handlers_failure_ends_it),
         cmocka_unit_test(memory_may_run_out),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report schemas as users and templates write them: what is read of them, and how a mistake is told. */
+/* Report schemas of users and templates: how they are read, and how errors in them are reported. */
 #include "engine/base/memory.h"
 #include "engine/report/report_schema.h"
 
@@ -20,7 +20,7 @@ static struct report_schema read_schema(const char *text)
     return s;
 }
 
-static void test_what_a_schema_says_is_read(void **state)
+static void test_all_parts_of_a_schema_are_read(void **state)
 {
     (void)state;
     struct report_schema s = read_schema(
@@ -112,7 +112,7 @@ static void test_what_a_schema_says_is_read(void **state)
 #define COLUMN(attributes, field) "<Column name='c' " attributes ">" FIELD(field) "</Column>"
 
 /* The table with the mistake is left out, the one behind it is there, and the text says where and what. */
-static void test_a_mistake_costs_its_table_and_is_told_with_its_place(void **state)
+static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **state)
 {
     static const struct {
         const char *table, *said;
@@ -157,13 +157,13 @@ static void test_a_mistake_costs_its_table_and_is_told_with_its_place(void **sta
         assert_string_equal(s.sections[0].tables[0].name, "good");
         assert_int_equal(s.errors.count, 1);
         if (!strstr(s.errors.items[0], mistakes[i].said) || !strstr(s.errors.items[0], "a.xml: section 's': "))
-            fail_msg("%s: is told as: %s", mistakes[i].said, s.errors.items[0]);
+            fail_msg("%s: is reported as: %s", mistakes[i].said, s.errors.items[0]);
         report_schema_free(&s);
         memory_free(text);
     }
 }
 
-static void test_what_is_no_schema_is_refused(void **state)
+static void test_other_documents_are_refused(void **state)
 {
     static const char *const refused[] = {"",
                                           "<Report",
@@ -207,7 +207,7 @@ static void test_imports_come_once_and_sections_of_one_name_become_one(void **st
     report_schema_free(&s);
 }
 
-static void test_the_schemas_that_are_shipped_have_no_mistake(void **state)
+static void test_the_built_in_schemas_are_valid(void **state)
 {
     (void)state;
     for (const struct shipped_schema *shipped = shipped_schemas; shipped->name; shipped++) {
@@ -303,11 +303,11 @@ static void test_without_memory_a_schema_is_refused_and_nothing_leaks(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_schema_says_is_read),
-        cmocka_unit_test(test_a_mistake_costs_its_table_and_is_told_with_its_place),
-        cmocka_unit_test(test_what_is_no_schema_is_refused),
+        cmocka_unit_test(test_all_parts_of_a_schema_are_read),
+        cmocka_unit_test(test_an_error_drops_its_table_and_is_reported_with_its_place),
+        cmocka_unit_test(test_other_documents_are_refused),
         cmocka_unit_test(test_imports_come_once_and_sections_of_one_name_become_one),
-        cmocka_unit_test(test_the_schemas_that_are_shipped_have_no_mistake),
+        cmocka_unit_test(test_the_built_in_schemas_are_valid),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_several_patterns),
         cmocka_unit_test(test_without_memory_a_schema_is_refused_and_nothing_leaks),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of report schemas, which editors check them by: it takes what the program brings and refuses mistakes
-   at their line, the same ones that the program tells. */
+/* The XML Schema of report schemas, for editors: it accepts the built-in schemas and rejects errors at their line, as
+   the program does. */
 #include "engine/base/xml_document.h"
 #include "engine/report/report_schema.h"
 #include "tests/unit/schema_check.h"
@@ -91,7 +91,7 @@ static void test_mistakes_are_refused_at_their_line(void **state)
     xmlSchemaFree(schema);
 }
 
-static void test_what_the_program_brings_and_reads_is_taken(void **state)
+static void test_built_in_schemas_are_accepted(void **state)
 {
     static const char *const right[] = {
         EVENTS(" level='5' key='x' rowcount='1' transaction='1'", COLUMN(" format='#,##0.0#;(0) ms' outType='any'")),
@@ -120,7 +120,7 @@ int main(void)
     assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mistakes_are_refused_at_their_line),
-        cmocka_unit_test(test_what_the_program_brings_and_reads_is_taken),
+        cmocka_unit_test(test_built_in_schemas_are_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

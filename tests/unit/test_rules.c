@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules do to a report, action by action: without them a user's rules find nothing, or spoil the report. */
+/* The effect of rules on a report, action by action. */
 #include "tests/unit/rules_report.h"
 
 #define ROW(name, mean) "<Item><Data name='disk'>" name "</Data><Data name='mean'>" mean "</Data></Item>"
@@ -147,7 +147,7 @@ static void texts_beside_elements_stay(void **state)
     memory_free(first);
 }
 
-static void what_is_deleted_is_gone(void **state)
+static void deleted_nodes_are_removed(void **state)
 {
     struct ruled r;
     run(&r, state, REPORT,
@@ -166,7 +166,7 @@ static void what_is_deleted_is_gone(void **state)
     ruled_free(&r);
 }
 
-/* What a warning would stand in is made where it is missing, or the user would never read it. */
+/* A warning's table is created if it is missing, so that the warning is visible. */
 static void a_warning_is_not_lost_for_a_wrong_path(void **state)
 {
     struct ruled r;
@@ -304,8 +304,8 @@ static void values_are_no_part_of_expressions(void **state)
     }
 }
 
-/* Each mistake of authors is told, with its place. */
-static void mistakes_are_told(void **state)
+/* Each mistake of an author is reported with its place. */
+static void mistakes_are_reported(void **state)
 {
     static const struct {
         const char *step, *said;
@@ -398,8 +398,8 @@ static void strings_come_in_the_wanted_language(void **state)
     }
 }
 
-/* What cannot be run is told with one error, and the report is as it was. */
-static void what_is_no_rules_or_no_report_is_refused(void **state)
+/* Rules that cannot run fail with one error, and the report is unchanged. */
+static void invalid_rules_and_reports_are_refused(void **state)
 {
     static const char *const rules[] = {"",
                                         "<Rules/>",
@@ -485,7 +485,7 @@ static void expressions_that_run_away_are_stopped(void **state)
     text_buffer_free(&deep);
 }
 
-/* Each text is made anew where it is asked for: few operations of XPath, many bytes. */
+/* Each string is created again whenever it is needed: few XPath operations, many bytes. */
 static void texts_that_run_away_are_stopped(void **state)
 {
     struct text_buffer b = {0};
@@ -530,7 +530,7 @@ static void variables_are_bounded(void **state)
     text_buffer_free(&b);
 }
 
-/* What is nested deeper than readers go is a report that is lost. */
+/* A report nested deeper than its readers can read would be lost. */
 static void a_report_is_readable_however_deep_rules_insert(void **state)
 {
     static const char *const rules[] = {
@@ -556,7 +556,7 @@ static void a_report_is_readable_however_deep_rules_insert(void **state)
     text_buffer_free(&b);
 }
 
-/* Each allocation that fails is told as that, and the report is as it was. */
+/* Each failing allocation is reported as out of memory, and the report is unchanged. */
 static void out_of_memory_leaves_the_report(void **state)
 {
     static const char rules[] =
@@ -608,16 +608,16 @@ int main(void)
         cmocka_unit_test(the_least_and_the_greatest_are_chosen),
         cmocka_unit_test(nodes_and_attributes_are_inserted_where_they_should),
         cmocka_unit_test(texts_beside_elements_stay),
-        cmocka_unit_test(what_is_deleted_is_gone),
+        cmocka_unit_test(deleted_nodes_are_removed),
         cmocka_unit_test(a_warning_is_not_lost_for_a_wrong_path),
         cmocka_unit_test(rules_run_twice_leave_the_same_report),
         cmocka_unit_test(steps_that_fail_end_their_rule_if_they_are_fatal),
         cmocka_unit_test(names_without_a_string_stop_rules),
         cmocka_unit_test(values_are_no_part_of_expressions),
-        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(mistakes_are_reported),
         cmocka_unit_test(documents_beside_the_report_are_inserted),
         cmocka_unit_test(strings_come_in_the_wanted_language),
-        cmocka_unit_test(what_is_no_rules_or_no_report_is_refused),
+        cmocka_unit_test(invalid_rules_and_reports_are_refused),
         cmocka_unit_test(imports_come_in_their_order),
         cmocka_unit_test(expressions_that_run_away_are_stopped),
         cmocka_unit_test(texts_that_run_away_are_stopped),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What texts are searched for in others: a wrong answer is a wrong warning, and a search that is not counted never
- * ends. */
+/* String functions of rules: a wrong result is a wrong warning, and an uncounted search never ends. */
 #include "tests/unit/rules_report.h"
 
 #define STEP(expression)                                                                                               \
@@ -44,7 +43,7 @@ static void answers_are_those_of_xpath(void **state)
     }
 }
 
-static void what_is_no_call_is_told(void **state)
+static void invalid_calls_are_reported(void **state)
 {
     static const char *const wrong[] = {"contains('a')", "contains()", "substring-after('a', 'b', 'c')"};
     rules_put(*state, "report.xml", "<Report name='r'/>");
@@ -59,7 +58,7 @@ static void what_is_no_call_is_told(void **state)
     }
 }
 
-/* 4 MB in which 2 MB are looked for: 4 * 10^12 compares, which took hours. The next step is done. */
+/* Searching 2 MB in 4 MB: 4 * 10^12 comparisons, which took hours. The next step runs. */
 static void a_search_that_runs_away_is_stopped(void **state)
 {
     enum { LENGTH = 4 << 20 };
@@ -85,7 +84,8 @@ static void a_search_that_runs_away_is_stopped(void **state)
     ruled_free(&r);
 }
 
-/* There is hardly any text in 20,000 elements: nothing that is made was counted. What is below a cell is little. */
+/* 20,000 elements contain hardly any text, so counting only created strings would find nothing. A cell has few nodes
+   below it. */
 static void a_walk_for_texts_that_are_not_there_is_counted(void **state)
 {
     static const char *const away[] = {
@@ -126,7 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_xpath),
-        cmocka_unit_test(what_is_no_call_is_told),
+        cmocka_unit_test(invalid_calls_are_reported),
         cmocka_unit_test(a_search_that_runs_away_is_stopped),
         cmocka_unit_test(a_walk_for_texts_that_are_not_there_is_counted),
     };

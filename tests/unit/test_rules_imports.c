@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules and schemas import is read with the rights of who runs them, and a part of it comes back in messages: so
-   no name in a document leads to a file of somebody else. */
+/* Imports of rules and schemas are read with the rights of the user who runs them, and messages quote them. So no name
+   in a document may lead to another user's file. */
 #include "tests/unit/rules_report.h"
 #include "tests/unit/scratch_link.h"
 
@@ -53,7 +53,7 @@ static void imports_stay_in_their_folder(void **state)
     memory_free(path);
 }
 
-/* A set's text lies nowhere: what the service's current folder has is none of its business. */
+/* A set's text has no folder: the current folder of the service must not matter. */
 static void a_sets_text_has_no_folder(void **state)
 {
     char *name = text_format("%s.here.xml", (const char *)*state), *text = text_format(IMPORT("%s"), name);

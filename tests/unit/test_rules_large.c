@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest reports that are made are judged: else who has the most to look at is told the least. */
+/* Rules must be able to check the largest reports that can exist, which need them most. */
 #include "engine/base/xml_document.h"
 #include "engine/report/make/report_document.h"
 #include "tests/unit/rules_report.h"
@@ -36,7 +36,7 @@ static uint64_t write_report(const char *path, uint64_t *omitted)
     return rows;
 }
 
-static void the_largest_that_is_made_is_judged(void **state)
+static void rules_run_over_the_largest_possible_report(void **state)
 {
     char *path = path_join(*state, "report.xml");
     struct rules *rules = rules_create();
@@ -156,7 +156,7 @@ static int make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_that_is_made_is_judged),
+        cmocka_unit_test(rules_run_over_the_largest_possible_report),
         cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
         cmocka_unit_test(attributes_with_one_text_are_changed_alone),
         cmocka_unit_test(nodes_in_pairs_are_bounded),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that the program brings, each with a report that it must warn of and one just below: a wrong figure, path
-   or name of a counter would be silence, and nobody would notice. */
+/* The built-in rules, each with a report that must raise its warning and one just below the limit: nobody would notice
+   a rule with a wrong limit, path or counter name, because it stays silent. */
 #include "engine/base/xpath_pairs.h"
 #include "engine/report/rules/rules_parts.h"
 #include "tests/unit/rules_report.h"
@@ -37,7 +37,7 @@ static const struct {
      "Processor time averaged 51 %: the processors have"},
     {"CPU", ONE("Processor", "% Processor Time", "_Total", "81"), RULES_ERROR,
      "Processor time averaged 81 %: the computer is CPU-bound"},
-    /* What 95 % of the samples stay below goes before the mean. */
+    /* The 95th percentile takes precedence over the mean. */
     {"CPU", TABLE("Processor", ITEM("% Processor Time", "_Total", MEAN("20") "<Data name='p95'>95.128</Data>")),
      RULES_ERROR, "Processor time averaged 20 % (95th percentile 95 %): the computer is CPU-bound"},
     {"CPU", ONE("Processor", "% Privileged Time", "_Total", "19"), RULES_NOTHING, ""},
@@ -119,7 +119,7 @@ static const struct {
 static const char *duration = "7200.000"; /* of the report, in seconds */
 static const char *facts = "";            /* more of its header */
 
-static void judge(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
+static void run_pack(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
 {
     char *report = text_format("<Report name='r'><Header><Data name='duration' units='s'>%s</Data>%s</Header>"
                                "<Section name='s'>%s</Section></Report>",
@@ -133,14 +133,14 @@ static void judge(struct ruled *r, const char *folder, const char *pack, const c
 }
 
 /* By its own pack and by all of them. */
-static void each_figure_is_the_limit(void **state)
+static void each_limit_is_exact(void **state)
 {
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct ruled r;
         const size_t at = i / 2;
         char *pack = i % 2 ? text_copy("General") : text_format("System.%s", cases[at].pack);
         const bool written = at % 8 == 0;
-        judge(&r, *state, pack, cases[at].tables, written);
+        run_pack(&r, *state, pack, cases[at].tables, written);
         bool found = cases[at].severity == RULES_NOTHING;
         for (size_t k = 0; k < r.outcome.warning_count; k++) {
             const struct rules_warning *w = &r.outcome.warnings[k];
@@ -195,7 +195,7 @@ static size_t assert_none_is_paired(const struct shipped_schema *s)
 }
 
 /* A mistake in one of ours would cost its rule, of which nobody would hear. */
-static void all_packs_are_right_and_find_nothing_in_nothing(void **state)
+static void all_packs_are_valid_and_find_nothing_in_an_empty_report(void **state)
 {
     size_t count = 0, expressions = 0;
     for (const struct shipped_schema *s = shipped_rules; s->name; s++, count++) {
@@ -210,20 +210,20 @@ static void all_packs_are_right_and_find_nothing_in_nothing(void **state)
     }
     assert_true(count >= 12 && expressions > 200);
     struct ruled r;
-    judge(&r, *state, "General", "", true);
+    run_pack(&r, *state, "General", "", true);
     assert_int_equal(r.outcome.warning_count, 0);
     assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview of nothing */
     ruled_free(&r);
 }
 
-/* What a program takes while it begins is no growth: a short report says nothing of it. */
-static void growth_is_judged_in_reports_of_an_hour(void **state)
+/* Memory and handles that a program takes at its start are not growth: a short report has no such warning. */
+static void growth_needs_a_report_of_an_hour(void **state)
 {
     static const char *const durations[] = {"3599.9", "3600", ""};
     for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
         struct ruled r;
         duration = durations[i];
-        judge(&r, *state, "System.Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), false);
+        run_pack(&r, *state, "System.Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), false);
         assert_int_equal(r.outcome.warning_count, i == 1);
         ruled_free(&r);
     }
@@ -231,7 +231,7 @@ static void growth_is_judged_in_reports_of_an_hour(void **state)
 }
 
 /* 600 MB are much of 1 GB and little of 16 GB. */
-static void memory_is_judged_by_its_size_where_the_report_says_it(void **state)
+static void memory_limits_depend_on_the_size_in_the_report(void **state)
 {
 #define MEMORY(size) "<Data name='computer'>BOX</Data><Data name='memory' units='MB'>" size "</Data>"
 #define OF(machine, value)                                                                                             \
@@ -262,7 +262,7 @@ static void memory_is_judged_by_its_size_where_the_report_says_it(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct ruled r;
         facts = sizes[i].facts;
-        judge(&r, *state, "System.Memory", sizes[i].tables, true);
+        run_pack(&r, *state, "System.Memory", sizes[i].tables, true);
         if (r.outcome.worst != sizes[i].severity)
             fail_msg("%s %s: %d", facts, sizes[i].tables, (int)r.outcome.worst);
         if (r.outcome.worst != RULES_NOTHING) {
@@ -281,10 +281,10 @@ static void memory_is_judged_by_its_size_where_the_report_says_it(void **state)
 static void the_overview_has_a_colour_for_each_part(void **state)
 {
     struct ruled r;
-    judge(&r, *state, "General",
-          ONE("Processor", "% Processor Time", "_Total", "10") ONE("Memory", "% Committed Bytes In Use", "", "85")
-              ONE("PhysicalDisk", "% Disk Time", "_Total", "99.6"),
-          true);
+    run_pack(&r, *state, "General",
+             ONE("Processor", "% Processor Time", "_Total", "10") ONE("Memory", "% Committed Bytes In Use", "", "85")
+                 ONE("PhysicalDisk", "% Disk Time", "_Total", "99.6"),
+             true);
     assert_has(&r, ">healthCpu</Data><Data name=\"status\" img=\"Green\" translate=\"1\">healthGood</Data>"
                    "<Data name=\"utilization\" units=\"%\">10</Data>");
     assert_has(&r, ">healthMemory</Data><Data name=\"status\" img=\"Yellow\" translate=\"1\">healthBusy</Data>");
@@ -304,10 +304,10 @@ static int make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_figure_is_the_limit),
-        cmocka_unit_test(all_packs_are_right_and_find_nothing_in_nothing),
-        cmocka_unit_test(growth_is_judged_in_reports_of_an_hour),
-        cmocka_unit_test(memory_is_judged_by_its_size_where_the_report_says_it),
+        cmocka_unit_test(each_limit_is_exact),
+        cmocka_unit_test(all_packs_are_valid_and_find_nothing_in_an_empty_report),
+        cmocka_unit_test(growth_needs_a_report_of_an_hour),
+        cmocka_unit_test(memory_limits_depend_on_the_size_in_the_report),
         cmocka_unit_test(the_overview_has_a_colour_for_each_part),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);

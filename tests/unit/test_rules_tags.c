@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several rules tell of one row: none of their warnings may lose its way to the row, nor the row its way back. */
+/* Several rules warn about the same row: each warning links to the row, and the row to each warning. */
 #include "tests/unit/rules_report.h"
 
 #define RULE(steps)  "<Rules><Group name='g'><Rule name='r'>" steps "</Rule></Group></Rules>"
@@ -32,14 +32,14 @@ static void all_warnings_of_a_row_lead_to_it(void **state)
         rules_run_over(&r, *state, RULE(STEP(DO(WARN("long"))) STEP(DO(WARN("very long")))));
     }
     ruled_free(&r);
-    /* What the report had of its own is there when rules have nothing more to say. */
+    /* The report's own tag is restored when rules have no warning any more. */
     rules_run_over(&r, *state, RULE(""));
     assert_has(&r, "<Data name=\"disk\">C:</Data><Data name=\"mean\" tag=\"Windows\" units=\"s\">1</Data>");
     ruled_free(&r);
 }
 
 /* The warning itself is there in any case. */
-static void a_tag_that_has_no_room_is_told(void **state)
+static void a_tag_without_room_is_reported(void **state)
 {
     struct ruled r;
     struct text_buffer b = {0};
@@ -78,7 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_warnings_of_a_row_lead_to_it),
-        cmocka_unit_test(a_tag_that_has_no_room_is_told),
+        cmocka_unit_test(a_tag_without_room_is_reported),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of rules, which editors check them by: it takes what the program brings and reads, and refuses what
-   the program tells of as a mistake. */
+/* The XML Schema of rules, for editors: it accepts the built-in rules and rejects what the program reports as an
+   error. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/rules.h"
@@ -23,7 +23,7 @@ static bool program_takes(const char *text)
     return taken;
 }
 
-static void what_is_right_is_taken(void **state)
+static void valid_rules_are_accepted(void **state)
 {
     static const char *const right[] = {
         STEP(" sortType='Max' sortDataType='NUMBER' sortNode='.' fatal='True' enabled='false'", "<Otherwise/>"),
@@ -78,7 +78,7 @@ int main(void)
 {
     assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_right_is_taken),
+        cmocka_unit_test(valid_rules_are_accepted),
         cmocka_unit_test(mistakes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where schemas come from: without them a template that names Windows' own files has no report, and a user could not
-   put a schema of his in the place of ours. */
+/* The files of schemas: templates that name Windows' own files get the built-in ones, and a user can replace them. */
 #include "engine/report/report_schema.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -85,7 +84,7 @@ static void all_names_have_texts(void **state)
     report_schema_free(&schema);
 }
 
-static void a_users_file_goes_first(void **state)
+static void a_users_file_takes_precedence(void **state)
 {
     struct schema_file f;
     scratch_environment("systemroot", *state);
@@ -105,7 +104,7 @@ static void a_users_file_goes_first(void **state)
 }
 
 /* A folder of another name is another file's: ours must not stand in for a user's that he has lost. */
-static void what_is_nowhere_is_said(void **state)
+static void missing_files_are_reported(void **state)
 {
     static const char *const names[] = {"NoReport.xml", "c:\\mine\\Report.System.CPU.xml",
                                         "xpla\\reports\\Report.AD.xml", "%systemroot%\\pla\\rules\\Report.AD.xml",
@@ -156,7 +155,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, scratch_end)
     const struct CMUnitTest tests[] = {
         T(imports_of_templates_are_found), T(all_shipped_ones_are_schemas), T(all_names_have_texts),
-        T(a_users_file_goes_first),        T(what_is_nowhere_is_said),      T(without_memory_nothing_is_left),
+        T(a_users_file_takes_precedence),  T(missing_files_are_reported),   T(without_memory_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
