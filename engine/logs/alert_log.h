@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of alerts: a comma-separated file, a row for each. UTF-8 with a mark; every cell is quoted, quotes in it are
-   doubled and control characters are blanks; rows end with CR LF. The file is open only while rows are written, so
-   segments and runs continue one another's, and others may move it away. */
+/* The log of alerts: a comma-separated file with a row for each alert. UTF-8 with a byte order mark; every cell is
+   quoted, with doubled quotes, and blanks instead of control characters; rows end with CR LF. The file is open only
+   while rows are written, so segments and runs continue the same file, and other programs may move it. */
 #ifndef OPENPLA_ALERT_LOG_H
 #define OPENPLA_ALERT_LOG_H
 
@@ -14,7 +14,7 @@ struct alert_row {
     const char *counter, *value, *threshold, *kind, *message;
     char comparison; /* '>' or '<' */
 };
-/* A value or threshold in words: up to 15 digits. */
+/* A value or threshold as text: up to 15 digits. */
 enum { ALERT_NUMBER_SIZE = 32 };
 void alert_number(double number, char out[ALERT_NUMBER_SIZE]);
 /* "MM/DD/YYYY hh:mm:ss.mmm" in local time. */
@@ -22,21 +22,21 @@ enum { ALERT_TIME_SIZE = 32 };
 void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
 
 struct alert_log;
-/* `path` must lie below `base`; both are copied. `replace`: the first write empties a log of alerts that is there,
-   otherwise it is continued. E_OUTOFMEMORY alone: nothing is written yet. */
+/* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing log of alerts,
+   otherwise continues it. Only error: E_OUTOFMEMORY, since nothing is written yet. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
 /* Adds the row to those that wait for the next write. Drops and counts it if ALERT_LOG_ROOM bytes already wait, or on
    E_OUTOFMEMORY. */
 HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 #define ALERT_LOG_ROOM (1u << 20)
-/* Writes what waits, whole rows or none; the header first where the file is new or empty. What fails waits for the next
-   call. ERROR_INVALID_DATA's HRESULT: the file that is there is no log of alerts, and stays as it is. */
+/* Writes all waiting rows or none, after a header if the file is new or empty. After a failure the rows wait for the
+   next call. ERROR_INVALID_DATA's HRESULT: the existing file is not a log of alerts, and is unchanged. */
 HRESULT alert_log_write(struct alert_log *log);
 /* The next write empties the file. */
 void alert_log_restart(struct alert_log *log);
 uint64_t alert_log_written(const struct alert_log *log); /* bytes since the file was created or restarted */
 uint64_t alert_log_dropped(const struct alert_log *log); /* rows */
-/* Writes what waits and frees it in any case; what the write says. NULL is allowed. */
+/* Writes waiting rows, returns the result, and frees the log in any case. NULL is allowed. */
 HRESULT alert_log_close(struct alert_log *log);
 
 #endif

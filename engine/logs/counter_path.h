@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter paths: \\Computer\Object(Parent/Instance#Index)\Counter, parsed and formatted, in UTF-8; and the numbers of
-   instances that have one name. */
+   instances with the same name. */
 #ifndef OPENPLA_COUNTER_PATH_H
 #define OPENPLA_COUNTER_PATH_H
 
@@ -14,7 +14,7 @@ struct counter_path {
     char *object;   /* never empty */
     char *parent;   /* NULL when none is given */
     char *instance; /* NULL when none is given; may be "" as in "Object()" */
-    uint32_t index; /* behind '#', PATH_NO_INDEX when none is given */
+    uint32_t index; /* after '#', or PATH_NO_INDEX */
     char *counter;  /* never empty */
 };
 
@@ -24,15 +24,15 @@ struct counter_path {
    ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
    PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
-/* Whether it is a path; the same codes, but it needs no memory. */
+/* Checks a path without allocating; the same codes. */
 PDH_STATUS counter_path_check(const char *text);
-/* Zeroes it too. */
+/* Frees and zeroes it. */
 void counter_path_free(struct counter_path *path);
 
 /* Is the machine of a path or of an API call this one, as host_is_own_name says? ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
-/* The same for who knows our own name already. */
+/* The same with this computer's name `ours`. */
 bool counter_path_machine_is(const char *machine, const char *ours);
 
 /* The text of the path; from memory_alloc, NULL when out of memory. */
@@ -49,7 +49,7 @@ struct instance_numbers {
     size_t slot_count, used;
 };
 
-/* *number: how many names of the list before this one are the same, without case. The name is borrowed until
+/* *number: how many earlier names of the list equal this one, ignoring case. The name is borrowed until
    instance_numbers_clear. */
 HRESULT instance_numbers_next(struct instance_numbers *n, const char *name, size_t *number);
 /* The name with its number; from memory_alloc, NULL when out of memory. */

@@ -19,23 +19,23 @@ struct etl_event {
 
 struct file; /* engine/base/file.h */
 struct etl_file;
-/* Creates the file with its header and one empty buffer: from here on it is a whole log at every moment. `log`: what
-   the header says, with the size of each buffer, whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER; the version
-   of the form, end, counts and pointer size are filled in here. Its texts are not kept.
-   replace: an existing file is overwritten, else it is an error. On failure no file stays behind.
-   Errors: those of file_open and file_write; E_INVALIDARG for another size, and when the two names do not fit. */
+/* Creates the file with its header and one empty buffer; from then on it is a whole log at all times. `log`: the
+   header's fields, with the buffer size, whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER; format version, end,
+   counts and pointer size are set here. Its strings are not kept. replace: overwrite an existing file, which is an
+   error otherwise. No file remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG for another
+   size, and if the two names do not fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
-/* The same in a file that is open, in the place of what it holds; it is taken over, also on failure. */
+/* The same in an open file, replacing its content; owns the file, also on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
-/* Does a record of the format's end with this event? */
+/* Whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
 /* Continues a file that etl_file_create made, with its buffer size. `file` is open for writing; etl_file_continue owns
    it, also on failure. `ends`: NULL if each event is a record. Removes what a crash left after the last whole record:
    part of a buffer, buffers of zeros, events of a record without its end. Only the next flush changes the file.
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end that is corrupt otherwise. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
-/* Makes a ring of the file: what it holds so far stays, and when it has max_buffers, the oldest of the buffers added
-   from now on is overwritten next. E_INVALIDARG when that leaves fewer than two buffers for the ring. */
+/* Turns the file into a ring: its present content stays, and when it has max_buffers, a new buffer overwrites the
+   oldest of those added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Gets the sequence number of each buffer of a file; a failure ends the opening. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
@@ -43,10 +43,10 @@ typedef HRESULT etl_holds(void *context, uint64_t sequence);
    buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring. `holds` may
    be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
-/* Takes the room of as many whole buffers as `bytes` hold, until the file is closed. */
+/* Reserves room for the whole buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
-/* Adds the events in order, all of them or, on failure, none; a full disk shows here and never in etl_file_flush,
-   because a buffer's place in the file is taken before its first event. `utc`: FILETIME of the newest event.
+/* Adds the events in order, all of them or, on failure, none. A full disk fails here and never in etl_file_flush,
+   because a buffer's place in the file is reserved before its first event. `utc`: FILETIME of the newest event.
    E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
 /* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
@@ -57,27 +57,28 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
    E_INVALIDARG: head->used is impossible for such a buffer. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
-/* Gives the first `count` events of the file, which are `events` but for their time stamps (at +0x10), these stamps. */
+/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`, which are equal
+   otherwise. */
 HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
-/* Counts events and buffers that could not be added; the header tells readers. */
+/* Adds to the counts of lost events and buffers in the header. */
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
-/* Everything added is in the file, and the header's counts are true. */
+/* Writes all added events and the header's counts to the file. */
 HRESULT etl_file_flush(struct etl_file *e);
 uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
 uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with another whole buffer */
-/* The least that the next buffer of a session may have. */
+/* The smallest sequence number that the next buffer of a session may have. */
 uint64_t etl_file_next_sequence(const struct etl_file *e);
-/* What the header says, with the counts and the end of now, and without texts when it was created here. Borrowed. */
+/* The header with current counts and end; without strings if etl_file_create made the file. Borrowed. */
 const struct etl_log *etl_file_log(const struct etl_file *e);
-/* The log ends at this FILETIME, if its newest event is not later. */
+/* Sets the end of the log, unless its newest event is later. */
 void etl_file_end(struct etl_file *e, int64_t utc);
-/* What the size would be with these events; UINT64_MAX: the ring is too small for them. */
+/* The size with these events; UINT64_MAX: the ring is too small for them. */
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
-/* Flushes, closes and frees, also when it reports a failure. NULL is allowed. */
+/* Flushes, closes and frees, also on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Closes and frees, and leaves the file as it is. NULL is allowed. */
-/* Closes the file alone: what *e holds may be in the midst of a change. */
+/* Closes only the file: *e may be in the middle of a change. */
 void etl_file_cut_off(struct etl_file *e);
+/* Closes and frees without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
 
 /* ---- reading: every event once, in the order of time, over the buffers of all processors ----
@@ -88,8 +89,8 @@ struct etl_reader;
 /* Gets a warning for each corrupt place as the reader reaches it: the place in the file and what is missing, without
    the file's name. After a backward seek the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
-/* Opens the file as it is now; what is added to it later is not seen. `warn` may be NULL.
-   Errors: those of file_open and file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text when it does not
+/* Opens the file in its present size; later additions are not read. `warn` may be NULL.
+   Errors: those of file_open and file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not
    begin with a log file header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
@@ -97,11 +98,11 @@ const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
    S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out of
    memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
-/* Goes to where the first event at or after `stamp` (of the file's clock) is not yet passed; some earlier ones may
-   still come. INT64_MIN: to the beginning. */
+/* Goes to a place at or before the first event with a stamp (of the file's clock) of at least `stamp`; some earlier
+   events may follow. INT64_MIN: to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
-/* For a file that is still written: of a last buffer that the file has a part of, nothing comes until it is whole. To
-   be called before the first event. E_OUTOFMEMORY. */
+/* For a file that is still written: ignores a partial last buffer until it is whole. Call before the first event.
+   E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. Does not see buffers that a
    circular log writes over older ones. S_FALSE: no new buffers. */

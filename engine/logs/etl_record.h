@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What .etl and .blg files are made of: buffers that begin with a header, events that never cross a buffer, and the log
+/* The parts of .etl and .blg files: buffers that begin with a header, events that never cross a buffer, and the log
    file header, which is the first event. */
 #ifndef OPENPLA_ETL_RECORD_H
 #define OPENPLA_ETL_RECORD_H
@@ -10,23 +10,23 @@ enum {
     ETL_BUFFER_HEAD = 0x48, /* bytes before the first event of a buffer */
     ETL_SMALLEST_BUFFER = 4 * 1024,
     ETL_LARGEST_BUFFER = 16 * 1024 * 1024, /* since Windows 8 */
-    ETL_BUFFER_UNIT = 1024,                /* sizes of buffers are asked for in KB */
+    ETL_BUFFER_UNIT = 1024,                /* buffer sizes are whole KB */
 };
 enum { ETL_STATE_FLUSHED = 3, ETL_TYPE_EVENTS = 0, ETL_TYPE_FILE_HEADER = 4 };
 enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSED = 0x40 };
 
 struct etl_buffer_header {
     uint32_t size;     /* of the buffer in the file */
-    uint32_t saved;    /* as `used`, but for the header buffer of some writers */
-    uint32_t current;  /* not to be trusted */
-    int64_t time;      /* of the flush: etl_log_buffer_time */
+    uint32_t saved;    /* as `used`, except in the header buffer of some writers */
+    uint32_t current;  /* unreliable */
+    int64_t time;      /* time of the flush: etl_log_buffer_time */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;
     uint16_t logger;
     uint32_t state; /* ETL_STATE_*; of the first buffer of a compressed file: the algorithm */
-    uint32_t used;  /* bytes with events, this header included; of a compressed buffer: when it is unpacked */
-    uint16_t flags; /* ETL_FLAG_*, and others of who logged it */
-    uint16_t type;  /* ETL_TYPE_*, or another one of events */
+    uint32_t used;  /* bytes with events, this header included; of a compressed buffer after decompression */
+    uint16_t flags; /* ETL_FLAG_* and flags of the logger */
+    uint16_t type;  /* ETL_TYPE_* or another type of event buffers */
 };
 /* ETL_BUFFER_HEAD bytes. */
 void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
@@ -36,7 +36,7 @@ void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *bu
 uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
 /* The longest event, with its header and rounded up to 8, that a buffer of `size` bytes holds. */
 uint32_t etl_buffer_max_event(uint32_t size);
-/* Room that was taken in a file and never written to reads as zeros. */
+/* Whether all bytes are zero, as in reserved room that was never written. */
 bool etl_all_zero(const uint8_t *at, size_t size);
 
 /* ---- events ---- */
@@ -49,7 +49,7 @@ enum {
     ETL_MARK_MESSAGE = 0x90
 };
 
-/* LogFileMode bits that say how to read a file. */
+/* LogFileMode bits that determine how to read a file. */
 enum {
     ETL_MODE_SEQUENTIAL = 0x1,
     ETL_MODE_CIRCULAR = 0x2,
@@ -71,19 +71,19 @@ enum etl_record_kind {
 /* One event. Pointers point into the reader's buffer. Fields its header does not have are 0. */
 struct etl_record {
     enum etl_record_kind kind;
-    const uint8_t *event; /* the whole of it */
-    const uint8_t *data;  /* what its provider wrote */
+    const uint8_t *event; /* the whole event */
+    const uint8_t *data;  /* the payload of the event provider */
     const uint8_t *extended;
     uint32_t size, data_size;
     uint32_t extended_size; /* items: u16 length rounded up to 8, u16 type, u16 bit 0 = another follows, u16 bytes */
-    uint8_t pointer_size;   /* of who logged it: 4 or 8; 0 unknown */
+    uint8_t pointer_size;   /* of the writing process: 4 or 8; 0: unknown */
     bool has_stamp;
     int64_t stamp; /* on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
     uint16_t processor;
     uint64_t position;                      /* in the file: of its buffer; filled by the reader */
-    const struct etl_buffer_header *buffer; /* that of its buffer; filled by the reader */
-    bool last;                              /* of its buffer; filled by the reader */
+    const struct etl_buffer_header *buffer; /* of its buffer; filled by the reader */
+    bool last;                              /* the last event of its buffer; filled by the reader */
     uint32_t process, thread, kernel_time, user_time;
     GUID provider; /* or class */
     uint16_t id, version, task;
@@ -93,32 +93,30 @@ struct etl_record {
     uint32_t instance, parent_instance;
 };
 
-/* The event at *offset (start with ETL_BUFFER_HEAD), and *offset moved behind it. False at the end, and when what is
-   there is no event that ends inside `used`. *event points into buffer. */
+/* The event at *offset (start with ETL_BUFFER_HEAD); advances *offset. False at the end, and if no valid event follows
+   within `used`. *event points into buffer. */
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
-/* The length of the event whose first 8 bytes these are, in any of its forms. False: they begin no event, or it is
-   shorter than its own header. */
+/* The length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its header. */
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
-/* Where in it its time stamp lies, of which some bytes may lie behind its end; 0: it has none. */
+/* Offset of the time stamp in an event (the end of the event may cut the stamp); 0: no stamp. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
-/* Takes apart an event that etl_buffer_event gave; what the reader fills stays 0. */
+/* Decodes an event that etl_buffer_event returned; fields that the reader fills are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
-/* Who wrote it: its provider or class; of a kernel event the class of its group, which the hook names. GUID of zeros:
-   not told. */
+/* The event provider or class; of a kernel event the class of its hook's group. GUID of zeros: unknown. */
 GUID etl_record_provider(const struct etl_record *e);
 /* Name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
-/* The group of the hook of a kernel event of that class and type. False: it is no kernel class. */
+/* The group of the hook of a kernel event of that class and type. False: not a kernel class. */
 bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
-/* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; what is no text becomes U+FFFD. NULL: out of memory.
- */
+/* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; invalid units become U+FFFD. NULL: out of
+   memory. */
 char *etl_text(const uint8_t *at, size_t units);
 /* Units of the UTF-16 text at `at` before its NUL; `room` bytes at most. False: no NUL in them. */
 bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
 
 /* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
-/* A moment of change: of `year` itself, or (year 0) the day-th `weekday` (0 = Sunday) of the month each year, 5 = the
-   last. month 0: the zone has no such moment. */
+/* The time of a change: in `year`, or (year 0) every year on the day-th `weekday` (0 = Sunday) of the month, 5 = the
+   last. month 0: the zone has no such change. */
 struct zone_change {
     uint16_t year, month, weekday, day, hour, minute, second, millisecond;
 };
@@ -129,10 +127,9 @@ struct zone_rules {
     int32_t standard_bias, daylight_bias;
 };
 
-/* Minutes to add to the local FILETIME to have UTC. `later`: of the hour that clocks show twice take the second; it
-   makes no difference elsewhere. */
+/* Minutes to add to the local FILETIME to get UTC. `later`: in the hour that clocks show twice, use the second one. */
 int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool later);
-/* FILETIMEs. Of a local time that clocks show twice zone_to_utc takes the second when the first would be before
+/* FILETIMEs. For a local time that clocks show twice, zone_to_utc uses the second if the first would be before
    `not_before`. */
 int64_t zone_to_utc(const struct zone_rules *rules, int64_t local, int64_t not_before);
 int64_t zone_to_local(const struct zone_rules *rules, int64_t utc);
@@ -146,7 +143,7 @@ enum {
 
 /* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Texts are UTF-8. */
 struct etl_log {
-    bool private_logger;  /* as a logger inside a process writes it: the event's version is 0 */
+    bool private_logger;  /* a logger inside a process wrote it: the event's version is 0 */
     uint32_t buffer_size; /* bytes, unpacked */
     uint8_t version_major, version_minor, sub_version, sub_minor;
     uint32_t build, processors;
@@ -155,7 +152,7 @@ struct etl_log {
     uint32_t maximum_file_mb;  /* 0: none */
     uint32_t mode;             /* EVENT_TRACE_*_MODE bits */
     uint32_t buffers_written, events_lost, buffers_lost;
-    uint32_t pointer_size; /* 4 or 8, of who wrote the file */
+    uint32_t pointer_size; /* of the writing process, 4 or 8 */
     uint32_t cpu_mhz;
     struct zone_rules zone;
     const char *standard_name, *daylight_name; /* of the zone */
@@ -170,19 +167,19 @@ struct etl_log {
 enum { ETL_LOG_HEAD = 0x138 };
 
 /* Reads the header event (`size` bytes). E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text that names
-   `path` when the bytes are no log file header. On success the caller frees with etl_log_free. */
+   `path` if the bytes are not a log file header. On success free with etl_log_free. */
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
-/* Writes the header event, of at most `room` bytes, ETL_LOG_HEAD or more; *size: how many it has. A text may be NULL
-   for "". E_INVALIDARG with a text when the two names do not fit; the errors of text_to_utf16. */
+/* Writes the header event, of at most `room` bytes, ETL_LOG_HEAD or more; *size: its length. A NULL string is "".
+   E_INVALIDARG with a text if the two names do not fit; the errors of text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
-/* Writes into a header event of the 64-bit form what changes while a log grows: end_utc, buffers and losses. */
+/* Updates the fields of a 64-bit header event that change while a log grows: end_utc, buffers and losses. */
 void etl_log_write_counts(const struct etl_log *log, uint8_t *event);
 /* FILETIME of a stamp of the file's clock, and back. */
 int64_t etl_log_utc(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_stamp(const struct etl_log *log, int64_t utc);
 /* The TimeStamp of a buffer's header, for a stamp of the file's clock, and back: private loggers and relogging write
-   FILETIMEs there whatever the clock of their events is. */
+   FILETIMEs there, for every clock of their events. */
 int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event file: what happened to the sets, one line an event, in a folder of numbered files of which the newest are
-   kept. Processes append in turn; readers need no lock. */
+/* The event journal: one line for each event of the sets, in a folder of numbered files of which the newest are kept.
+   Processes append under a lock; readers need no lock. */
 #ifndef OPENPLA_JOURNAL_H
 #define OPENPLA_JOURNAL_H
 

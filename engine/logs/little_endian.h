@@ -49,13 +49,13 @@ struct byte_buffer {
     size_t size, capacity;
     bool failed;
 };
-/* So many zeros; where they begin, NULL when memory is out. */
+/* Adds `count` zeros and returns their place; NULL: out of memory. */
 uint8_t *byte_buffer_add(struct byte_buffer *b, size_t count);
 void byte_buffer_put(struct byte_buffer *b, const void *bytes, size_t size);
 void byte_buffer_u8(struct byte_buffer *b, uint8_t value);
 void byte_buffer_u16(struct byte_buffer *b, uint16_t value);
 void byte_buffer_u32(struct byte_buffer *b, uint32_t value);
-/* What stands at a place already. */
+/* Overwrites a number at a place. */
 void byte_buffer_set_u32(struct byte_buffer *b, size_t at, uint32_t value);
 
 #endif

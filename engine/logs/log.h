@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files of performance counters: one writer and one reader interface, one file per format behind them. Portable,
-   streaming. */
+/* Logs of performance counters: one interface to write and one to read them, with an implementation for each format.
+   Portable. Both stream: memory does not depend on the length of the log. */
 #ifndef OPENPLA_LOG_H
 #define OPENPLA_LOG_H
 
@@ -15,32 +15,31 @@ struct log_counter {
     const char *parent;
     uint32_t index; /* #index of the instance, 0 for the first */
     const char *counter;
-    bool wildcard;     /* instance is "*": cells hold one item per instance of that moment (formats with `wildcards`) */
+    bool wildcard;     /* instance is "*": a cell has an item for each current instance (formats with `wildcards`) */
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
-    const char *path; /* as the log it was read from names it, where that is not what log_counter_path makes; or NULL */
+    const char *path; /* the path in the log that it was read from, if log_counter_path would build another; or NULL */
 };
-/* Counter type of a text log's counters: `first` of their raw values holds the bits of a double. (PERF_DOUBLE_RAW, the
-   number from memory of PDH's documentation; no file that shows it is known to us.) */
+/* Counter type of a text log's counters: `first` of their raw values contains the bits of a double. (PERF_DOUBLE_RAW of
+   PDH's documentation; we know no file that contains it.) */
 #define LOG_TYPE_DOUBLE UINT32_C(0x00012000)
 
-/* \\machine\object(parent/instance#index)\counter, or `path` where there is one. From memory_alloc, NULL when out of
-   memory. */
+/* \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of memory. */
 char *log_counter_path(const struct log_counter *counter);
 
-/* Of all names and the index. NULL and "" are not the same. */
+/* Hash of all names and the index. NULL and "" differ. */
 uint64_t log_counter_hash(const struct log_counter *counter);
 bool log_counter_same(const struct log_counter *a, const struct log_counter *b);
-void log_counter_free(struct log_counter *counter); /* of one that owns its texts: frees and clears them */
+void log_counter_free(struct log_counter *counter); /* frees and clears its strings */
 
-/* A growing list of counters that owns their texts. Zero-initialise. */
+/* A growing list of counters that owns their strings. Zero-initialise. */
 struct log_counters {
     struct log_counter *items;
     size_t count, capacity;
 };
 HRESULT log_counters_add(struct log_counters *list, const struct log_counter *counter); /* copies */
-/* Of a path's text. A text that is no counter path is kept whole in `path` and, as the name, in `counter`. */
+/* Adds the counter of a path. An invalid path is kept as a whole in `path` and, as the name, in `counter`. */
 HRESULT log_counters_add_path(struct log_counters *list, const char *path);
 void log_counters_free(struct log_counters *list);
 
@@ -49,7 +48,7 @@ struct log_raw {
     uint32_t status; /* PDH_CSTATUS_*: 0 valid data, 1 new data */
     uint32_t multi_count;
     int64_t first, second;
-    const char *text; /* of a text counter (PERF_COUNTER_TEXT): what it says, UTF-8; else NULL */
+    const char *text; /* value of a text counter (PERF_COUNTER_TEXT), UTF-8; else NULL */
 };
 
 struct log_item { /* one instance of a wildcard counter */
@@ -61,34 +60,34 @@ struct log_item { /* one instance of a wildcard counter */
 
 /* The value of one counter in one sample. */
 struct log_cell {
-    struct log_raw raw;           /* of a single counter; for a wildcard: status of the whole */
+    struct log_raw raw;           /* of a single counter; for a wildcard counter only its status */
     const struct log_item *items; /* of a wildcard counter */
     size_t item_count;
     bool has_value; /* false: missing, or the first sample of a rate */
     double value;   /* formatted as PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; text formats and SQL only */
 };
 
-/* The zone of a log's local times: UTC = local + bias for all of its samples. */
+/* The time zone of a log's local times: UTC = local + bias for all samples. */
 struct log_zone {
     bool known;
     int bias_minutes;
-    const char *name; /* NULL: not known */
+    const char *name; /* NULL: unknown */
 };
 
 struct log_options {
-    const char *base;     /* NULL, or the folder that the file must lie below, links followed (file_open_below) */
-    bool append;          /* continue an existing file, also one that a crash cut */
-    bool replace;         /* an existing log is overwritten; what is no log is ERROR_INVALID_DATA's HRESULT and stays */
+    const char *base;     /* NULL, or the folder below which the file must be after following links (file_open_below) */
+    bool append;          /* continue an existing file, also one that a crash has cut */
+    bool replace;         /* overwrite an existing log; another file stays and is ERROR_INVALID_DATA's HRESULT */
     const char *comment;  /* description of the set, may be NULL */
-    uint64_t max_bytes;   /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
-    bool circular;        /* formats with `ring`: at max_bytes the oldest samples make room for the newest */
-    struct log_zone zone; /* of the log's times, for copies of other logs; not known: the host's, moment by moment (a
-                             binary log has that of its start throughout) */
-    const struct log_reader *copy_of; /* NULL, or the log these samples come from: a binary copy of a binary log says of
-                                         machine, start and zone what that one says */
+    uint64_t max_bytes;   /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
+    bool circular;        /* formats with `ring`: at max_bytes the newest samples replace the oldest */
+    struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: that of the host OS at each sample
+                             (a binary log keeps that of its start) */
+    const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log takes over its
+                                         machine, start and time zone */
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database instead of refusing a sample
                              */
-    uint64_t kept_bytes;    /* SQL: bound of the samples kept while the database is away; 0: LOG_KEPT_BYTES */
+    uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
 };
 
 #define LOG_KEPT_BYTES (UINT64_C(64) << 20)
@@ -104,18 +103,18 @@ enum log_format { /* values are MS-PLA's FileFormat */
 /* The properties of a format that its users need. */
 struct log_format_traits {
     enum log_format format;
-    const char *name;      /* for people: "Binary" */
+    const char *name;      /* for messages: "Binary" */
     const char *word;      /* of command lines, upper case: "BIN" */
-    const char *extension; /* ".blg"; "": it is no file */
-    char separator;        /* of a row's cells; 0: it is no text */
+    const char *extension; /* ".blg"; "": not a file */
+    char separator;        /* of a row's cells; 0: not a text format */
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
-    bool is_file;   /* else a log set of a database: nothing to replace, and one takes the samples of all segments */
-    bool appends;   /* LogAppend means something (text logs have none on Windows: behaviour 7); every writer takes
-                       log_options.append */
+    bool is_file;          /* else a log set in a database: nothing to replace, and all segments write to it */
+    bool appends;   /* LogAppend has an effect (not for text logs, as on Windows: behaviour 7); log_options.append
+                       works for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
-    bool wildcards; /* takes wildcard counters, and with them instances that come later; else its columns are fixed */
-    bool values;    /* the writer wants computed values */
-    bool raw;       /* keeps raw values, so that the type of a counter is part of what it is */
+    bool wildcards; /* supports wildcard counters, and so instances that appear later; else the columns are fixed */
+    bool values;    /* the writer needs computed values */
+    bool raw;       /* stores raw values, so the type of a counter is a part of its identity */
 };
 /* The four lookups return NULL for an unknown format. Words and extensions are compared ignoring case. */
 const struct log_format_traits *log_format_traits(enum log_format format);
@@ -139,25 +138,25 @@ struct log_writer;
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
-/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. Either the sample is in the file whole
-   or, on failure, the file is whole without it (a full disk loses the sample, not the log). S_FALSE: limit reached. */
+/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. After a failure the file is whole
+   without the sample (a full disk loses the sample, not the log). S_FALSE: limit reached. */
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells);
-/* Makes every appended sample readable by others, also if this process dies at once. */
+/* Makes every appended sample readable by other processes, even if this process dies at once. */
 HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
 /* A warning raised since the last call although no sample failed, for example that the database was unreachable for a
    while. S_OK: *text from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
 HRESULT log_writer_warning(struct log_writer *w, char **text);
-/* Completes the file and frees w, also when it reports a failure. NULL is allowed. */
+/* Completes the file and frees w, also on failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
 
-/* Reading: a stream of samples, memory bounded by one sample and a buffer, whatever the length of the log. */
+/* ---- reading: a stream of samples; memory is limited to one sample and a buffer ---- */
 struct log_info {
     enum log_format format;
     struct log_zone zone;
-    const char *machine; /* that wrote it, "\\\\NAME"; NULL: the log does not say */
+    const char *machine; /* the computer that wrote the log, "\\\\NAME"; NULL: unknown */
     const char *comment; /* NULL: none */
-    bool has_values;     /* cells hold formatted values: text formats and SQL. Raw values are in every log's cells */
+    bool has_values;     /* cells have formatted values: text formats and SQL. All cells have raw values */
 };
 
 struct log_reader;
@@ -165,10 +164,10 @@ struct log_reader;
    may grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a file
    that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
-/* Borrowed from the reader, as everything it gives. */
+/* Borrowed from the reader, as everything that it returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);
-/* The counters that samples have cells for; more may come with log_reader_next, the earlier ones stay at their place.
-   Valid until the next call of log_reader_next. */
+/* The counters of the samples' cells. log_reader_next may add counters at the end. Valid until the next call of
+   log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
 /* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
    until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
@@ -176,25 +175,26 @@ const struct log_counter *log_reader_counters(const struct log_reader *r, size_t
    skipped: every whole sample is returned, and log_reader_warnings describes the rest. Errors: those of reading the
    file, and out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
-/* log_reader_next goes on with the first sample taken at or after `utc`, backwards too; INT64_MIN: with the first. The
-   samples of a log are taken to be in the order of time. */
+/* Makes log_reader_next continue with the first sample at or after `utc`, also backwards; INT64_MIN: with the first.
+   Assumes that the samples of a log are in the order of time. */
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
-/* How far it has read, in bytes of the file (rows of the database). `total` is 0 when it is not known. */
+/* Progress in bytes of the file (rows of the database). `total` is 0 if it is unknown. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
-/* What was damaged, cut or not understood in what was read so far: one text each with the place and what is missing,
-   without the file's name. At most LOG_MAX_WARNINGS, the last of them says that there are more. */
+/* Warnings about corrupt, cut or unknown parts of the log read so far: place and missing part, without the file's name.
+   At most LOG_MAX_WARNINGS; then the last one states that further warnings are not shown. */
 enum { LOG_MAX_WARNINGS = 100 };
 const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
 /* ---- for the writers of formats: files below the folder of log_options.base ---- */
-/* Opens the file that a log begins in. `over`: a file that is there is taken, if it is empty or a log or the beginning
-   of one; it keeps its bytes until log_file_empty. Otherwise ERROR_FILE_EXISTS's HRESULT. *fresh: it was made now.
-   ERROR_INVALID_DATA's with a text: what is there is no log, and stays as it is. Errors: those of file_open_below. */
+/* Opens the file of a new log. `over`: uses an existing file if it is empty, a log or the beginning of one; it keeps
+   its bytes until log_file_empty. Without `over` an existing file is ERROR_FILE_EXISTS's HRESULT. *fresh: the file was
+   created. ERROR_INVALID_DATA's with a text: the existing file is not a log, and is unchanged. Errors: those of
+   file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
-/* Cuts what is in the file; for the writer, right before its first write. */
+/* Empties the file; the writer calls it right before its first write. */
 HRESULT log_file_empty(struct file *file);
-/* Opens a file that is to be continued, to write to its end. */
+/* Opens a file to append to it. */
 HRESULT log_file_continue(const char *path, const struct log_options *options, struct file **out);
 HRESULT log_file_delete(const char *path, const struct log_options *options);
 

@@ -18,8 +18,8 @@ struct perf_data {
     const uint8_t *bytes; /* borrowed */
     size_t size;
     struct perf_times times;
-    uint32_t objects;    /* how many it says it has */
-    size_t first;        /* offset of the first */
+    uint32_t objects;    /* number of objects as stated in the block */
+    size_t first;        /* offset of the first object */
     const uint8_t *name; /* of the system, UTF-16 without backslashes */
     size_t name_units;
 };
@@ -29,7 +29,7 @@ struct perf_object {
     size_t size;          /* TotalByteLength */
     uint32_t title, help; /* indices of its name and help */
     uint32_t counters;
-    int32_t instances; /* -1: it has none, one block of counters instead */
+    int32_t instances; /* -1: no instances, but one counter block */
     int64_t ticks, frequency;
     size_t definitions, values; /* offsets: first counter definition; first instance or the counter block */
 };
@@ -50,13 +50,13 @@ struct perf_instance {
     size_t block_size;
 };
 
-/* False: the bytes are no data block of this machine's byte order. */
+/* False: not a data block in this machine's byte order. */
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
-/* The object that begins at `bytes`. False: it does not fit into `size`. */
+/* Reads the object at `bytes`. False: it exceeds `size`. */
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
-/* The counter definition at *offset (start with object->definitions), *offset moved behind it. */
+/* The counter definition at *offset (start with object->definitions), advances *offset. */
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);
-/* The instance at *offset (start with object->values) and its counters, *offset moved behind them. */
+/* The instance at *offset (start with object->values) and its counters; advances *offset. */
 bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out);
 /* The counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
@@ -66,13 +66,13 @@ bool perf_counter_is_text(const struct perf_counter *c);
 /* Ticks per second of the counter's times. */
 int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,
                                const struct perf_counter *c);
-/* What PDH would keep as the counter's raw value. base: the definition behind c if that is a base, else NULL.
+/* The counter's raw value as PDH stores it. base: the definition after c if that is a base, else NULL.
    False: the value is outside the block. */
 bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
                       const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);
 
-/* Raw values of a log and those of PDH. The time stamp, which a log keeps once for all values of a sample, is not
-   touched. */
+/* Convert between the raw values of logs and of PDH, without the time stamp, which a log stores once for all values of
+   a sample. */
 static inline struct log_raw log_raw_of(const PDH_RAW_COUNTER *raw)
 {
     return (struct log_raw){
