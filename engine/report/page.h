@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A report as one file that people read: a page (HTML), or its charts as a picture (SVG). It loads nothing, and is
-   readable without its script. */
+/* A report as one file for readers: a page (HTML), or its charts as a picture (SVG). The file loads nothing else, and
+   is readable without its script. */
 #ifndef OPENPLA_PAGE_H
 #define OPENPLA_PAGE_H
 
@@ -10,10 +10,10 @@
 
 struct page_make {
     const char *report, *output; /* files */
-    const char *base;            /* the output lies below it, wherever links lead; NULL: anywhere */
-    const char *sheet;           /* an XSLT file of the user's: it is given the report as it is; NULL: our own */
-    bool picture;                /* of the charts, as SVG, by our own sheet */
-    bool (*stop)(void *context); /* true ends it with ERROR_CANCELLED's HRESULT; NULL: nobody asks */
+    const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
+    const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
+    bool picture;      /* the charts as SVG, by the built-in sheet */
+    bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
 };
 /* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
@@ -22,14 +22,14 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
 
-   What of a report goes onto a page, as the XML that the sheet transforms: the report's own form with titles in place
-   of the IDs of strings, numbers as they are read, charts as they are drawn, and of long tables the first rows. Its
-   size is limited, however large the report is. */
+   The part of a report that a page shows, as the XML that the sheet transforms: the report's format with titles instead
+   of string IDs, formatted numbers, drawn charts, and only the first rows of long tables. Its size is limited for
+   reports of any size. */
 #define PAGE_MOST_CHARTS 12
 
 struct page_bounds {
     size_t cells;                /* of all tables */
-    bool (*stop)(void *context); /* true ends it with ERROR_CANCELLED's HRESULT; NULL: nobody asks */
+    bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
@@ -43,8 +43,8 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 
 /* ---- charts ----
 
-   Charts of a report as they are drawn: points become paths of whole numbers and a scale with round steps. The sheet
-   draws what stands here, whether into a page or a picture. */
+   The layout of a report's charts: points become paths of whole numbers and a scale with round steps. The sheets draw
+   these into a page or a picture. */
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
@@ -62,16 +62,16 @@ struct chart_line {
 };
 /* A horizontal line: the limit that a warning compared the counter with, or one that the user asked for. */
 struct chart_limit {
-    size_t warning; /* its number; 0: it is no warning's */
+    size_t warning; /* number of the warning; 0: not of a warning */
     bool has_value;
     double value;
 };
 /* Zero-initialise. */
 struct chart_layout {
-    char *name, *start, *duration; /* as the report has them; start and duration may be "" */
+    char *name, *start, *duration; /* from the report; start and duration may be "" */
     struct chart_line *lines;      /* CHART_MOST_SERIES */
-    size_t count, omitted;         /* series that are drawn, and those that are not */
-    size_t first;                  /* of the drawn ones, so many are such as must be */
+    size_t count, omitted;         /* series drawn, and series omitted */
+    size_t first;                  /* number of drawn series with `must`, which come first */
     struct chart_limit limits[CHART_MOST_LIMITS];
     size_t limit_count;
 };
@@ -81,9 +81,9 @@ HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char 
 HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must);
 /* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the place of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
-/* Adds the element Chart, ended by "</Chart>": attributes id, name, `title` and what all series are of (counter), Mark
-   elements from the top of the scale down, Time ones from left to right, Limit with warning, y and value, each where
-   there is one, and Series with path, least, greatest, last. */
+/* Adds the element Chart: attributes id, name, `title` and the common counter of all series, Mark elements from the top
+   of the scale down, Time elements from left to right, Limit elements with warning, y and value as far as known, and
+   Series elements with path, least, greatest and last. */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);
 

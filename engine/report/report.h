@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report: what counter logs, traces and configuration documents say, by report schemas, as one document. */
+/* Creates a report: one document from counter logs, traces and configuration documents, as report schemas define it. */
 #ifndef OPENPLA_REPORT_H
 #define OPENPLA_REPORT_H
 
@@ -14,20 +14,19 @@
 
 /* Zero-initialise. All borrowed. */
 struct report_make {
-    const struct texts *inputs;          /* files; report_find_inputs finds those of a folder */
-    const struct report_schema *schema;  /* ordered */
-    const char *output;                  /* the document */
-    const char *base;                    /* as struct report_head has it; NULL: document and events may lie anywhere */
-    const char *events_output;           /* EventsFileName: all events as XML; NULL: not wanted */
-    const char *set, *computer;          /* for its header; NULL: as the inputs say it */
-    const char *language;                /* of its texts; NULL: that without a name, or English */
-    unsigned level;                      /* tables up to it; 0: 1 */
-    size_t memory;                       /* bytes that all tables may keep; 0: REPORT_MEMORY */
-    bool ranged;                         /* of counter logs only the samples of `from` to `to`, inclusive: FILETIMEs */
-    int64_t from, to;                    /* in the zone of the first of the logs; INT64_MIN, INT64_MAX: open */
-    const struct trace_knowledge *known; /* of events; NULL: what is registered here */
-    /* Called often, from the threads that read; true ends the work with ERROR_CANCELLED's HRESULT. NULL: nobody asks.
-     */
+    const struct texts *inputs;         /* files; report_find_inputs finds those of a folder */
+    const struct report_schema *schema; /* ordered */
+    const char *output;                 /* the document */
+    const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */
+    const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
+    const char *set, *computer; /* for the header; NULL: taken from the inputs */
+    const char *language;       /* of its strings; NULL: those without a language, or English */
+    unsigned level;             /* highest level of tables; 0: 1 */
+    size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
+    bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
+    int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
+    const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
+    /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);
     /* Progress in bytes of the inputs; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
@@ -50,8 +49,8 @@ HRESULT report_make(const struct report_make *make, struct texts *warnings);
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
 #define PAGE_FILE_NAME   "report.html" /* ReportFileName */
 
-/* S_OK: the file is a configuration document; `computer` gets the one that it names, from memory_alloc, or stays as it
-   is. S_FALSE: it is another report, or none. E_OUTOFMEMORY. Nothing but its begin is read. */
+/* S_OK: the file is a configuration document; *computer becomes its computer, from memory_alloc, or is unchanged.
+   S_FALSE: another file. E_OUTOFMEMORY. Reads only the start of the file. */
 HRESULT report_configuration_is(const char *path, char **computer);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What differs between two report documents: rows that came, went or changed, by their keys and not by their places.
-   Rows of both are sorted (row_sort.h), so memory is bounded, about 100 MB, whatever the files' size; a scratch file
-   takes what is more.
+/* Compares two report documents: rows added, removed or changed, identified by their keys and not by their places.
+   Sorts the rows of both (row_sort.h), so memory is limited to about 100 MB for files of any size; the rest goes to a
+   scratch file.
 
-   Tables are one when section, name and source are, and for a table in a row the row's keys. The keys of a row are the
-   columns that the Header marks (key="1"); without a mark the first of these that the table has: path; key and name;
-   key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared without case. A row of a table with
-   none of them is its own key: it comes and goes, and never changes. Rows of one key are paired in the order of their
-   keys' case, then of the document. */
+   Tables are the same if section, name and source are equal, and for a table in a row the row's keys. The keys of a row
+   are the columns that the Header marks (key="1"); without marks the first of these that the table has: path; key and
+   name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared ignoring case. Without any of
+   them the whole row is its key: it is added or removed, but never changed. Rows with equal keys are paired in the
+   order of their keys' case, then of the document. */
 #ifndef OPENPLA_REPORT_COMPARE_H
 #define OPENPLA_REPORT_COMPARE_H
 
@@ -16,10 +16,10 @@
 enum report_change_kind { REPORT_CAME, REPORT_WENT, REPORT_CHANGED };
 
 struct report_cell {
-    const char *column, *text, *type; /* type: the attribute, "" when it has none */
+    const char *column, *text, *type; /* type: the attribute, or "" */
     bool key;
 };
-/* Other texts, or other types of one text; "": it had none. */
+/* Different texts, or different types of the same text; "": none. */
 struct report_change {
     const char *column, *before, *after, *type_before, *type_after;
 };
@@ -27,20 +27,20 @@ struct report_difference {
     enum report_change_kind kind;
     bool table; /* a whole table was added or removed; each of its rows follows as a separate difference */
     const char *section, *table_name, *source;
-    const char *outer;               /* the row that the table stands in, by its keys; "" when it stands in a section */
-    const struct report_cell *cells; /* of the row: of a changed one as it is now */
+    const char *outer;               /* keys of the row that contains the table; "" in a section */
+    const struct report_cell *cells; /* of the row; of a changed one the new cells */
     size_t cell_count;
     const struct report_change *changes;
     size_t change_count;
 };
 
 struct report_compare {
-    /* Patterns with * and ? of columns, or of table/column, that do not count. */
+    /* Patterns with * and ? of columns, or of table/column, to ignore. */
     const struct texts *ignore;
-    /* Patterns of the sections' tables that are compared; NULL or none: all. */
+    /* Patterns of the tables to compare; NULL or empty: all. */
     const struct texts *tables;
-    bool volatile_too; /* columns count that the Header marks volatile="1" */
-    /* Each may be NULL. A failure ends it. `side`: 0 the first file, 1 the second. */
+    bool volatile_too; /* compare columns that the Header marks volatile="1" */
+    /* Each may be NULL. A failure stops the comparison. `side`: 0 the first file, 1 the second. */
     HRESULT (*fact)(void *about, unsigned side, const struct report_data *fact);
     HRESULT (*difference)(void *about, const struct report_difference *difference);
     void *about;
@@ -48,9 +48,9 @@ struct report_compare {
 struct report_compared {
     uint64_t came, went, changed, same; /* rows */
     uint64_t tables_came, tables_went;
-    struct texts warnings[2]; /* of each file, as report_read has them */
+    struct texts warnings[2]; /* warnings of report_read for each file */
 };
-/* Differences come sorted by section, table and key. *out is to be freed in any case. */
+/* Reports differences sorted by section, table and key. Free *out in any case. */
 HRESULT report_compare(const char *before, const char *after, const struct report_compare *how,
                        struct report_compared *out);
 void report_compared_free(struct report_compared *c);

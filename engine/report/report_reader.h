@@ -28,7 +28,7 @@ struct report_section {
     size_t attribute_count;
 };
 struct report_table {
-    const struct report_table *outer; /* in whose row it stands; NULL: in a section */
+    const struct report_table *outer; /* the table whose row contains it; NULL: in a section */
     const char *section, *name;
     const struct report_attribute *attributes;
     size_t attribute_count;
@@ -53,7 +53,7 @@ struct report_handlers {
     HRESULT (*section_begin)(void *about, const struct report_section *section);
     HRESULT (*table_begin)(void *about, const struct report_table *table);
     HRESULT (*row)(void *about, const struct report_table *table, const struct report_row *row);
-    HRESULT (*row_end)(void *about, const struct report_table *table); /* behind the tables that stand in it */
+    HRESULT (*row_end)(void *about, const struct report_table *table); /* after the tables in the row */
     HRESULT (*table_end)(void *about, const struct report_table *table);
     HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* without a text */
     HRESULT (*series)(void *about, const struct report_data *series);     /* of the chart; its points */
@@ -72,7 +72,7 @@ const char *report_attribute(const struct report_attribute *attributes, size_t c
 /* The Data with that name, or NULL. The search starts at index `at`. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
 
-/* ---- the form of report documents: the rows of report_form.def ---- */
+/* ---- the format of report documents: the rows of report_form.def ---- */
 enum form_type {
 #define TYPE(Type, ...) FORM_##Type,
 #include "engine/report/make/report_form.def"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Report schemas: ReportSchema documents (MS-PLA 2.2.3.3), several of them put together, and the files they come from.
-   Which elements and attributes exist, and what they may be, is one table, schema_grammar.def, from which the XSD is
-   generated too. */
+/* Report schemas: ReportSchema documents (MS-PLA 2.2.3.3), merged from several files. schema_grammar.def defines the
+   elements and attributes; the XSD is generated from it too. */
 #ifndef OPENPLA_REPORT_SCHEMA_H
 #define OPENPLA_REPORT_SCHEMA_H
 
@@ -15,17 +14,17 @@ enum {
     SCHEMA_MOST_SECTIONS = 1024,
     SCHEMA_MOST_STRINGS = 8192,
     SCHEMA_MOST_COLUMNS = 64, /* of a table */
-    SCHEMA_SHOWN_ROWS = 25,   /* threshold, where none is said */
+    SCHEMA_SHOWN_ROWS = 25,   /* default of threshold */
     SCHEMA_HIGHEST_LEVEL = 5,
 };
 
-/* Texts of all of these are owned by the report_schema; NULL where the attribute is absent. */
+/* The report_schema owns all strings; NULL: the attribute is absent. */
 
 enum schema_align { SCHEMA_RIGHT, SCHEMA_LEFT };
 enum schema_sort { SCHEMA_UNSORTED, SCHEMA_PRIMARY, SCHEMA_SECONDARY };
 enum schema_aggregate { SCHEMA_NO_AGGREGATE, SCHEMA_TOTAL, SCHEMA_AVERAGE, SCHEMA_RATE };
 enum schema_summary { SCHEMA_NO_SUMMARY, SCHEMA_SUM, SCHEMA_MEAN };
-/* Fields of the header, and what is computed of it; SYS_NONE: a field of the payload. */
+/* Header fields and values computed from them; SYS_NONE: a payload field. */
 enum schema_system_field {
     SYS_NONE,
 #define SYSTEM_FIELD(name, doc) SYS_##name,
@@ -40,25 +39,25 @@ enum schema_out_type {
 
 /* EventField, EventJoinField. */
 struct schema_field {
-    const char *name; /* as it is written; of the payload unless `system` is another than SYS_NONE */
+    const char *name; /* as written; a payload field if `system` is SYS_NONE */
     enum schema_system_field system;
-    GUID guid;      /* of a class of events, else of a provider; all zero: of any */
+    GUID guid;      /* of an event class or event provider; all zeros: any */
     bool any_event; /* payloadId="*" (ours) */
-    uint32_t id;    /* payloadId: the type of a classic event, else the event's number */
+    uint32_t id;    /* payloadId: the type of a classic event, otherwise the event ID */
     bool has_version;
-    uint32_t version; /* 0 where none is said */
+    uint32_t version; /* default 0 */
     enum schema_aggregate aggregate;
     const char *note;
 };
 struct schema_column {
     const char *name, *note;
     enum schema_align align;
-    const char *format; /* a mask of XSLT's format-number */
+    const char *format; /* as in XSLT's format-number */
     enum schema_sort sort;
     bool ascending;
     const char *out_type_text;
     enum schema_out_type out_type;
-    bool hidden; /* visible="false": in the document, not shown */
+    bool hidden; /* visible="false": in the document, but not shown */
     enum schema_summary summary;
     bool group_by;
     struct schema_field field;
@@ -69,12 +68,12 @@ struct schema_columns {
     size_t count, capacity;
 };
 struct schema_event_table {
-    struct schema_columns columns, sub_columns; /* of SubTable; none: it has no such */
+    struct schema_columns columns, sub_columns; /* of SubTable; empty: none */
     bool joined;
     struct schema_field join[2]; /* EqualJoin, if `joined` */
     bool transaction;
 };
-/* `[i]/pattern/`, or a pattern that is the whole text; * and ? are wildcards, \ makes a character itself. */
+/* `[i]/pattern/`, or the whole text is a pattern; * and ? are wildcards, \ escapes a character. */
 struct schema_pattern {
     const char *text;
     bool include; /* Include, else Exclude */
@@ -87,7 +86,7 @@ enum schema_counter_column {
     COUNTER_COLUMN_MEAN = 8,
     COUNTER_COLUMN_MIN = 16,
     COUNTER_COLUMN_MAX = 32,
-    /* Ours, none of them by default: `columns` of a CounterTable names them. */
+    /* Our extensions, which `columns` of a CounterTable adds. */
     COUNTER_COLUMN_SUM = 64,
     COUNTER_COLUMN_COUNT = 128,
     COUNTER_COLUMN_P50 = 256,
@@ -102,19 +101,19 @@ struct schema_counter_table {
     size_t pattern_count, pattern_capacity;
     unsigned excluded; /* enum schema_counter_column */
     unsigned added;    /* the same, of `columns` (ours) */
-    unsigned sort;     /* one of them, by which the rows are sorted (ours); 0: as the logs have them */
+    unsigned sort;     /* the column that sorts the rows (ours); 0: order of the logs */
     bool ascending;
-    const char *chart; /* (ours) patterns: for each a chart of these counters */
+    const char *chart; /* (ours) patterns: each adds a chart of the matching counters */
     const char *limit; /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
-    const char *watch; /* (ours) patterns: of each of these counters one that is shown where a warning is about it */
+    const char *watch; /* (ours) patterns: matching counters get a chart that is shown if a warning refers to them */
 };
 struct schema_table {
     bool of_events; /* EventTable, else CounterTable */
     const char *name, *topic, *note;
     unsigned level;     /* 1 to SCHEMA_HIGHEST_LEVEL */
-    const char *key;    /* a number, or a text, which comes behind the numbers */
-    uint32_t threshold; /* rows that are shown at first; 0: the report's */
-    uint32_t row_count; /* rows that are written; 0: all, up to the document's ceiling */
+    const char *key;    /* a number or a text; texts sort after numbers */
+    uint32_t threshold; /* rows shown initially; 0: the report's */
+    uint32_t row_count; /* maximum of rows; 0: the document's limit */
     const char *file;   /* of the schema */
     unsigned line;
     struct schema_event_table events;
@@ -124,7 +123,7 @@ struct schema_section {
     const char *name, *note;
     bool has_key;
     uint64_t key;
-    struct schema_table *tables; /* in the order of their keys, once the schema is ordered */
+    struct schema_table *tables; /* sorted by key after report_schema_order */
     size_t count, capacity;
 };
 struct schema_string {
@@ -139,10 +138,10 @@ struct report_schema {
     size_t section_count, section_capacity;
     struct schema_string *strings;
     size_t string_count, string_capacity;
-    struct texts files;    /* that were read, each once */
-    struct texts errors;   /* parts that are left out: "FILE: line N: section S: table T: element: why" */
-    struct texts warnings; /* parts that were skipped, with their places */
-    struct texts owned;    /* all texts of the schema */
+    struct texts files;    /* files read, each once */
+    struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
+    struct texts warnings; /* problems that skip nothing else, with their places */
+    struct texts owned;    /* all strings of the schema */
     size_t table_count;
 };
 
@@ -150,29 +149,28 @@ struct schema_file;
 /* Loads imported files: schema_file_load (report_schema.h). NULL: each import is an error. */
 typedef HRESULT schema_loader(const char *name, const char *importer, struct schema_file *out);
 
-/* Adds a schema, with all that it imports. `text` is UTF-8 or has a byte order mark, `path` names it in errors and is
-   what relative imports start from. A section of a name that is there gets the further tables; the first string of an
-   ID and a language counts, so does the first Report's name, version and threshold. What is wrong in an element costs
-   its table, its string or the import alone and is one of `errors`. OPENPLA_E_MALFORMED_XML for what is no schema;
-   E_OUTOFMEMORY: the schema can only be freed. */
+/* Adds a schema with its imports. `text` is UTF-8 or has a byte order mark; `path` names it in errors and is the base
+   of relative imports. Sections with the same name are merged; the first string of an ID and language takes precedence,
+   as do the first Report's name, version and threshold. An error in an element skips only its table, string or import,
+   and is added to `errors`. OPENPLA_E_MALFORMED_XML: not a schema; E_OUTOFMEMORY: the schema can only be freed. */
 HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size,
                           schema_loader *load);
-/* Loads and adds; a name as in Import. */
+/* Loads and adds a file by a name as in Import. */
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
-/* All are added: sections and tables get the order of their keys. */
+/* Sorts sections and tables by key, after the last schema was added. */
 void report_schema_order(struct report_schema *s);
 /* The text of an ID in the language ("de-AT", "": no preference), else in the language without its country, else
    without a language; the ID itself if it has no text (MS-PLA 2.2.3.3). */
 const char *report_schema_string(const struct report_schema *s, const char *id, const char *language);
 void report_schema_free(struct report_schema *s);
 
-/* Whether the text fits the pattern; in a time that the product of both lengths bounds. */
+/* Whether the text matches the pattern. Takes time proportional to the product of both lengths at most. */
 bool schema_pattern_matches(const char *pattern, const char *text);
 #define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one of several */
 /* The first of several patterns separated by '|'; an escaped '|' does not separate. A pattern that is too long becomes
    empty: no counter has such a name. Returns the rest, or NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
-/* Whether one of them does. */
+/* Whether the text matches one of several patterns. */
 bool schema_patterns_match(const char *patterns, const char *text);
 
 /* ---- files ----
@@ -180,7 +178,7 @@ bool schema_patterns_match(const char *patterns, const char *text);
    A schema is a file, or built in. Templates import files by the names of Windows' own files, for example
    %systemroot%\pla\reports\Report.System.CPU.xml: a file that a user has put there takes precedence over the built-in
    one. MS-PLA 2.2.3.3 (Import). */
-/* engine/report/make/schemas, made into a table by the build; NULL at the end. */
+/* The schemas of engine/report/make/schemas, as a table that the build generates; ends with NULL. */
 struct shipped_schema {
     const char *name, *xml;
 };
@@ -189,7 +187,7 @@ extern const struct shipped_schema shipped_schemas[];
 #define SCHEMA_GENERAL "Report.General.xml"
 
 struct schema_file {
-    char *path; /* the file, or the name of a shipped one: for messages, and as the importer of what it imports */
+    char *path; /* the file, or the name of a built-in one: for messages, and as the importer of its imports */
     char *text;
     size_t size;
     bool shipped;
@@ -208,9 +206,9 @@ struct shipped_files {
    file_load. *out is empty after a failure. */
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out);
-/* The same of report schemas. */
+/* The same for report schemas. */
 HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out);
-/* The same where the first schema is a set's own text: beside it, and beside what the program brings, lies no file. */
+/* The same if the first schema is the text of a set: it and the built-in ones have no folder for imports. */
 HRESULT schema_file_load_of_set(const char *name, const char *importer, struct schema_file *out);
 void schema_file_free(struct schema_file *f);
 

@@ -11,9 +11,9 @@
 
 enum {
     RULES_FILES_MAX = 256,
-    RULES_DEEPEST = 32, /* imports within one another */
+    RULES_DEEPEST = 32, /* nested imports */
     RULES_GROUPS_MAX = 4096,
-    RULES_TEXT_MAX = 65536, /* bytes of a text that is put together, or of a variable */
+    RULES_TEXT_MAX = 65536, /* bytes of an expanded text or of a variable */
     RULES_VARIABLES_MAX = 1000,
     RULES_NODES_MAX = 10000,    /* nodes of a step; further nodes are ignored */
     RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
@@ -30,23 +30,23 @@ void rules_free(struct rules *r); /* NULL is allowed */
    that was added before is skipped. An error in an element becomes one of rules_errors. OPENPLA_E_MALFORMED_XML: not
    rules at all; the error of schema_file_load for a fatal Include; E_OUTOFMEMORY: the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
-/* A name as in Import: a file, or one that the program brings. */
+/* Adds a file, or a built-in one, by a name as in Import. */
 HRESULT rules_add_file(struct rules *r, const char *name);
 /* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
 const struct texts *rules_errors(const struct rules *r);
 const struct texts *rules_notes(const struct rules *r);
-/* The file of the Logging that was read first, or the default. */
+/* The log file name of the first Logging, or the default. */
 const char *rules_log_name(const struct rules *r);
 
-/* By the symptom's img: Red, error, critical; Green, information; else a warning. */
+/* From the symptom's img: Red, error, critical; Green, information; others are warnings. */
 enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
 /* Strings are owned, "" for none. */
 struct rules_warning {
     enum rules_severity severity;
-    char *symptom, *cause, *details, *resolution; /* several of a name: with a line end between */
+    char *symptom, *cause, *details, *resolution; /* several elements of a name are joined by line ends */
     char *group, *rule;
 };
-/* What Notify says (events 3000 to 3002). */
+/* The message of a Notify (events 3000 to 3002). */
 struct rules_notice {
     enum rules_severity severity;
     char *text;
@@ -58,7 +58,7 @@ struct rules_outcome {
     struct rules_notice *notices;
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* of the warnings */
-    struct texts errors, notes; /* of this report; those of the rules themselves are rules_errors */
+    struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
@@ -66,12 +66,12 @@ void rules_outcome_free(struct rules_outcome *o);
 struct rules_job {
     const struct rules *rules;
     const char *report;          /* read */
-    const char *output;          /* replaced by the report with what the rules did; NULL: nothing is written */
-    const char *base;            /* the output lies below it (file_open_below); NULL: anywhere */
+    const char *output;          /* the report with the changes of the rules; NULL: not written */
+    const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
     const char *language;        /* of strings; NULL: any */
-    uint32_t log_level;          /* in place of the rules' own; 0: theirs */
-    uint32_t expression_limit;   /* operations of XPath that one expression may take; 0: 20,000,000 */
-    bool (*stop)(void *context); /* asked between expressions; NULL: never */
+    uint32_t log_level;          /* overrides the rules' level; 0: theirs */
+    uint32_t expression_limit;   /* XPath operations of an expression; 0: 20,000,000 */
+    bool (*stop)(void *context); /* called between expressions; may be NULL */
     void *context;
 };
 /* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes what rules added

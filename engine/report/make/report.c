@@ -277,7 +277,7 @@ static void write_warnings(const struct making *m, struct report_document *d)
     report_section_end(d);
 }
 
-/* Writes the strings of the schema, and those of our own names that the schema does not define. */
+/* Writes the strings of the schema, and those of our names that the schema does not define. */
 static void write_strings(const struct making *m, struct report_document *d)
 {
     static const char *const ours[][2] = {{"counter", "Counter"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A report document (report_form.def) as it is written: under another name until it is whole, so that nobody sees half
-   of one. What XML cannot hold becomes U+FFFD. */
+/* Writes a report document (report_form.def) under a temporary name until it is complete, so that readers never see
+   half a document. Characters that XML does not allow become U+FFFD. */
 #ifndef OPENPLA_REPORT_DOCUMENT_H
 #define OPENPLA_REPORT_DOCUMENT_H
 
@@ -21,52 +21,51 @@ struct report_document;
 /* Texts may be NULL where they are absent; all borrowed, a table's until its end. */
 struct report_head {
     const char *name, *version;
-    const char *base; /* the file lies below it, wherever links lead (file_open_below); NULL: anywhere */
-    int bias_minutes; /* of the zone in which its times are: UTC = local + bias */
+    const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
+    int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
     const char *name; /* of the Data of the rows; a title, or the ID of a string */
-    bool left;        /* aligned; else to the right */
+    bool left;        /* left-aligned; else right */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
     bool hidden;
-    bool key, is_volatile; /* as configuration documents have them */
+    bool key, is_volatile; /* as in configuration documents */
 };
 struct report_table_head {
     const char *name, *topic, *key, *note, *source;
-    uint32_t threshold; /* rows that are shown at first; 0: not said */
+    uint32_t threshold; /* rows shown initially; 0: unspecified */
     unsigned level;
     uint32_t most_rows; /* 0: REPORT_MOST_ROWS */
     const struct report_column_head *columns;
     size_t column_count;
 };
 
-/* Makes PATH.new in the place of one that may be there. Errors: file_open's, E_OUTOFMEMORY. All that is added after a
-   failure of the disk or of memory is lost, and report_document_close tells that. */
+/* Creates PATH.new, replacing an existing one. Errors: those of file_open, E_OUTOFMEMORY. After a failure of the disk
+   or of memory, later additions are lost, and report_document_close returns the failure. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
 /* In this order: facts; sections with their tables; strings. */
-/* `text` NULL: there was no memory to make it. */
+/* `text` NULL: out of memory. */
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
-/* A time, in the document's zone. */
+/* A time in the document's time zone. */
 void report_time_fact(struct report_document *d, const char *name, int64_t utc);
-/* 2026-01-02T03:04:05.000+01:00, with "Z" in place of no difference to UTC (ISO 8601): how documents have times. */
+/* 2026-01-02T03:04:05.000+01:00, or "Z" for UTC (ISO 8601): the format of times in documents. */
 void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes);
-/* A section without a table is left out. */
+/* A section without a table is omitted. */
 void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);
 void report_section_end(struct report_document *d);
-/* In a section; or in a row, behind all its cells. */
+/* In a section, or in a row after its cells. */
 void report_table_begin(struct report_document *d, const struct report_table_head *head);
-/* False: the table, or the document, has all the rows that it may have; this one is counted, and nothing of it may be
-   written. */
+/* False: the table or the document has reached its limit of rows. The row is counted, and must not be written. */
 bool report_row_begin(struct report_document *d);
 /* The cell of the next column; NULL and "" are an empty one. */
 void report_cell(struct report_document *d, const char *text);
-void report_cell_number(struct report_document *d, double value); /* empty for what is not finite */
+void report_cell_number(struct report_document *d, double value); /* empty unless finite */
 /* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `summary`).
  */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
-/* Behind the rows; cells come as in a row. */
+/* After the rows; cells as in a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
 /* *omitted (may be NULL): rows that were not written. */
@@ -76,34 +75,33 @@ struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
     const char *limit;   /* numbers with blanks between; NULL: no lines */
-    bool watched;        /* it is shown where a warning is about its counter */
+    bool watched;        /* shown only if a warning refers to its counter */
     int64_t first, last; /* FILETIME */
 };
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
 void report_chart_series(struct report_document *d, const char *name, const char *points);
 void report_chart_end(struct report_document *d);
 void report_string(struct report_document *d, const char *id, const char *text);
-/* How what was written so far came out; S_OK, or what failed. */
+/* S_OK, or the first failure so far. */
 HRESULT report_document_status(const struct report_document *d);
-/* Ends the document, puts it in the place of `path` and frees it; also when that fails, and then `path` is as it was.
- */
+/* Ends the document, renames it to `path` and frees it. After a failure `path` is unchanged. */
 HRESULT report_document_close(struct report_document *d);
-void report_document_drop(struct report_document *d); /* takes it away, unfinished; NULL is allowed */
+void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
 /* The temporary file of a report or of one of its outputs, until it is complete. `base`: the folder below which it must
    be, even if another user creates links there (file.h, "below a base folder"), or NULL: anywhere. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
-void report_draft_drop(const char *base, const char *path); /* what cannot be taken away the next one overwrites */
+void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 
-/* ---- numbers: XPath 1.0, which reads reports, knows no exponents ---- */
+/* ---- numbers: XPath 1.0, which reads reports, does not support exponents ---- */
 /* The fewest digits, 6 or more, that read back as the same number, without an exponent, a separator or a sign of zero;
-   nothing for what is not finite. */
+   nothing unless finite. */
 void plain_number_add(struct text_buffer *out, double value);
 
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----
 
-   MS-PLA 2.2.8 has one; where several warnings are about one place there is a line for each, because a tag may have
-   blanks, and an attribute as people write it has no line end. */
+   MS-PLA 2.2.8 has one tag. If several warnings refer to an element, its tags are separated by line ends, because a tag
+   may contain blanks, but no line end. */
 #define REPORT_TAGS_MOST 4096 /* bytes of all tags of a place */
 
 /* The next tag, borrowed, and its length; advances *rest. NULL: no more. Starts with the attribute's text, which may be
@@ -111,8 +109,8 @@ void plain_number_add(struct text_buffer *out, double value);
 const char *report_tags_next(const char **rest, size_t *length);
 bool report_tags_have(const char *tags, const char *tag);
 
-/* ---- how bad a warning is, or the state that a cell shows, by the word of its `img` ---- */
-/* The worst comes last. */
+/* ---- the severity of a warning, or the state of a cell, from the word in its `img` ---- */
+/* In the order of severity. */
 enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
 
 /* Accepts the names of Windows' icons, words and event levels, ignoring case; NULL and unknown words are REPORT_OTHER.
