@@ -10,7 +10,7 @@
 #define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
 
 /* The warning about counter logs of which no value can be computed. */
-#define REPORT_NO_VALUES "the counter logs contain no computable value (a rate needs two consecutive samples)"
+#define REPORT_NO_VALUES "the counter logs contain no value that can be computed (a rate needs two consecutive samples)"
 
 /* Zero-initialise. All borrowed. */
 struct report_make {

@@ -154,7 +154,7 @@ def logs_become_one():
     openpla(0, "relog", "a.csv", "other.csv", "-f", "csv", "-o", "two.csv")
     rows = rows_of("two.csv")
     check(len(rows) == 12 and rows[2][1:] == [" ", " ", "1000", " "], f"two computers: {rows[:3]}")
-    check("other counters" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
+    check("its counters or their order differ" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
 
 
 def nothing_is_lost():

@@ -145,7 +145,7 @@ def files_and_the_general_schema():
     _, said = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
     check("need two files" in said and not os.path.exists("both.xml"), "one file for both", said)
     _, said = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
-    check("none.xml: is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
+    check("'none.xml' is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
     # A schema may ask for events that this system has not: it is told in the report, and nothing is wrong.
     write("more.xml", SCHEMA.replace('payloadId="*"', 'payloadId="77"'))
     report(0, "run", "-schema", "more.xml", "-o", "sixth.xml")
@@ -161,7 +161,7 @@ def what_is_wrong_is_told():
     check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "remark in the report", rows)
     os.mkdir("empty")
     _, said = report(1, "empty")
-    check("nothing that a report could be made of" in said and not os.listdir("empty"), "empty folder", said)
+    check("the inputs contain nothing to report" in said and not os.listdir("empty"), "empty folder", said)
     _, said = report(1, "run", "-schema", "absent.xml")
     check("absent.xml" in said, "absent schema", said)
     report(2)

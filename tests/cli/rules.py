@@ -124,7 +124,7 @@ def memory_is_held_against_what_this_computer_has():
         check(len(sizes) == (computer == own), f"sizes of {computer}", sizes)
         code = 4 if sizes and int(sizes[0]) > 20 * 70 else 3 if sizes and int(sizes[0]) > 10 * 70 else 0
         output, _ = openpla_apart(code, "rules", "memory.xml")
-        check(not code or f"at one time 70 of {sizes[0]} MB" in output, "how much of it", output)
+        check(not code or f"fell to 70 of {sizes[0]} MB" in output, "how much of it", output)
         codes.append(code)
     check(codes[0] != 0 and codes[1] == 0, "a computer with more than 700 MB, and another one", codes)
 
