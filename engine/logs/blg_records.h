@@ -28,7 +28,7 @@ enum {
 };
 /* The catalog: bytes before its first entry, of an entry before its names, and an entry's flags. */
 enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, BLG_ENTRY_OBJECT = 0x10 };
-/* An event of a record: the instance GUID, part number and part count behind the event's header, then the part. */
+/* An event of a record: after the event's header the instance GUID, part number and part count, then the part. */
 enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
 enum { BLG_MAX_RECORD = 0x40000000 };
 /* Buffer size of the container, as PDH writes it. */

@@ -37,11 +37,12 @@ enum {
 
 /* The differences between databases. */
 struct sql_dialect {
-    const char *product;   /* SQL_DBMS_NAME begins with it */
-    const char *guid;      /* type of GUID */
-    const char *identity;  /* type of CounterID in CounterDetails */
-    bool time_nul;         /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
-    const char *value;     /* reads CounterValue as a text with all its digits; NULL: the number is exact as it is */
+    const char *product;  /* SQL_DBMS_NAME begins with it */
+    const char *guid;     /* type of GUID */
+    const char *identity; /* type of CounterID in CounterDetails */
+    bool time_nul;        /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
+    const char
+        *value; /* expression that reads CounterValue as text with all digits; NULL: the number itself is exact */
     const char *streaming; /* added to a connection string that reads, so that rows come one by one; may be "" */
 };
 /* HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown database. */

@@ -17,9 +17,9 @@ struct text_row {
     const char
         *text; /* without its line end; in UTF-8 unless the encoding is ENCODING_BYTES; valid until the next row */
     size_t length;
-    bool whole;      /* its line end is there */
+    bool whole;      /* has its line end */
     uint64_t offset; /* of the file */
-    uint64_t end;    /* offset behind its line end */
+    uint64_t end;    /* offset after its line end */
     uint64_t number; /* lines from 1 */
 };
 
@@ -31,7 +31,7 @@ struct text_rows {
     char *buffer;  /* decoded bytes from `begin` to `end`; one more is allocated */
     size_t begin, end, searched, capacity;
     uint64_t offset, number; /* of the next row */
-    uint8_t *raw;            /* UTF-16 as it is in the file */
+    uint8_t *raw;            /* undecoded UTF-16 of the file */
     size_t raw_rest;         /* bytes of it that are half a character */
     bool ended;
 };

@@ -11,8 +11,10 @@
        buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
 
        event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
-                +0x30  GUID of the log         ("instance": the samples of an appended log keep the GUID of their
-   catalog) +0x40  part number, from 1 +0x44  number of parts +0x48  at most 8000 bytes of the record
+                +0x30  GUID of the log, called instance: that of the catalog, also in appended samples
+                +0x40  part number, from 1
+                +0x44  number of parts
+                +0x48  at most 8000 bytes of the record
 
        names (36):     machine, then pairs of title index and name; one record for each text counter
        catalog (32):   8 bytes, then an entry for each counter: its size, flags, type, time base, scale, and its names
@@ -23,8 +25,8 @@
 
    Life of a file:
    1. create_file writes names and catalog with stamps derived from the start and flushes them, so that the file is a
-      log without samples from then on. A circular log becomes a ring after this point: its catalog is never
-   overwritten.
+      log without samples from then on. A circular log becomes a ring after this point, so its catalog is
+      never overwritten.
    2. The first blg_append stamps names and catalog again, 2 us and 1 us before its sample, as Windows has them.
    3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all or none. They
       stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the sample is lost, its
@@ -248,7 +250,7 @@ struct blg_log {
     struct log_counters texts; /* the text counters, with whole instance names */
     struct blg_bytes *names;   /* one record per text counter */
     struct blg_bytes catalog;
-    struct blg_bytes record; /* the sample record in work */
+    struct blg_bytes record; /* the record of the current sample */
     uint32_t *sizes;         /* of the names of instances in a sample, one after the other; 0: left out */
     size_t sizes_capacity;
     struct event_list head;   /* names and catalog as events */
@@ -270,7 +272,7 @@ static void free_log(struct blg_log *log)
     memory_free(log);
 }
 
-/* Cuts a record into events behind those of the list. The events borrow the record. */
+/* Cuts a record into events and appends them to the list. The events borrow the record. */
 static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t stamp, const struct blg_bytes *record,
                                struct event_list *list)
 {
@@ -486,7 +488,7 @@ static HRESULT blg_close(struct log_writer *w)
     return hr;
 }
 
-/* A GUID no other log has: nothing secret, so the moment, the process and the path are enough to make it from. */
+/* A unique GUID. It is not secret, so it is built from the time, the process and the path. */
 static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
 {
     char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,

@@ -108,7 +108,7 @@ static HRESULT instances_make_names(struct blg_instances *n, const uint8_t *bloc
     const uint8_t *item = block + BLG_WILDCARD_HEAD;
     void *names = n->names, *texts = n->text;
     n->names_size = 0; /* not to be trusted until all is done */
-    /* One more: a moment without instances has texts too. */
+    /* one more: a sample without instances has strings too */
     if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
     n->text = texts;
@@ -185,7 +185,7 @@ static HRESULT out_of_memory(const char *object)
     return error_set(E_OUTOFMEMORY, "out of memory for the object '%s'", object);
 }
 
-/* The text at *at, and *at moved behind its NUL. S_FALSE: the record ends in it. */
+/* Reads the string at *at and advances *at after its NUL. S_FALSE: the record ends inside the string. */
 static HRESULT next_text(const uint8_t *record, size_t size, size_t *at, char **out)
 {
     size_t units;

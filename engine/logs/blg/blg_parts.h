@@ -113,7 +113,7 @@ struct blg_object {
     size_t *names; /* where each begins in text */
     size_t name_capacity;
 };
-/* Takes the item's bytes (behind its head). S_FALSE: malformed; the object is not present then. */
+/* Reads the item's bytes after its header. S_FALSE: malformed; then the object is not present. */
 HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size);
 /* Gives each counter that the present object defines its column; counters met for the first time are added. S_FALSE: a
    definition is malformed. */

@@ -80,7 +80,7 @@ static bool begin_record(struct blg_records *r, const struct etl_record *event, 
     return true;
 }
 
-/* Adds an event to the record in work. S_OK: r->record is whole; S_FALSE: more is needed. */
+/* Adds an event to the current record. S_OK: r->record is complete; S_FALSE: more events are needed. */
 static HRESULT add_part(struct blg_records *r, const struct etl_record *event)
 {
     const uint32_t part = get_u32(event->data + 16), parts = get_u32(event->data + 20);
@@ -447,7 +447,7 @@ static bool has_all_items(struct blg_reader *r, const uint8_t *at, const uint8_t
     return true;
 }
 
-/* Takes the sample into the cells. S_FALSE: it is damaged. */
+/* Reads the sample into the cells. S_FALSE: it is corrupt. */
 static HRESULT read_sample(struct blg_reader *r)
 {
     const uint8_t *at = r->records.record.data, *end = at + r->records.record.size;

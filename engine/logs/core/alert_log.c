@@ -97,7 +97,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
     return failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Whether the rows may go behind what is there; *torn: the last line has no end. */
+/* Whether rows may be appended to the file; *torn: its last line has no line end. */
 static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *file, uint64_t size, bool *torn)
 {
     char head[128], last = '\n';

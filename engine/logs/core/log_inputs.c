@@ -172,7 +172,7 @@ char *format_path(const char *path)
     if (!sql_source_is(path))
         return text_copy(path);
     if (FAILED(sql_source_parse(path, &source)))
-        return text_copy("SQL:..."); /* what is in it nobody knows */
+        return text_copy("SQL:..."); /* its name may contain a password, so it is not shown */
     char *shown = text_copy(source.shown);
     sql_source_free(&source);
     return shown;

@@ -10,7 +10,7 @@
    which writes three digits of exponent and rounds ties differently).
 
    Reading: up to 15 digits and the powers of ten to 22 are doubles, and their quotient is rounded once, as it must be.
-   With more digits behind a point, the first 19 times an inverse power of ten of 128 bits gives bounds that are closer
+   With more digits after a point, the first 19 times an inverse power of ten of 128 bits gives bounds that are closer
    than doubles are; unless the middle between two doubles lies within them, both round to the same. Otherwise up to 38
    digits are an integer of 128 bits, multiplied by a power of ten that still fits, or divided by one: the quotient has
    more than 64 bits and an exact remainder, so it is rounded as the exact value is. Longer numbers and those beyond
@@ -32,7 +32,7 @@ enum {
     DIGITS = 20,
     CHUNK = 10,
     MANTISSA_BITS = 52,
-    MAX_ZEROS = 12 /* 1e-13 has 12 zeros behind the point */,
+    MAX_ZEROS = 12 /* 1e-13 has 12 zeros after the point */,
     MAX_DOWN = 96 /* and is a mantissa divided by 2^96 */
 };
 
@@ -95,7 +95,8 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
-/* The smallest double with so many zeros behind the point, or its neighbour: a first guess, corrected by the digits. */
+/* The smallest double with that many zeros after the point, or its neighbour: a first guess, corrected by the digits.
+ */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
@@ -249,7 +250,7 @@ enum {
     LONGEST = 800 /* of a number that goes through strtod, in digits: no middle between two doubles has as many */
 };
 
-/* A number's parts as they stand in the text. */
+/* The parts of a number in the text. */
 struct decimal {
     uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
     int digits;         /* how many of them there are */
@@ -479,7 +480,7 @@ static bool is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* "e+12" behind the digits; what only looks like it belongs to whatever follows the number. */
+/* "e+12" after the digits; anything else that starts with e is not a part of the number. */
 static const char *read_exponent(const char *at, const char *end, int *exponent)
 {
     const char *digit = at + 1;

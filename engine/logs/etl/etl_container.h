@@ -25,25 +25,25 @@ struct etl_file {
     bool full;                     /* nothing more goes into buffer, whatever its room */
     bool given;                    /* buffer came whole, its header is not ours */
     bool changed;                  /* since the last flush */
-    bool torn;                     /* a failed growth left bytes behind the last buffer */
+    bool torn;                     /* a failed write left bytes after the last buffer */
 };
 
 /* An empty buffer with this sequence number, for the file and as `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);
-/* The place behind `place`. */
+/* The place after `place`. */
 uint64_t etl_container_next_place(const struct etl_file *e, uint64_t place);
 /* Brings e->buffer up to date in the file: its new events, then its header. */
 HRESULT etl_container_write_buffer(struct etl_file *e, bool last);
 /* ... the log file header: end, number of buffers, losses. */
 HRESULT etl_container_write_counts(struct etl_file *e);
-/* Takes away what a failed growth left behind the last buffer. */
+/* Cuts the bytes that a failed write left after the last buffer. */
 HRESULT etl_container_cut_torn_end(struct etl_file *e);
 void etl_container_swap(struct etl_file *e); /* e->buffer and e->spare */
 
 /* Plain XPRESS (LZ77) of [MS-XCA] 2.4, as in compressed .etl buffers. */
-/* Unpacks until `packed` ends or `size` bytes are made; the bytes made. Less than `size`: the stream is cut or damaged
-   behind what was made. */
+/* Decompresses until `packed` ends or `size` bytes are written; returns their number. Less than `size`: the stream is
+   cut or corrupt after them. */
 size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size);
 
 #endif

@@ -242,7 +242,7 @@ static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *pa
     return cut || offset == used ? S_OK : damaged(e, path, place);
 }
 
-/* Reads what is needed to go on: the header, and the buffer that the last record ends in. */
+/* Reads what appending needs: the header, and the buffer in which the last record ends. */
 static HRESULT load_end(struct etl_file *e, struct file *file, const char *path, etl_ends_record *ends)
 {
     uint64_t size;
@@ -527,7 +527,7 @@ void etl_file_abandon(struct etl_file *e)
 
 /* ---- continuing the file of a session that has ended, or whose set host process has ---- */
 
-/* What is at a place: whole, of this file, and where from its start on events may lie. */
+/* Reads the header at a place. S_FALSE: not a whole buffer of events of this file. */
 static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t place, struct etl_buffer_header *out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];

@@ -112,7 +112,7 @@ struct etl_reader {
     char *path;
     struct file *file;
     uint64_t size;  /* of the file when it was opened */
-    uint64_t whole; /* behind the last buffer that the file had whole */
+    uint64_t whole; /* after the last whole buffer of the file */
     struct etl_log log;
     uint32_t step; /* size of an unpacked file's buffers */
     bool packed;
@@ -155,7 +155,7 @@ static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_hea
     return head->used <= head->size && (r->packed || offset == 0 || head->size == r->step);
 }
 
-/* Finds the header behind a damaged one in a file whose buffers have different sizes. *offset: where, or the end. */
+/* Searches the header after a corrupt one in a file with buffers of different sizes. *offset: its place, or the end. */
 static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
@@ -201,7 +201,7 @@ static HRESULT add_place(struct etl_reader *r, const struct etl_buffer_header *h
     return S_OK;
 }
 
-/* Adds the buffer at *offset to the index, if it is one, and moves *offset behind it. */
+/* Adds the buffer at *offset to the index, if it is valid, and advances *offset. */
 static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t number)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];

@@ -165,8 +165,8 @@ static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
     return hr;
 }
 
-/* S_FALSE: the next file is to be tried. The open file is the lock: nobody else has it open for writing, so the next
-   one is begun only when this one is full. */
+/* S_FALSE: try the next file. The open file is the lock: no other process has it open for writing, so the next one is
+   created only when this one is full. */
 static HRESULT append_to(const char *folder, unsigned number, bool listed, const char *line)
 {
     struct file *f;
@@ -315,9 +315,9 @@ HRESULT journal_append(const char *folder, const struct journal_entry *e)
 
 struct journal_reader {
     char *folder;
-    struct file *file; /* NULL: none is there yet */
+    struct file *file; /* NULL: no file yet */
     unsigned number;
-    uint64_t offset; /* of what is to be read next */
+    uint64_t offset; /* of the next line to read */
     char *text;      /* what was read and not given out: from `at` to `end` */
     size_t at, end, capacity;
     bool skip; /* the rest of a line that is too long */
@@ -450,7 +450,7 @@ static bool parse_time(const char *text, int64_t *utc)
     return true;
 }
 
-/* An escape may have hidden what is no text. */
+/* An escape may have hidden invalid UTF-8. */
 static bool take_text(char *text)
 {
     return text_unescape(text) && text_is_utf8(text, strlen(text));

@@ -131,13 +131,13 @@ static SQLRETURN set_number(struct odbc *c, SQLINTEGER attribute, SQLULEN number
 {
     union {
         SQLULEN number;
-        SQLPOINTER pointer; /* ODBC takes a number where a pointer stands */
+        SQLPOINTER pointer; /* ODBC passes a number as a pointer here */
     } value = {number};
 
     return c->api->SQLSetConnectAttrW(c->connection, attribute, value.pointer, SQL_IS_UINTEGER);
 }
 
-/* The driver as it is registered: by another name the manager would take a file of it. From memory_alloc. */
+/* The registered name of the driver; the manager would load a file for any other name. From memory_alloc. */
 static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
 {
     SQLWCHAR found[NAME_UNITS], more[DIAGNOSTIC_UNITS];

@@ -67,9 +67,9 @@ void odbc_close(struct odbc_statement *s);    /* NULL is allowed */
 struct odbc_string {
     char *driver; /* the name it asks for; NULL: none, it names a data source */
     char *rest;   /* all other attributes under the names that we know them by, their values as given */
-    char *shown;  /* all of it for people: "***" for what is secret */
-    char *open;   /* all of it but what is secret, as a connection string that may be shown and kept anywhere */
-    char *secret; /* what is secret, as the same; "" for none */
+    char *shown;  /* the whole string for messages: "***" for secret values */
+    char *open;   /* the string without secret attributes, which may be shown and stored anywhere */
+    char *secret; /* the secret attributes as a connection string, or "" */
 };
 /* Parses up to the first '!' outside braces, or to the end: *end. E_INVALIDARG with a text that contains the
    attribute's name, or its number if it has no valid name, but never a value; E_OUTOFMEMORY. Then *out is all NULL. */

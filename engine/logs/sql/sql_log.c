@@ -14,8 +14,8 @@
    - The thread alone: set, slots, batch, in_doubt. It frees samples when they are committed.
    - Both, under the lock: the queue, its counts, the state of the outage, the warnings. The lock is never held while
      waiting for the database.
-   - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it makes a
-   sample, and the thread lists them before it takes samples that use them.
+   - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it makes
+     a sample, and the thread lists them before it takes samples that use them.
    - `owners`: caller and thread; the last one frees the log. So the caller can give up on a thread that hangs in a
      driver, and the thread frees the log when the driver returns.
 

@@ -31,7 +31,7 @@ static void pending_free(struct pending *p)
     memory_free(p->table);
 }
 
-/* -1 marks what is in the list already. */
+/* -1 marks slots that are in the list. */
 static HRESULT pending_collect(struct pending *p, struct sql_slot *const *slots, const struct sql_sample *first)
 {
     for (const struct sql_sample *sample = first; sample; sample = sample->next) {
@@ -134,7 +134,7 @@ static HRESULT find_counters(struct odbc *c, struct pending *p)
     const struct log_counter *last = NULL;
     for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
         const struct log_counter *names = names_of(p->slots[i]);
-        /* Counters of one object usually stand together; one that was asked for in vain is asked for once more. */
+        /* Counters of an object are usually adjacent; an unsuccessful query is repeated once. */
         bool same = last && strcmp(last->machine, names->machine) == 0 && strcmp(last->object, names->object) == 0;
         if (p->slots[i]->id != -1 || same)
             continue;
@@ -180,7 +180,7 @@ static HRESULT insert_counters(struct odbc *c, struct pending *p)
     return hr;
 }
 
-/* An earlier run's counters went up to some index; this run's go on above it. */
+/* This run continues after the largest index of earlier runs. */
 static HRESULT raise_highest(struct odbc *c, const char *guid, const struct pending *p, int64_t *highest)
 {
     struct odbc_value in = {.kind = ODBC_INTEGER}, out = {.kind = ODBC_INTEGER};
@@ -315,7 +315,7 @@ void sql_set_free(struct sql_set *s)
     }
 }
 
-/* char(24), with the NUL that Windows puts behind where the database can hold it. */
+/* char(24), with the NUL that Windows appends if the database can store it. */
 static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 {
     char text[SQL_TIME_UNITS];

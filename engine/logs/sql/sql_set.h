@@ -53,7 +53,7 @@ void sql_set_free(struct sql_set *s); /* NULL is allowed */
 /* ---- slots: each single counter and each instance of a wildcard counter, as the samples bring them ---- */
 struct sql_slots {
     const struct log_counters *counters; /* of the log, borrowed */
-    /* Of who finds. */
+    /* Used by the caller that searches. */
     uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
     size_t mask;
     /* Under the lock when another thread lists. */

@@ -14,7 +14,7 @@ bool sql_source_is(const char *name)
     return text_matches(PREFIX "*", name);
 }
 
-/* What stands before the '!'. *mark: the '!', or the end. */
+/* The part before the '!'. *mark: the '!', or the end. */
 static HRESULT split_source(const char *source, struct sql_source *out, const char **mark)
 {
     struct odbc_string parts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The three tables of an SQL log: names and types of MS-PLA 2.2.2.7, which are SQL Server's, and what other databases
-   call these types. CounterDetails also has TimeBaseA and TimeBaseB, which PDH writes and needs to read a log back.
-   Names stand without quotation marks, so that a query works on every database in any case. */
+/* The three tables of an SQL log: names and types of MS-PLA 2.2.2.7, which are SQL Server's, and their names in other
+   databases. CounterDetails also has TimeBaseA and TimeBaseB, which PDH writes and needs to read a log back.
+   Names are unquoted, so that a query works on every database, ignoring case. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
@@ -95,7 +95,7 @@ static HRESULT table_ensure(struct odbc *c, const struct sql_dialect *dialect, b
     hr = create_table(c, dialect, table);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         struct error_kept why = error_keep(hr);
-        /* Another log may have made it a moment ago. */
+        /* Another log may have created it just now. */
         if (SUCCEEDED(probe(c, table)))
             hr = S_OK;
         else

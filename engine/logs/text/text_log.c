@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes performance logs as comma or tab separated text, as PDH writes them.
 
-   Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one in force at the start of the
-   run. Then one row per sample: local time with the bias in force at that moment, MM/DD/YYYY hh:mm:ss.mmm in every
-   locale, and "%.20g" numbers. Every cell is quoted; rows end with CR LF. What PDH leaves open, decided here:
-   - A missing value is a blank, " ". So are infinities and NaNs, which no reader of these files takes for numbers.
+   Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one at the start of the
+   run. Then one row per sample: local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every
+   locale, and "%.20g" numbers. Every cell is quoted; rows end with CR LF. PDH leaves the following open; we decided:
+   - A missing value is a blank, " ". So are infinities and NaNs, which readers of these files do not accept as numbers.
    - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
    - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
    - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it. Sets
      do not use it: MS-PLA ignores LogAppend for text.
-   - The comment has no place in the file.
+   - The comment is not stored.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -38,7 +38,7 @@ static HRESULT not_a_log(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a text log of PDH", path);
 }
 
-/* Is everything behind the first cell the same? */
+/* Whether everything after the first cell is equal. */
 static bool same_columns(const struct text_header *a, const char *a_end, const struct text_header *b, const char *b_end)
 {
     if (!a->names || !b->names)
@@ -141,7 +141,7 @@ static void free_log(struct text_log *log)
     memory_free(log);
 }
 
-/* Takes back what a failed write left behind the last whole row. */
+/* Cuts the bytes that a failed write left after the last whole row. */
 static HRESULT cut_torn_row(struct text_log *log)
 {
     if (log->torn) {
@@ -183,7 +183,7 @@ static char *zone_name(const struct log_zone *zone, int bias)
     if (zone->known && zone->name)
         return text_copy(zone->name);
     if (zone->known && bias != clock_bias_minutes(clock_utc())) {
-        const int minutes = bias < 0 ? -bias : bias; /* not the host's zone: it has no name here */
+        const int minutes = bias < 0 ? -bias : bias; /* not the zone of the host OS: its name is unknown */
         return text_format("UTC%c%02d:%02d", bias > 0 ? '-' : '+', minutes / 60, minutes % 60);
     }
     return clock_zone_name();

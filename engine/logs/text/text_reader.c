@@ -32,7 +32,7 @@ struct text_reader {
     char *path;
     char *header; /* its row as it was, to know it again */
     size_t header_length;
-    uint64_t data_offset, data_number; /* of the row behind the header */
+    uint64_t data_offset, data_number; /* of the row after the header */
     uint64_t remarked;                 /* offset after the last row with a warning: reading again adds no second one */
     char separator;
     enum text_time_order order;
@@ -106,7 +106,7 @@ static HRESULT header_text(const struct text_reader *t, const struct text_row *r
         return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", t->path);
     if (text_is_utf8(*out, row->length))
         return S_OK;
-    WCHAR *wide; /* there and back: what is malformed becomes U+FFFD */
+    WCHAR *wide; /* converted twice: malformed bytes become U+FFFD */
     size_t units;
     HRESULT hr = text_to_utf16(*out, &wide, &units);
     memory_free(*out);
@@ -340,7 +340,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
     set_value(cell, value);
 }
 
-/* The values behind the time, which is `cell`. False: the row is no whole sample. */
+/* Reads the values after the time, which is `cell`. False: the row is not a whole sample. */
 static bool read_values(struct text_reader *t, const struct text_row *row, struct text_cell cell, const char *at)
 {
     const char *end = row->text + row->length;
@@ -372,7 +372,7 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     return true;
 }
 
-/* What typeperf says on the screen behind its rows. */
+/* Lines that typeperf prints after its rows. */
 static bool is_farewell(const char *text, size_t length)
 {
     static const char *const words[] = {"Exiting, please wait...", "The command completed successfully."};
@@ -388,7 +388,7 @@ static void skip_row(struct text_reader *t, const struct text_row *row)
     struct text_header header;
     char beginning[SHOWN + 4];
     if (row->length == t->header_length && memcmp(row->text, t->header, row->length) == 0)
-        return; /* logs that were put one behind the other */
+        return; /* concatenated logs */
     if (text_header_read(row->text, row->length, &header)) {
         t->other_log = true;
         REMARK(t, row, PLACE ": another log with other counters or another time zone begins here; it is not read",

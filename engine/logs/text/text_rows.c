@@ -71,7 +71,7 @@ void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number)
     rows->ended = false;
 }
 
-/* Room for `need` decoded bytes behind the ones that are there, which move to the front. */
+/* Makes room for `need` decoded bytes after the present ones, which move to the front. */
 static HRESULT make_room(struct text_rows *rows, size_t need)
 {
     if (rows->begin > 0 && rows->buffer) {
@@ -96,7 +96,7 @@ static uint32_t utf16_unit(const struct text_rows *rows, const uint8_t *at)
     return rows->encoding == ENCODING_UTF16_LE ? at[0] | (uint32_t)at[1] << 8 : at[1] | (uint32_t)at[0] << 8;
 }
 
-/* Decodes what is in `raw`; half a character at its end waits for the next block. */
+/* Decodes `raw`; half a character at its end waits for the next block. */
 static void text_rows_decode(struct text_rows *rows, size_t size)
 {
     size_t at = 0;
@@ -229,7 +229,7 @@ bool text_cell_next(const char **at, const char *end, char separator, struct tex
                 break;
             }
             cell->doubled |= p[1] == '"';
-            p += p[1] == '"' ? 2 : 1; /* a quote that nobody doubled belongs to the text */
+            p += p[1] == '"' ? 2 : 1; /* a quote that is not doubled belongs to the text */
         }
         if (!cell->closed)
             p = end;
@@ -366,7 +366,7 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
     return c >= 0 && t->year >= 1601 && t->month >= 1 && t->month <= 12 && t->day >= 1 && t->day <= days[t->month - 1];
 }
 
-/* hh:mm[:ss[.fraction]] [AM|PM]; *ticks: what is below a second, in 100 ns. */
+/* hh:mm[:ss[.fraction]] [AM|PM]; *ticks: the fraction of a second, in 100 ns. */
 static bool read_clock(const char **at, const char *end, struct calendar_time *t, int64_t *ticks)
 {
     t->hour = read_digits(at, end, 2);

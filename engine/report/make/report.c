@@ -6,7 +6,7 @@
    and memory has a limit that does not depend on the inputs (REPORT_MEMORY).
 
                                      thread 1
-       counter logs --inputs--> report_counters: a statistics per counter, charts of fixed size ------+
+       counter logs --inputs--> report_counters: statistics and a chart of fixed size per counter ----+
                                      this thread                                                      +--> document
        traces --trace_inputs--> report_events: each event to each event table (and to events_output) -+
        configuration documents ---------------------- copied while the document is written -----------+

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two report documents: the rows of both become records, are sorted, and are read side by side. A key is made
-   of texts, in which XML allows no bytes below 9, and of these: section 1 table 1 source [3 the outer row's keys 1
-   table 1 source]... 2 kind [2 key]... 1 keys as they are written so the rows of a table come behind it, and before
-   those of tables in its rows. */
+/* Compares two report documents: the rows of both become records, are sorted, and are read side by side. A key
+   consists of texts, in which XML allows no bytes below 9, separated by these bytes:
+
+       section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
+
+   So the rows of a table follow it, and precede those of tables in its rows. */
 #include "engine/report/report_compare.h"
 
 #include "engine/base/memory.h"
@@ -34,7 +36,7 @@ static bool is_key(char use)
 struct level {
     struct text_buffer path;  /* of the table */
     struct text_buffer outer; /* of tables in the row that is read */
-    size_t row_path;          /* length of the path; behind it are the row's keys */
+    size_t row_path;          /* length of the path, which the row's keys follow */
     char uses[REPORT_MAX_COLUMNS];
     bool dropped[REPORT_MAX_COLUMNS];
     bool keyed;
@@ -229,7 +231,7 @@ static HRESULT add_pair(struct keying *k, const struct level *l, const struct us
     return hr;
 }
 
-/* For the tables that stand in the row: which row it is, for the key and for people. */
+/* Identifies the row for its tables: in their keys, and for messages. */
 static void note_row(struct keying *k, struct level *l, const struct used_cell *cells, size_t count)
 {
     l->path.length = l->row_path;

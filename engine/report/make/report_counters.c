@@ -152,7 +152,7 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
         if (s->chart && SUCCEEDED(hr))
             chart_series_add(s->chart, utc, cell->value, interval);
         if (c->bytes > c->make.memory && s->percentiles &&
-            SUCCEEDED(hr)) { /* what was begun goes on exactly or not at all */
+            SUCCEEDED(hr)) { /* existing percentiles stay exact or are dropped */
             c->exhausted = true;
             s->percentiles = false;
             c->bytes -= value_statistics_memory(&s->statistics);
@@ -194,7 +194,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
-/* As far as it is known by now, from the second sample on. One of two samples may be missing behind the first. */
+/* The interval as known so far, from the second sample on. A sample after the first may be missing. */
 static int64_t interval_of(const struct sample_distances *d)
 {
     if (d->count < 2)

@@ -46,7 +46,7 @@ struct chart_series {
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* that value */
     int64_t interval; /* 100 ns between samples, as last reported; 0: unknown */
-    bool assumed;     /* nobody has told the width yet */
+    bool assumed;     /* the width is still an assumption */
     size_t count;     /* points up to the last one with a value */
     struct chart_point {
         float least, greatest; /* least > greatest: no value */
@@ -69,8 +69,8 @@ struct report_counters_make {
     size_t memory;                      /* bytes that may be kept */
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);
-/* Reads the logs, which stand at their begin. Their samples of one counter are one series, also over several logs.
-   `seen` is called behind each sample; false ends the reading with ERROR_CANCELLED's HRESULT. */
+/* Reads the logs from their beginning. Samples of a counter form one series, also across logs.
+   Calls `seen` after each sample; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
 /* Samples, their times, and gaps; adds what a user must know to `warnings`: where a log has gaps, how many resets of

@@ -218,8 +218,8 @@ struct copying {
     struct report_document *to;
     struct open_head tables[REPORT_MAX_TABLES];
     size_t depth;
-    size_t omitted_rows; /* depth of a row that was not written, and what stands in it with it; 0: none */
-    bool footer;         /* what is read is one */
+    size_t omitted_rows; /* depth of a row that is omitted with its content; 0: none */
+    bool footer;         /* inside a footer */
     uint64_t omitted;
     char *section, *key;
 };

@@ -32,7 +32,7 @@ const struct form_attribute form_attributes[] = {
 };
 const size_t form_attribute_count = sizeof form_attributes / sizeof *form_attributes;
 
-/* NULL: no such element stands in one of that type. */
+/* NULL: the type has no such child element. */
 static const struct form_child *form_find_child(enum form_type parent, const char *element)
 {
     for (size_t i = 0; i < form_child_count; i++)
@@ -46,13 +46,13 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
 /* Zero-initialise. The strings lie in one block; `places` are offsets in it, and `items` points into it once all have
    been read. */
 struct data_list {
-    struct text_buffer texts; /* with their NULs, one behind the other: what the places say */
+    struct text_buffer texts; /* the strings with their NULs, one after the other */
     struct data_place {
         size_t name, text, attributes; /* where they begin */
         size_t attribute_count;
     } * places;
     size_t count, capacity;
-    size_t ordered; /* so many first ones are known to stand in the order of a Header */
+    size_t ordered; /* number of leading ones that are in the order of the Header */
     struct attribute_place {
         const char *name; /* borrowed */
         size_t value;
@@ -152,7 +152,7 @@ static HRESULT data_list_give(struct data_list *l)
     return S_OK;
 }
 
-/* ---- what is given out ---- */
+/* ---- calling the handlers ---- */
 
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name)
 {
@@ -199,7 +199,7 @@ struct reader {
     bool begun;            /* Report has been seen */
     bool ending;           /* what libxml2 tells from now on is half a tag at the end of the file */
     size_t depth, skipped; /* open elements, and the innermost of them that are skipped */
-    size_t within;         /* elements that are open in a text, such as <b>: what is in them is text of it */
+    size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
     bool row_given;        /* the row that is open was: its tables are read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
@@ -435,7 +435,7 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
     }
 }
 
-/* An element that is not of the form: it and what is in it. */
+/* Skips an unknown element with its content. */
 static HRESULT skip_element(struct reader *r, const char *element)
 {
     r->skipped = 1;

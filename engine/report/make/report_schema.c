@@ -129,7 +129,7 @@ struct pattern {
     bool no_case;
 };
 
-/* A text that has no '/', or another one than "i" before it, is a pattern as it is: people write Pages/sec. */
+/* A text without '/', or with other text than "i" before it, is a pattern itself: Pages/sec. */
 static struct pattern open_pattern(const char *text)
 {
     const size_t length = strlen(text);
@@ -380,7 +380,7 @@ const char *report_schema_string(const struct report_schema *s, const char *id, 
 
 /* ---- imports ---- */
 
-/* A damaged file costs what it would have brought. */
+/* Skips a corrupt file with an error. */
 static HRESULT schema_import_file(struct schema_reading *r, xmlNodePtr e, schema_loader *load, unsigned depth)
 {
     const char *name = NULL;

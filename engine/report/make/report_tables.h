@@ -17,7 +17,7 @@ struct report_totals {
     int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
     bool valueless;                    /* there are samples, and no wanted counter has a value in any of them */
     uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
-    /* Asked often while tables are written; true ends that with ERROR_CANCELLED's HRESULT. NULL: nobody asks. */
+    /* Called often while tables are written; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);
     void *stop_context;
 };
@@ -32,8 +32,8 @@ struct report_table_make {
     const struct report_schema *schema;
     const struct schema_section *section;
     const struct schema_table *table;
-    size_t memory;          /* bytes that the table may keep; what is more goes to a file in disk */
-    struct texts *warnings; /* of the report: what is wrong with the table, or not in it */
+    size_t memory;          /* bytes that the table may use; the rest goes to a scratch file */
+    struct texts *warnings; /* of the report: errors of the table, and omitted parts */
     struct texts *notes;    /* of the report: what the traces have not, which is no mistake of the schema */
 };
 
@@ -46,10 +46,10 @@ struct report_event {
     struct dumped_event dumped;
     const struct found_schema *found;
 };
-/* E_OUTOFMEMORY. (*out)->schema is NULL for an event that nobody knows. Valid until the next event. */
+/* E_OUTOFMEMORY. (*out)->schema is NULL for an unknown event. Valid until the next event. */
 HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
 
-/* Of the class of what a log says of itself, {68FDD900-4A3E-11D1-84F4-0000F80464E3}: nobody wrote that. */
+/* Whether the event belongs to the log itself (class {68FDD900-4A3E-11D1-84F4-0000F80464E3}), not to a provider. */
 static inline bool report_event_is_of_log(const EVENT_RECORD *record)
 {
     static const GUID of_logs = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of records: sorted in memory, written one behind the other into one scratch file, merged by a heap of one record
-   each. */
+/* Sorts records: runs are sorted in memory, written one after the other to a scratch file, and merged by a heap with
+   one record of each run. */
 #include "engine/report/make/row_sort.h"
 
 #include "engine/base/file.h"
@@ -16,9 +16,9 @@ struct head {
     uint32_t key_size, body_size;
 };
 
-/* A run as it is read back. */
+/* A run that is read back. */
 struct run {
-    uint64_t at, end; /* of the file: what is not in the buffer */
+    uint64_t at, end; /* the part of the file that is not in the buffer yet */
     char *buffer;
     size_t begin, filled, capacity;
     struct sorted_row row; /* the one that comes next */
@@ -26,7 +26,7 @@ struct run {
 
 struct row_sort {
     size_t memory;
-    char *records; /* heads, keys and bodies, one behind the other */
+    char *records; /* heads, keys and bodies, one after the other */
     size_t used, capacity;
     size_t *places; /* of the records */
     size_t count, place_capacity;
@@ -39,7 +39,7 @@ struct row_sort {
     size_t run_count, run_capacity;
     size_t *heap, heap_capacity; /* runs that have a record, the smallest first */
     size_t heap_count;
-    bool started; /* the heap's first was given out and has to go on */
+    bool started; /* the heap's first record was returned: advance it */
 };
 
 struct row_sort *row_sort_create(size_t memory)
@@ -176,7 +176,7 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
 
 /* ---- out again ---- */
 
-/* What is read of a run at once: all of them together are to stay within the bound. */
+/* Bytes to read of a run at once, so that all runs together stay within the limit. */
 static size_t block_of(const struct row_sort *s)
 {
     const size_t share = s->memory / s->run_count;

@@ -8,8 +8,8 @@
 
 struct row_sort;
 
-/* `memory`: bytes of records before they go to the file, and of what is read back of the runs, of each 4 KB at least; a
-   single record may be larger. NULL when out of memory. */
+/* `memory`: limit in bytes for records before they go to the file, and for the buffers of the runs, each at least 4 KB;
+   a single record may be larger. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
 /* A record is its key, compared byte by byte, and what goes with it, 2 GB of both at most. ERROR_DISK_FULL and the like

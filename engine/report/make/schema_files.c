@@ -37,8 +37,8 @@ static bool ends_with_folder(const char *path, size_t length, const char *folder
     return same;
 }
 
-/* What is before the name in an Import, with its '/'. The folder of Windows' own files counts whatever
-   %systemroot% is, as natively it is nothing. */
+/* The part before the name in an Import, with its '/'. Windows' folder is recognised for every value of %systemroot%,
+   which is empty natively. */
 static const struct shipped_schema *find_shipped(const struct shipped_files *of, const char *name, const char *wanted)
 {
     const char *last = strrchr(wanted, '/');
@@ -83,7 +83,7 @@ static HRESULT leads_out(const struct shipped_files *of, const char *name, const
         why, of->folder);
 }
 
-/* Names behind a base, which is given away to *out. */
+/* Places names below a base, which *out owns then. */
 static HRESULT place_below(const struct shipped_files *of, const char *name, char *base, const char *names,
                            struct import_place *out)
 {
@@ -97,7 +97,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Names behind the folder of Windows for these files, in any case; NULL: it is not in there. */
+/* The names after Windows' folder for these files, ignoring case; NULL: outside that folder. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);

@@ -213,7 +213,7 @@ struct transforming {
     const struct page_part *sheet, *document;
     struct complaint complaint;
     HRESULT failed;
-    const struct page_part *at; /* what is wrong */
+    const struct page_part *at; /* the first problem */
     const char *why;            /* NULL: as libxslt says */
     xmlChar *result;
     int size;

@@ -32,7 +32,7 @@ void chart_layout_free(struct chart_layout *c)
     memset(c, 0, sizeof *c);
 }
 
-/* *at behind the number. */
+/* Advances *at after the number. */
 static bool read_value(const char **at, float *out)
 {
     char *end;
@@ -325,7 +325,7 @@ static size_t common_counter(const struct chart_layout *c)
     return length;
 }
 
-/* A series' name behind the counter is the instance alone. */
+/* After the counter, the name of a series is only the instance. */
 static char *short_name(const char *name, size_t counter)
 {
     return counter ? text_copy_n(name + counter + 2, strlen(name) - counter - 3) : text_copy(name);

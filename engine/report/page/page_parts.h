@@ -12,13 +12,13 @@
 #define PAGE_LONGEST_NAME 200  /* bytes of a title, a column, a series */
 #define PAGE_LONGEST_CELL 1000 /* bytes of a cell */
 
-/* Adds the text as XML; what is cut has "..." as one character behind it. Direction marks (U+202A to U+202E, U+2066 to
-   U+2069) and what XML cannot hold become U+FFFD. NULL stands for "". */
+/* Adds the text as XML; a cut text ends with an ellipsis character. Direction marks (U+202A to U+202E, U+2066 to
+   U+2069) and characters that XML does not allow become U+FFFD. NULL means "". */
 void page_text(struct text_buffer *out, const char *text, size_t longest, bool attribute);
 /* A blank, name="text"; nothing for NULL and "". */
 void page_attribute(struct text_buffer *out, const char *name, const char *text, size_t longest);
 
-/* ---- numbers as people read them: by a column's mask, or with the significant digits ---- */
+/* ---- formatted numbers: by a column's mask, or with their significant digits ---- */
 
 /* "12", "-0.5": digits and one point, as reports have numbers. */
 bool page_is_number(const char *text);
@@ -27,7 +27,8 @@ bool page_is_number(const char *text);
    significant digits of a fraction, in groups of three; a whole number unchanged, in groups with `grouped`. A text that
    is not a number is added unchanged. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
-/* A value of a chart with so many digits, and k, M, G, T, P or E behind; `largest` of the scale chooses that. */
+/* A value of a chart with `digits` digits and the suffix k, M, G, T, P or E, which `largest` of the scale determines.
+ */
 void page_number_scaled(struct text_buffer *out, double value, double largest, int digits);
 
 /* ---- what the warnings of a report are about ----
@@ -58,7 +59,7 @@ struct found_row {
 struct found_chart {
     char *source;
     struct texts series;
-    bool watched; /* it is there for warnings alone */
+    bool watched; /* shown only for warnings */
     bool shown;
 };
 /* Zero-initialise. */
@@ -74,9 +75,9 @@ struct page_findings {
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
 HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
-/* Behind the reading: numbers the warnings and chooses `most` charts. Those with a counter that a warning is about come
-   first; a watched one is there where no other has the series. *omitted: charts that are not shown, but would be where
-   there was room. */
+/* After the first reading: numbers the warnings and chooses at most `most` charts. Charts of counters that a warning
+   refers to come first; a watched one is shown only if no other chart has the series. *omitted: charts that are missing
+   only because of the limit. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
 /* How bad a row of the table of warnings is: as its `img` says, else a warning as any other, as rules see it too. */
 enum report_severity page_findings_severity(const struct report_row *warning);
@@ -102,12 +103,12 @@ struct surveyed_string {
 };
 /* Zero-initialise. */
 struct page_survey {
-    struct surveyed_table *tables; /* those that stand in sections, in the order of the document */
+    struct surveyed_table *tables; /* tables in sections, in the order of the document */
     size_t table_count;
     struct surveyed_string *strings; /* by ID */
     size_t string_count;
     struct page_findings findings;
-    bool (*stop)(void *context); /* NULL: nobody asks */
+    bool (*stop)(void *context); /* may be NULL */
     void *context;
 };
 /* Skips tables and strings beyond the limits. Errors of report_read; ERROR_CANCELLED's HRESULT. */
@@ -123,7 +124,7 @@ void page_survey_free(struct page_survey *s);
    A sheet reads what it is given and nothing else, writes nothing but its result, and ends. Sheets and documents are
    not trusted. */
 #define SHEET_MOST_BYTES ((size_t)1 << 20)  /* of a sheet */
-#define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of what is transformed */
+#define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of the input document */
 #define PAGE_MOST_OUTPUT ((size_t)64 << 20) /* bytes of a result */
 
 /* sheets/page.xsl and sheets/plot.xsl with their style, script and common templates, made by the build. */
@@ -134,8 +135,8 @@ struct page_part {
     const char *xml;  /* UTF-8 */
     size_t size;
 };
-/* *out (memory_alloc, NUL behind it) is what the sheet makes of the document. OPENPLA_E_MALFORMED_XML, with the name of
-   the part and the reason: not well-formed, a document type declaration, no XSLT; an import, an include, document(),
+/* *out (memory_alloc, with a NUL) is the result of the sheet for the document. OPENPLA_E_MALFORMED_XML, with the name
+   of the part and the reason: not well-formed, a document type declaration, no XSLT; an import, an include, document(),
    xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. E_OUTOFMEMORY. */
 HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, char **out, size_t *size);
 

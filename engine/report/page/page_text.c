@@ -57,7 +57,7 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 
 /* ---- numbers by masks ---- */
 
-#define MOST_DIGITS   400 /* of a number; what has more stays as it is */
+#define MOST_DIGITS   400 /* of a number; longer ones are not formatted */
 #define MOST_FRACTION 60  /* digits that a mask can ask for */
 
 bool page_is_number(const char *text)
@@ -103,7 +103,7 @@ static void read_half(const char *at, size_t size, struct form *f)
     f->shift = memchr(f->before, '%', f->before_length) || memchr(f->behind, '%', f->behind_length) ? 2 : 0;
 }
 
-/* A number without its sign: digits, of which so many stand before the point. One place in front is for a carry. */
+/* A number without its sign: its digits, and how many are before the point. One place in front is for a carry. */
 struct digits {
     char at[2 * MOST_DIGITS];
     size_t count, whole;

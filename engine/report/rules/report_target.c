@@ -12,7 +12,7 @@
 enum {
     /* More than our own reports have (REPORT_MOST_BYTES), as rules add to them; UTF-16 is twice as long. */
     REPORT_BYTES_MAX = 96 << 20,
-    MEMORY_LEAST = 64 << 20, /* of a tree, what is parsed and added beside it */
+    MEMORY_LEAST = 64 << 20, /* of a document tree and the parser's data */
     MEMORY_OF_BYTE = 16,     /* what a byte of XML takes at most, where cells are empty: <Data name="a"/> */
     DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
 };
@@ -48,7 +48,7 @@ static void put_element(void *about)
         xmlAddPrevSibling(c->at, c->node);
 }
 
-/* libxml2 may join it with a text that stands there: the node is not to be used any more. */
+/* libxml2 may merge it with an adjacent text: do not use the node any more. */
 static void add_text(void *about)
 {
     struct change *c = about;
@@ -198,7 +198,7 @@ static bool is_text_mark(const xmlNode *node, const char *what)
            !strcmp((const char *)node->content, what);
 }
 
-/* Takes the text behind the mark, and the mark that ends it. */
+/* Removes the text after the mark, and the mark that ends it. */
 static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
 {
     HRESULT hr = S_OK;
@@ -212,7 +212,7 @@ static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
     return hr;
 }
 
-/* Whether a word stands in a text of words. */
+/* Whether a list of words contains the word. */
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);

@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Whether texts stand beside the elements in it; blanks alone are there for the eye. */
+/* Whether it has text beside its elements, other than blanks for layout. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)
@@ -50,7 +50,7 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* The text from `node` on up to the next element, which *next is. Of the blanks around it those stay that stand beside
+/* The text from `node` on up to the next element, which *next is. Keeps only the blanks around it that are beside
    an element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
@@ -159,7 +159,7 @@ HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodeP
 struct insertion {
     xmlNodePtr node, target;
     enum rules_axis axis;
-    xmlNodePtr last; /* what follows comes behind it; NULL: nothing was inserted yet */
+    xmlNodePtr last; /* the next node follows it; NULL: nothing was inserted yet */
 };
 
 static HRESULT insert_one(struct rules_run *run, void *insertion, xmlNodePtr from, bool expand)

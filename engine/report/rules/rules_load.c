@@ -65,7 +65,7 @@ static const char *value_fault(unsigned sort, const char *text)
     }
 }
 
-/* In any namespace, since nobody says one for rules. */
+/* In any namespace, since none is specified for rules. */
 static bool is_ours(xmlNodePtr node)
 {
     return node->type == XML_ELEMENT_NODE;
@@ -145,7 +145,7 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name)
     return xml_grammar_element(&rules_grammar, e->next, name);
 }
 
-/* libxml2 leaves this field to who uses it. */
+/* libxml2 reserves this field for its users. */
 static char bad_mark;
 
 bool rules_is_bad(xmlNodePtr e)
@@ -214,7 +214,7 @@ static HRESULT check_expressions(struct checking *c, xmlNodePtr e, enum rules_ty
     return hr;
 }
 
-/* What is right by the grammar and seldom meant. */
+/* Notes valid attributes that are usually mistakes. */
 static HRESULT check_meaning(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
     const char *choice = rules_attribute(e, "sortType"), *table = rules_attribute(e, "table");

@@ -67,7 +67,7 @@ struct xpath_result {
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
-/* Bytes of a variable's name at the beginning of the text; 0: none is there. */
+/* Bytes of a variable's name at the beginning of the text; 0: no name. */
 size_t rules_name_length(const char *text);
 /* Whether the text is XPath, whatever its variables are: rules_evaluate's errors but for what values do. */
 HRESULT rules_expression_check(const char *expression);
@@ -102,7 +102,7 @@ struct rules_place {
 };
 /* "FILE: group 'g': rule 'r': step 1: " */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
-/* Adds a text behind its place, up to 200 of them. */
+/* Adds a text after its place, up to 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
 /* RULES_INVALID with xml_wrong's text. */
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
@@ -163,8 +163,8 @@ void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const cha
 
 /* ---- the report ---- */
 
-/* Elements and attributes that rules made have the mark: `rules="1"` is an element of theirs, other words are the names
-   of attributes that they put at an element; `+tag` says that lines behind the first of its tag are theirs. */
+/* A mark identifies elements and attributes that rules added: `rules="1"` an element, other words the names of
+   attributes that they added to an element; `+tag` means that they added the lines of its tag after the first. */
 #define RULES_MARK "rules"
 struct report_target {
     struct xml_document document;
@@ -181,7 +181,7 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
 /* The same for a text, between its two marks. *last is the node that the next text follows. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
                                xmlNodePtr *last);
-/* Puts a text behind what is in an element that was made. */
+/* Appends a text to a new element. */
 HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text);
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made);
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);

@@ -262,7 +262,7 @@ static HRESULT do_all(struct rules_run *run)
         hr = do_group(run, &run->rules->groups[i]);
     if (hr == PLA_E_RULES_MANAGER_FAILED) /* they went too far: what they have done so far stays */
         hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", error_keep(hr).text));
-    /* It is there also when nothing was found: so readers tell that rules were run. */
+    /* Created even if no rule raised a warning, so that readers know that rules ran. */
     return FAILED(hr) ? hr : report_target_warnings(run->target, &warnings);
 }
 

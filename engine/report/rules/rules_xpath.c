@@ -278,10 +278,10 @@ static HRESULT add_variable(struct prepared *p, const char *name, size_t length,
     return hr;
 }
 
-/* A literal between quotes, in which variables may stand: their texts, joined with the rest. */
+/* A quoted literal that may contain variables: joins their texts with the rest. */
 static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
 {
-    const char quote[] = {*at, 0}, *const end = at + length - 1; /* the quote behind it */
+    const char quote[] = {*at, 0}, *const end = at + length - 1; /* the closing quote */
     size_t parts = 0;
     HRESULT hr = S_OK;
     for (const char *c = at + 1; c < end;) {
@@ -380,7 +380,7 @@ static void on_error(void *user, xmlErrorPtr error)
     e->position = error->int1;
 }
 
-/* Whether it is a number as people write them: `10`, `-2.5`. */
+/* Whether it is a decimal number: `10`, `-2.5`. */
 static bool looks_decimal(const char *text)
 {
     bool some = false;
@@ -410,8 +410,8 @@ static bool has_text(const xmlNode *n, bool selected)
     return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
 }
 
-/* XPath 5: the value of the first one. No more of it than tells that it is too long for all who want texts: the whole
-   of a report is walked through again and again where a step selects it, and nobody reads its value. */
+/* The value of the first node (XPath 5), cut where it exceeds the limit of texts: a step that selects the whole report
+   would otherwise copy it again and again, although its value is not used. */
 static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
 {
     const size_t most = RULES_TEXT_MAX + 1;
@@ -456,7 +456,7 @@ static void expression_evaluate(void *about)
         char name[16];
         snprintf(name, sizeof name, "v%u", (unsigned)i);
         xmlXPathRegisterVariable(context, BAD_CAST name, as_object(e->values[i]));
-        *name = 't'; /* as it is written, where it stands between quotes */
+        *name = 't'; /* the text, for use between quotes */
         xmlXPathRegisterVariable(context, BAD_CAST name, xmlXPathNewString(BAD_CAST e->values[i]->text));
     }
     xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, BAD_CAST e->expression);
