@@ -53,17 +53,17 @@ void text_rows_close(struct text_rows *rows);
 struct text_cell {
     const char *text; /* without its quotes */
     size_t length;
-    bool quoted, closed; /* closed: not quoted, or the second quote is there */
+    bool quoted, closed; /* closed: not quoted, or with its closing quote */
     bool doubled;        /* holds quotes, each twice */
 };
-/* The cell at *at, and *at moved behind its separator. False: the row has ended. A row that ends with a separator has
-   an empty cell behind it. Start with *at at the row's beginning; *at becomes NULL behind the last cell. */
+/* The cell at *at; advances *at after its separator. False: the row has ended. A row that ends with a separator has an
+   empty last cell. Start with *at at the row's beginning; *at becomes NULL after the last cell. */
 bool text_cell_next(const char **at, const char *end, char separator, struct text_cell *cell);
 
 /* The header row's first cell. */
 struct text_header {
     bool tabs;        /* "PDH-TSV" */
-    char separator;   /* of the cells, as it is there; the tag's when there is one cell only */
+    char separator;   /* of the cells; the tag's if there is only one cell */
     bool has_zone;    /* it is whole: "(name)(bias)" */
     const char *zone; /* borrowed from the row */
     size_t zone_length;

@@ -244,7 +244,7 @@ struct blg_log {
     struct zone_rules zone;
     uint32_t process;
     uint8_t instance[16]; /* GUID of the log, in every event */
-    bool sampled;         /* what comes before samples has its final stamps */
+    bool sampled;         /* names and catalog have their final stamps */
     size_t counters;
     uint8_t *forms;            /* enum item_form per counter */
     struct log_counters texts; /* the text counters, with whole instance names */
@@ -305,7 +305,7 @@ static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t 
     return S_OK;
 }
 
-/* Makes log->head: what comes before samples, of which the first has the stamp. */
+/* Builds log->head, the names and the catalog, with stamps just before that of the first sample. */
 static HRESULT make_head(struct blg_log *log, int64_t stamp)
 {
     HRESULT hr = S_OK;

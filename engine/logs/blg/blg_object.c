@@ -459,7 +459,7 @@ static HRESULT object_make_names(struct blg_object *o, const struct blg_object *
     return SUCCEEDED(hr) && o->instance_count > 1 ? number_names(o) : hr;
 }
 
-/* A text counter's value: `first` is where it begins in o->text until all are there, as text may move. */
+/* A text counter's value: `first` is its offset in o->text until all values are read, since o->text may move. */
 static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, const uint8_t *block, size_t block_size,
                          struct log_raw *out)
 {

@@ -358,7 +358,7 @@ static HRESULT open_as(const char *path, const struct log_options *options, enum
     return options->base ? file_open_below(options->base, path, mode, out) : file_open(path, mode, out);
 }
 
-/* By the content: the name says nothing of what a user would lose. */
+/* Checks the content: a name does not show what a user would lose. */
 static HRESULT check_is_log(const char *path, struct file *file)
 {
     uint8_t head[LOG_HEAD_BYTES];

@@ -95,7 +95,7 @@ static bool is_size(uint32_t size)
     return size >= ETL_SMALLEST_BUFFER && size <= ETL_LARGEST_BUFFER && size % ETL_BUFFER_UNIT == 0;
 }
 
-/* Version 2.0 of the format is for what readers of 1.5 do not know. */
+/* Uses version 2.0 of the format for logs that readers of 1.5 do not support. */
 static void etl_log_complete(struct etl_log *log)
 {
     enum { LARGEST_1_5 = 1024 * 1024, MOST_PROCESSORS_1_5 = 256 };
@@ -588,7 +588,7 @@ static HRESULT load_place(struct etl_file *e, struct file *file, const char *pat
         hr = head_at(e, file, e->place, &e->head);
         if (hr == S_OK)
             hr = file_read_at(file, e->place * e->size, e->buffer, e->size, &got);
-        else if (SUCCEEDED(hr)) /* of a ring: what was there was being overwritten */
+        else if (SUCCEEDED(hr)) /* of a ring: an older buffer was being overwritten */
             etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
         e->written = e->head.used;
         e->full = e->given = true;

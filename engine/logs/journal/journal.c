@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal: events as lines of time, id, level, message, then name=value, with tabs between them. Control characters
-   and '%' are %XX. Each process may write so many events a second. */
+/* The journal: an event is a line of time, id, level, message and name=value fields, separated by tabs. Control
+   characters and '%' are written as %XX. Each process has a quota of events per second. */
 #include "engine/logs/journal.h"
 
 #include "engine/base/clock.h"
@@ -318,7 +318,7 @@ struct journal_reader {
     struct file *file; /* NULL: no file yet */
     unsigned number;
     uint64_t offset; /* of the next line to read */
-    char *text;      /* what was read and not given out: from `at` to `end` */
+    char *text;      /* bytes read but not returned: from `at` to `end` */
     size_t at, end, capacity;
     bool skip; /* the rest of a line that is too long */
 };
@@ -389,7 +389,7 @@ static HRESULT next_file(struct journal_reader *r)
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
-    hr = read_more(r); /* what was written until the next one began */
+    hr = read_more(r); /* lines written before the next file was created */
     if (hr != S_FALSE) {
         file_close(file);
         return hr;

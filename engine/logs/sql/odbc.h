@@ -14,7 +14,7 @@ struct odbc;
    E_INVALIDARG: invalid string; PDH_SQL_CONNECT_FAILED: it names an unregistered driver;
    HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND): the driver manager does not exist. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
-void odbc_disconnect(struct odbc *c);           /* takes back what was not committed; NULL is allowed */
+void odbc_disconnect(struct odbc *c);           /* rolls back an open transaction; NULL is allowed */
 const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
 
 HRESULT odbc_begin(struct odbc *c);

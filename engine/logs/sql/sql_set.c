@@ -217,9 +217,9 @@ static HRESULT check_found(const struct pending *p)
     return S_OK;
 }
 
-/* Gives every slot of the samples from `first` on its CounterID: of a row that is there, or of a new one, within the
-   caller's transaction. *highest is raised to the largest RecordIndex that the set `guid` (its text) has for rows that
-   were there. On failure slots without an id stay without. */
+/* Sets the CounterID of every slot of the samples from `first` on, from an existing or a new row, within the caller's
+   transaction. Raises *highest to the largest RecordIndex that the set `guid` (as text) has for existing rows. After a
+   failure slots without an id have none. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {

@@ -207,7 +207,7 @@ static HRESULT attribute_find(struct piece name, const struct attribute **out)
     return *out ? S_OK : S_FALSE;
 }
 
-/* The name, if it looks like one; what does not may be half a password, and is not shown. */
+/* Shows the name only if it looks like one: anything else may be half a password. */
 static HRESULT attribute_unknown_error(struct piece name, int number)
 {
     bool plain = name.size && name.size <= NAME_MAX_SHOWN;
@@ -279,7 +279,7 @@ struct attributes_parse {
     struct text_buffer rest, shown, open, secret;
     struct odbc_string *out;
     bool seen[ATTRIBUTES], source;
-    bool more; /* these are ours, for what the user has not said */
+    bool more; /* our defaults, for attributes that the user has not given */
 };
 
 static void add(struct text_buffer *b, const struct attribute *a, struct piece value)

@@ -207,7 +207,7 @@ static HRESULT read_header(struct text_reader *t)
     return hr;
 }
 
-/* Looks ahead for what the header leaves open: the zone, and the order of spreadsheet-like dates. */
+/* Reads ahead to determine what the header does not specify: the time zone, and the order of spreadsheet-like dates. */
 static HRESULT look_ahead(struct text_reader *t)
 {
     struct text_row row;

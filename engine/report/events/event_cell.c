@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* First bytes of what sorts. In descending order all but SORT_EMPTY is inverted, which stays the largest. */
+/* First bytes of sort keys. Descending order inverts all but SORT_EMPTY, which stays the largest. */
 enum { SORT_NUMBER = 0x10, SORT_TEXT = 0x20, SORT_EMPTY = 0xFF };
 enum { PACKED_TEXT = 0x80 }; /* with the kind: a text follows */
 

@@ -30,12 +30,12 @@ struct event_cell event_cell_real(double value); /* NaN and infinity become an e
 bool event_cell_is_number(const struct event_cell *cell);
 double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
 
-/* As it is shown: digits without separators, a real's the fewest that read back the same. */
+/* The displayed text: digits without separators; of a real number the fewest that read back the same. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
 /* Bytes that are equal exactly for equal cells, of which the cell can be made again. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
-/* Takes the cell at `at`, of what event_cell_pack made; its text is in there. Returns what is behind it. */
+/* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the place after it. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
 /* Bytes that compare as the cells are sorted: numbers by their value, before texts, which go without case and then with
@@ -92,10 +92,10 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
 /* The thread's processor time at the event, in ms, of both modes; false: the event has none. */
 bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
 
-/* ---- columns: which events they are of, and what is done with their cells ---- */
+/* ---- columns: their events, and what happens to their cells ---- */
 enum {
     EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* of the table, and of its sub-table */
-    EVENT_SOURCES = 16,                      /* sorts of events that one table is made of */
+    EVENT_SOURCES = 16,                      /* event sources of a table */
     NO_SUM = -1,
 };
 
@@ -126,7 +126,7 @@ struct event_columns {
 /* E_INVALIDARG with a text that names column, field and value: the table's definition is impossible. Adds skipped parts
    to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
-/* How a table and what is wrong in it are called: "FILE: line N: table T". From memory_alloc. */
+/* The place of a table for messages: "FILE: line N: table T". From memory_alloc. */
 char *event_table_place(const struct schema_table *table);
 
 #endif

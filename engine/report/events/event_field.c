@@ -194,7 +194,7 @@ static struct event_cell number_cell(const struct value_type *t, const uint8_t *
     if (t->out == OUT_TYPE_STRING || !value_number(t->in, bytes, size, &number))
         return (struct event_cell){0};
     if ((t->out == OUT_TYPE_PORT && size == 2) || (t->out == OUT_TYPE_IPV4 && size == 4))
-        return event_cell_unsigned(big_endian(bytes, size)); /* they stand there as in the network */
+        return event_cell_unsigned(big_endian(bytes, size)); /* in network byte order */
     const bool is_signed =
         t->in == IN_TYPE_INT8 || t->in == IN_TYPE_INT16 || t->in == IN_TYPE_INT32 || t->in == IN_TYPE_INT64;
     const uint64_t own = size < 8 ? number & ((1ull << 8 * size) - 1) : number;
@@ -252,7 +252,7 @@ static HRESULT event_fields_visit(void *context, enum event_step step, const str
             continue;
         hr = take_value(t, i, v);
         if (v->array)
-            break; /* its text goes on with the next element; who else wants it has a copy */
+            break; /* its text continues with the next element; other columns have a copy */
     }
     if (hr != S_OK)
         return hr;
@@ -312,7 +312,7 @@ static void take_number(struct event_fields *f, size_t field, uint64_t number, s
     if (is_time(type.in, type.out, size))
         add_filetime(&f->texts, (int64_t)number);
     else
-        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* a number of so many bytes has all of them */
+        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* the number must have all its bytes */
     end_text(f, field);
 }
 

@@ -10,7 +10,7 @@
 
 enum { BLOCK = 64 * 1024, FEW_BUCKETS = 1024 };
 
-/* Its sums, key and first cells stand behind it. */
+/* Its sums, key and first cells follow it. */
 struct entry {
     struct entry *next; /* of the bucket */
     uint64_t hash, order, events;

@@ -8,7 +8,7 @@
 enum { MOST_KEPT = 4096 }; /* rows of a heap */
 
 struct kept {
-    char *bytes; /* the key, and the body behind it */
+    char *bytes; /* the key, then the body */
     size_t capacity, key_size, body_size;
     uint64_t order; /* in which it came */
 };
@@ -102,7 +102,7 @@ static int last_first(const void *a, const void *b)
     return compare(b, a);
 }
 
-/* Few rows may still be large ones: what does not fit is sorted with a file. */
+/* Even few rows may be large: rows that exceed the memory are sorted with a file. */
 static HRESULT move_to_sort(struct event_rows *r)
 {
     struct row_sort *sort = row_sort_create(r->memory);

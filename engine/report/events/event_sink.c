@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What stands in the last sort before writing: a row, then those of its sub-table. */
+/* Records of the last sort before writing: a row, then the rows of its subtable. */
 enum { TAG_ROW = 'a', TAG_SUB_ROW };
 
 struct event_sink {
@@ -132,7 +132,7 @@ static HRESULT add_row(struct event_sink *s, const struct event_cell *cells)
     return event_rows_add(s->rows, s->key.text, s->key.length, s->body.text, s->body.length);
 }
 
-/* Behind the group's key, so that all of a group stand together, in their own order. */
+/* The key starts with the group's key, so that the rows of a group are adjacent, in their own order. */
 static HRESULT add_sub(struct event_sink *s, const struct event_cell *cells)
 {
     const struct event_columns *c = s->columns;

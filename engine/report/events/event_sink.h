@@ -32,7 +32,7 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
    which is counted. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
-/* The thread has ended, or one of its number begins: what is open in it never ends. */
+/* The thread has ended, or a new thread has its ID: its open transactions never finish. */
 void event_transactions_close(struct event_transactions *t, uint32_t thread);
 
 struct event_transaction_counts {
@@ -95,8 +95,8 @@ HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
 
 /* ---- sorted rows ----
 
-   Rows of a table in the order of their keys: all of them by a sort beyond memory, or only the first so many, which are
-   kept in a heap as long as they are few. */
+   Rows of a table in the order of their keys: all of them by an external sort, or only the first ones, which are kept
+   in a heap while they are few. */
 struct event_rows;
 /* `memory`: bytes. `most`: how many come out at most; 0: all. E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
@@ -116,7 +116,7 @@ uint64_t event_rows_count(const struct event_rows *r); /* that were added */
 enum { EVENT_SUB_ROWS = 1000 }; /* of one row's sub-table at most; the table says how many it left out */
 
 struct event_sink;
-/* `memory`: bytes that it may keep; what is more goes to scratch files. Both structs are borrowed. E_OUTOFMEMORY. */
+/* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. E_OUTOFMEMORY. */
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */

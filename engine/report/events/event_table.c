@@ -11,7 +11,7 @@ enum { NO_SOURCE = EVENT_SOURCES };
 /* Opcodes that begin and end a transaction (MS-PLA 2.2.3.3): START, DC START, DEQUEUE; STOP, DC STOP, CHECKPOINT. */
 enum { START = 1, STOP = 2, DC_START = 3, DC_STOP = 4, DEQUEUE = 7, CHECKPOINT = 8 };
 
-/* What one sort of events fills of a record. */
+/* The fields that one kind of event fills in a record. */
 struct source_fields {
     struct event_field fields[EVENT_COLUMNS + 1];
     struct event_fields taking;
@@ -314,7 +314,7 @@ static void transaction_measure(struct event_table *t, const struct event_moment
     }
 }
 
-/* A thread that begins or ends, by the kernel's class Thread, ends what is open in it without a word. */
+/* A start or end of a thread (the kernel's class Thread) silently ends its open transactions. */
 static void close_thread(struct event_table *t, const struct dumped_event *e)
 {
     static const GUID thread_class = {0x3D6FA8D1, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};

@@ -196,7 +196,7 @@ static size_t find_slot(const struct columns *c, const struct log_counter *count
     return at;
 }
 
-/* Puts the column into the table, or behind the columns of its name. */
+/* Adds the column to the hash table, after other columns of its name. */
 static void enter_column(struct columns *c, size_t place)
 {
     const size_t at = find_slot(c, &c->counters.items[place]);
@@ -302,7 +302,7 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
         const struct log_counter *parts = names.items;
         counter.wildcard = false;
         counter.path = NULL;
-        /* An instance whose name does not come through a path whole is taken as it is. */
+        /* An instance whose name a path cannot represent is used as a whole. */
         const bool is_split = !parts->path && parts->instance;
         counter.instance = is_split ? parts->instance : item;
         counter.parent = is_split ? parts->parent : NULL;
@@ -365,7 +365,7 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
     return hr;
 }
 
-/* Starts the numbers of the source's instances behind the first `count` of the last sample. */
+/* Starts the numbers of the source's instances after the first `count` of the last sample. */
 static HRESULT number_places(struct columns *c, const struct source *s, size_t count)
 {
     HRESULT hr = S_OK;

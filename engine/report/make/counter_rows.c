@@ -33,7 +33,7 @@ static bool names_object(const struct report_schema *schema, const char *object)
     return false;
 }
 
-/* Includes of one kind are alternatives; who is excluded is not in the table (MS-PLA 2.2.3.3). */
+/* Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA 2.2.3.3). */
 static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text)
 {
     bool any_include = false, included = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of the values of one counter: statistics, and the points of its chart. Sums after Kahan. Percentiles:
-   all values while they are few, then their number in ranges that are 2 % wide each, as DDSketch has them (Masson, Rim,
-   Lee: VLDB 2019), which is within 1 % of the value. Points of charts: when the time is longer than they reach, each
-   two become one. */
+/* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method.
+   Percentiles keep all values while they are few, then their numbers in ranges of 2 % each, as DDSketch does (Masson,
+   Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a fixed number of points: when the time exceeds
+   them, each two points become one. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/report/make/report_counters.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define WIDTH    1.02 /* of a range: its end divided by its begin */
-#define SMALLEST 1e-9 /* what is nearer to 0 counts as 0 */
+#define SMALLEST 1e-9 /* values closer to 0 count as 0 */
 
 struct bin {
     int32_t place; /* of the range; negative values' places are below ZERO_PLACE, in their order */
@@ -281,7 +281,7 @@ void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t
 
 void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out)
 {
-    /* Points of the chart that lie before the series begins, or behind its end, have no value. */
+    /* Points of the chart before the start or after the end of the series have no value. */
     const uint64_t width = s->width > 0 ? (uint64_t)s->width : (uint64_t)SECOND;
     const uint64_t before = distance(s, first, s->begin) / width;
     const uint64_t all = distance(s, first, last) / width + 1;

@@ -14,7 +14,7 @@
 
 /* A record of a table or a row. */
 struct keyed_row {
-    struct sorted_row record; /* its key_size is that of what pairs it with one of the other document */
+    struct sorted_row record; /* key_size covers the part that identifies it in the other document */
     bool is_table;
     const char *section, *table, *source, *outer; /* of a table */
     struct keyed_cell {

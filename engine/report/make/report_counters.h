@@ -73,8 +73,8 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
    Calls `seen` after each sample; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
-/* Samples, their times, and gaps; adds what a user must know to `warnings`: where a log has gaps, how many resets of
-   counters there were, what was left out for want of memory. */
+/* Samples, their times, and gaps. Adds to `warnings`: gaps of logs, the number of counter resets, and parts omitted for
+   lack of memory. */
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings);
 /* Writes a table. A table of the object "*" becomes several; a table without rows is not written. */
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,

@@ -515,8 +515,8 @@ static void on_text(void *about, const xmlChar *text, int length)
                     error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
-/* Whether the last of the list is named as one before it. As long as they stand in the order of the columns, of which
-   no two have one name, that is known without a look. */
+/* Whether the last of the list has the name of an earlier one. While they are in the order of the columns, whose names
+   are unique, no search is needed. */
 static bool is_second(struct data_list *l, const struct data_list *order)
 {
     const size_t last = l->count - 1;

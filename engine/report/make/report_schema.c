@@ -502,7 +502,7 @@ static bool key_number(const char *key, uint64_t *out)
     return key && text_to_u64(key, out);
 }
 
-/* Numbers, then other texts, then what has no key. */
+/* Numbers, then other texts, then tables without a key. */
 static int compare_keys(const char *a, const char *b)
 {
     uint64_t x = 0, y = 0;
@@ -514,7 +514,7 @@ static int compare_keys(const char *a, const char *b)
     return sort_a == 1 ? strcmp(a, b) : 0;
 }
 
-/* By insertion, since what has one key stays in the order of the files, and there are few. */
+/* Insertion sort: tables with equal keys stay in the order of the files, and there are few. */
 void report_schema_order(struct report_schema *s)
 {
     for (size_t i = 1; i < s->section_count; i++) {

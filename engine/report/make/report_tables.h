@@ -57,8 +57,7 @@ static inline bool report_event_is_of_log(const EVENT_RECORD *record)
 }
 
 struct report_table_kind {
-    /* Each event of all traces. A failure ends the report; what is wrong with an event alone is counted by the table.
-     */
+    /* Called for each event of all traces. A failure ends the report; the table counts invalid events. */
     HRESULT (*event)(void *table, struct report_event *e);
     /* Writes the table, from report_table_begin to report_table_end, or only a warning. `stop` as in report.h. */
     HRESULT (*write)(void *table, const struct report_totals *totals, struct report_document *to);

@@ -397,7 +397,7 @@ static HRESULT add_marked(struct report_target *t, xmlNodePtr at, enum rules_axi
     return SUCCEEDED(hr) ? report_target_put(t, at, axis, *out) : hr;
 }
 
-/* Titles of what rules add, unless the report has them. */
+/* Titles of added sections and tables, unless the report defines them. */
 static HRESULT add_strings(struct report_target *t)
 {
     static const char *const ours[][2] = {{"advice", "Advice"}, {"warning", "Warnings"}};

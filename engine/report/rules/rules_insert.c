@@ -12,7 +12,7 @@ enum { DOCUMENT_BYTES_MAX = 16 << 20 };
 
 /* ---- copies ---- */
 
-/* Of what rules wrote placeholders are replaced; of documents not, since they are data. */
+/* Replaces placeholders in the content of rules, but not in documents, which are data. */
 static HRESULT made_text(struct rules_run *run, xmlNodePtr from, const char *text, bool expand, char **out)
 {
     if (expand && (strchr(text, '{') || strchr(text, '$')))

@@ -69,7 +69,8 @@ void xpath_result_free(struct xpath_result *r);
 
 /* Bytes of a variable's name at the beginning of the text; 0: no name. */
 size_t rules_name_length(const char *text);
-/* Whether the text is XPath, whatever its variables are: rules_evaluate's errors but for what values do. */
+/* Whether the text is valid XPath for any values of its variables: the errors of rules_evaluate, except those that
+   depend on values. */
 HRESULT rules_expression_check(const char *expression);
 
 /* ---- rules that were read ---- */
