@@ -126,12 +126,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     small_store_damaged(container(data[0], path), data + 1, size - 1, path);
     if (FAILED(log_reader_open(path, &reader)))
         return 0;
-    if (log_reader_info(reader)->format == LOG_BINARY) { /* enough damage makes a text log of it */
+    if (log_reader_info(reader)->format == LOG_BINARY) { /* enough corruption turns it into a text log */
         const unsigned all = count_samples(reader, INT64_MIN);
         must(SUCCEEDED(log_reader_seek(reader, INT64_MIN)));
         must(count_samples(reader, INT64_MIN) == all);
         must(SUCCEEDED(log_reader_seek(reader, START + SECOND)));
-        (void)count_samples(reader, START + SECOND); /* may be more: of damaged files the catalog can come late */
+        (void)count_samples(reader, START + SECOND); /* may be more: the catalog of a corrupt file can come late */
         must(log_reader_warnings(reader)->count <= LOG_MAX_WARNINGS);
     }
     log_reader_close(reader);

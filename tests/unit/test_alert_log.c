@@ -25,7 +25,7 @@ static int teardown(void **state)
     return scratch_end(state);
 }
 
-/* Local time is what rows have: the moment that is there 22 November, 10:20:30.004. */
+/* Rows have local times: the UTC time of 22 November, 10:20:30.004 local time. */
 static int64_t moment(void)
 {
     const struct calendar_time t = {2026, 11, 22, 0, 0, 10, 20, 30, 4};

@@ -309,7 +309,7 @@ static int samples_within(const struct layout *l, uint64_t size)
     return samples;
 }
 
-/* Is there anything but filling at the place? */
+/* Whether the place contains anything but filling. */
 static bool is_used(const uint8_t *data, uint64_t place)
 {
     const uint8_t *buffer = data + place / BLG_BUFFER_SIZE * BLG_BUFFER_SIZE;
@@ -507,7 +507,7 @@ static void a_corrupt_buffer_is_skipped_with_a_warning(void **state)
         samples++;
     }
     assert_in_range(samples, 20, 29);
-    /* those before it and those behind it are all there */
+    /* all samples before and after it are read */
     assert_true((int)samples >= samples_within(&l, from) + samples_within(&l, size) - samples_within(&l, to) - 1);
     const struct texts *warnings = log_reader_warnings(reader);
     assert_true(warnings->count >= 1);
@@ -562,8 +562,8 @@ static void a_circular_log_needs_room(void **state)
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-/* A process that is killed while it writes into a full ring: what was flushed before, but for the oldest buffer, is
-   there. */
+/* A process is killed while it writes into a full ring: all flushed samples remain, except those of the oldest
+   buffer. */
 static void a_circular_log_is_whole_at_every_flush(void **state)
 {
     const struct log_options circular = {.circular = true, .max_bytes = 6 * BLG_BUFFER_SIZE};

@@ -75,7 +75,7 @@ static void begin_file(void)
     log_id = 1;
 }
 
-/* Adds a record in one event with the 32-bit header, at `seconds` behind the start. */
+/* Adds a record in one event with the 32-bit header, `seconds` after the start. */
 static void add_record(uint8_t type, int seconds, const struct buffer *record)
 {
     struct etl_event event = {.head_size = 0x48, .data = record->bytes, .data_size = (uint32_t)record->size};
@@ -320,7 +320,7 @@ static void a_corrupt_object_is_missing(void **state)
     write_objects(2, 2);
     struct log_reader *reader = open_log();
     log_reader_close(reader);
-    /* the second sample's first object: its definitions end behind it */
+    /* the second sample's first object: its definitions exceed it */
     char *data;
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);

@@ -48,7 +48,7 @@ static struct etl_file *create(uint32_t buffer_size)
     return file;
 }
 
-/* A classic event: its number in the data, its stamp is number of ticks behind the start. */
+/* A classic event: its data is its number, its stamp is that number of ticks after the start. */
 static HRESULT continue_log(struct etl_file **out)
 {
     struct file *file;
@@ -363,7 +363,7 @@ static void messages_have_the_time_of_their_buffer(void **state)
         assert_int_equal(record.stamp, CLOCK_START + BEHIND);
         assert_int_equal(record.utc, START + BEHIND * 10);
         etl_reader_close(reader);
-        /* Buffers that the log makes of single events, and those behind which it goes on, are no others. */
+        /* Buffers of single events, and buffers after an append, have the same size. */
         assert_int_equal(continue_log(&file), S_OK);
         for (uint32_t number = 0; number < SMALL / EVENT; number++)
             assert_int_equal(add_event(file, number, BEHIND), S_OK);
@@ -410,7 +410,7 @@ static void invalid_buffers_are_refused(void **state)
     assert_int_equal(read_events(0), 4);
 }
 
-/* A ring of whole buffers begins behind the header; the newest stay. */
+/* A ring of whole buffers starts after the header; the newest buffers stay. */
 static void a_ring_keeps_the_newest_buffers(void **state)
 {
     enum { PLACES = 5, EACH = 10 };
@@ -483,7 +483,7 @@ static void memory_may_run_out(void **state)
 }
 
 #ifndef _WIN32
-/* A buffer that the disk has no room for is left out, and the others are there; so is the next one. */
+/* A buffer that does not fit on the disk is lost; the other ones and the next one are in the file. */
 static void a_full_disk_loses_only_the_buffer(void **state)
 {
     (void)state;

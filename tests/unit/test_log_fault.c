@@ -352,7 +352,7 @@ static unsigned run_ring(unsigned taken[RING_BUFFERS])
     return count;
 }
 
-/* No event twice and none in front of an older one; the newest buffers that were taken are there whole. */
+/* No event is doubled or before an older one; the newest accepted buffers are whole. */
 static void check_ring(const unsigned *taken, unsigned count)
 {
     unsigned events[RING_BUFFERS] = {0};

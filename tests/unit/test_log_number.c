@@ -94,7 +94,7 @@ static void assert_read(const char *text, double value)
         fail_msg("%s is read as %a, not %a", text, again, value);
 }
 
-/* What other programs write: signs, exponents, commas, more digits than there are bits, ties between two doubles. */
+/* Numbers of other programs: signs, exponents, commas, more digits than a double has, ties between two doubles. */
 static void numbers_of_others_are_read_to_the_nearest_double(void **state)
 {
     static const struct {
@@ -212,7 +212,7 @@ static uint64_t random_bits(void)
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* `number` with `behind` digits behind the point. */
+/* `number` with `behind` digits after the point. */
 static void assert_digits_read(uint128 number, int behind, double value)
 {
     char text[64], *at = text + sizeof text;
@@ -272,7 +272,7 @@ static double random_value(unsigned population)
         return (double)(bits >> random_bits() % 64);
     case 2: /* below 1, down to 1e-14 */
         return ldexp((double)(bits >> 11), -(int)(53 + random_bits() % 47));
-    case 3: /* few bits behind the point: ties at the 20th digit */
+    case 3: /* few bits after the point: ties at the 20th digit */
         return (double)(bits >> 14) / (double)((uint64_t)1 << random_bits() % 50);
     case 4: /* decimal fractions */
         return (double)(bits % 1000000) / pow(10, (double)(random_bits() % 18));

@@ -241,7 +241,7 @@ static void a_limit_ends_the_log(void **state)
     expect_rows(d, 2, "SELECT count(*), max(RecordIndex) FROM CounterData", "2|2\n");
 }
 
-/* More than one transaction and one statement's rows, no sample of it left behind or written twice. */
+/* More rows than a transaction and a statement have: no sample is lost or written twice. */
 static void a_copy_of_a_long_log_waits_for_the_database(void **state)
 {
     enum { COUNTERS = 45, SAMPLES = 1500 };

@@ -43,7 +43,7 @@ static const struct log_cell second_cells[COUNTERS] = {{.has_value = true, .valu
                                                        {.has_value = true, .value = -0.0},
                                                        {.has_value = true, .value = 1e22}};
 
-/* The moment at which clocks here show the local time. */
+/* The UTC time at which local clocks show this time. */
 static int64_t utc_of(int year, int month, int day, int hour, int minute, int second, int millisecond)
 {
     struct calendar_time t = {.year = year,
@@ -274,7 +274,7 @@ static void a_file_in_the_way_is_kept_also_when_appending(void **state)
     assert_file("mine");
 }
 
-/* Out of memory at any moment costs what was being done, and leaks nothing (the sanitizer watches). */
+/* Running out of memory at any step fails only that step, and leaks nothing (the sanitizer checks). */
 static void memory_may_run_out_at_every_step(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -317,8 +317,8 @@ static void code_page_keeps_what_it_can_hold(void **state)
 }
 
 #ifndef _WIN32
-/* The file may grow by so many bytes and no further, as on a full disk: the row is lost, the log is whole, and goes on
-   when there is room again. */
+/* The file can grow only by some bytes, as on a full disk: the row is lost, the log is whole, and continues when the
+   disk has room again. */
 static void a_full_disk_loses_only_the_row(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);

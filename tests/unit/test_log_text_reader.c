@@ -190,7 +190,7 @@ static void a_copy_is_the_log_byte_for_byte(void **state)
     assert_same_files();
 }
 
-/* Whole samples in the first `size` bytes: rows whose last quote is there. */
+/* The number of whole samples in the first `size` bytes: rows with their last quote. */
 static int whole_samples(const char *text, size_t size)
 {
     int lines = 0, quotes = 0;
@@ -495,7 +495,7 @@ static void other_files_are_refused_by_name(void **state)
     assert_null(log);
 }
 
-/* Damage without end fills no memory. */
+/* Endless corruption does not fill the memory. */
 static void the_number_of_warnings_is_limited(void **state)
 {
     struct log_reader *log;

@@ -54,7 +54,7 @@ static HRESULT make(const struct fixture *f)
     return hr;
 }
 
-/* Whether there were so many: false when the page was made without the n-th. */
+/* Whether the n-th allocation happened: false if the page was created without it. */
 static bool fails_at(const struct fixture *f, uint64_t n)
 {
     memory_fail_at(n);

@@ -228,7 +228,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
     end(&m);
 }
 
-/* The report as it is written; the caller frees it. */
+/* The text of the written report; the caller frees it. */
 static char *made_text(struct made *m)
 {
     char *text;

@@ -4,11 +4,11 @@
 #include "engine/report/report_reader.h"
 #include "tests/unit/report_text.h"
 
-/* ---- what was read, as text ---- */
+/* ---- the content read, as text ---- */
 
 struct received {
     struct text_buffer text;
-    int open; /* what was begun and not ended */
+    int open; /* begun, but not ended */
 };
 
 static HRESULT put_attributes(struct received *t, const struct report_attribute *attributes, size_t count)
@@ -120,7 +120,7 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .section_end = on_section_end,
                                                 .string = on_string};
 
-/* Reads a file; on success what was begun was ended. */
+/* Reads a file; on success each begin had its end. */
 static HRESULT read_file(const char *path, struct received *t, struct texts *warnings)
 {
     *t = (struct received){0};
@@ -216,7 +216,7 @@ static void every_encoding_that_windows_writes_is_read(void **state)
     memory_free(marked);
 }
 
-/* Characters of four bytes lie across any border of what is read at once. */
+/* Characters of four bytes cross every border between reads. */
 static void long_texts_are_complete(void **state)
 {
     struct text_buffer cell = {0}, xml = {0}, wanted = {0};
@@ -271,7 +271,7 @@ static void elements_in_a_text_are_text(void **state)
 #define IN_SECTION(text) "<Report name='r'><Section name='s'>" text "</Section></Report>"
 #define IN_TABLE(text)   IN_SECTION("<Table name='t'>" text "</Table>")
 
-/* Damage in the middle: what was before it comes, and its line is named. */
+/* Corruption in the middle: the part before it is read, and a warning names its line. */
 static void corruption_is_a_warning(void **state)
 {
     static const struct {

@@ -50,7 +50,7 @@ static void a_warning_names_the_worst_row(void **state)
     ruled_free(&r);
 }
 
-/* "9.300000000000001 % are free", as libxml2 writes 93 div 10, is no text for people. */
+/* Warnings must not contain "9.300000000000001", as libxml2 writes 93 div 10. */
 static void numbers_have_no_noise(void **state)
 {
     struct ruled r;
@@ -182,7 +182,7 @@ static void a_warning_is_not_lost_for_a_wrong_path(void **state)
     ruled_free(&r);
 }
 
-/* Run again, rules find what they found: nothing is there twice, and what is no longer so goes. */
+/* Rules that run again give the same report: nothing is doubled, and outdated warnings are removed. */
 static void rules_run_twice_leave_the_same_report(void **state)
 {
     static const char rules[] = RULE(

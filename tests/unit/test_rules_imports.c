@@ -63,7 +63,7 @@ static void a_sets_text_has_no_folder(void **state)
     assert_int_equal(schema_file_load_of_set(name, "ReportSchema", &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_false(imports("Rules", IMPORT("../x.xml"), "imports must be in the folder"));
     assert_true(imports("Rules", IMPORT("Rules.General.xml"), ""));
-    /* For who names a file in it, it is that file's folder. */
+    /* If the user names a file, imports are searched in that file's folder. */
     assert_int_equal(schema_file_load(name, "mine.xml", &f), S_OK);
     assert_string_equal(f.path, name);
     schema_file_free(&f);

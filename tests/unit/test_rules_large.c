@@ -50,7 +50,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
         fail_msg("%s", error_keep(hr).text);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
-    /* Whole, with what was added to it, it is taken again. */
+    /* The whole report with the additions is accepted again. */
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path}, &outcome), S_OK);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
@@ -101,7 +101,7 @@ static void attributes_with_one_text_are_changed_alone(void **state)
     ruled_free(&r);
 }
 
-/* Variables of one step over the report: what is said of the one that runs away, and what the next is. */
+/* Variables of a step over the report: the error of the one that exceeds the limit, and the value of the next one. */
 static void run_variables(struct ruled *r, void **state, const char *away, const char *next)
 {
     char *rules = text_format("<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Variable name='a' "
@@ -115,7 +115,7 @@ static void run_variables(struct ruled *r, void **state, const char *away, const
     memory_free(rules);
 }
 
-/* Else each of so many is compared with each, for minutes or hours that nothing counts. */
+/* Otherwise each node is compared with each, for minutes or hours, without counting. */
 static void nodes_in_pairs_are_bounded(void **state)
 {
     static const char *const many[] = {"count(//X/..)", "count(//X | //Y)", "//X = //X", "//X[X = //X]"};

@@ -53,7 +53,7 @@ static const struct {
      "2.5 threads were ready and waiting for each of the 2"},
     {"CPU", CPUS ONE("System", "Processor Queue Length", "", "21"), RULES_ERROR,
      "10.5 threads were ready and waiting for each of the 2"},
-    /* Nobody knows how many processors there are. */
+    /* The number of processors is unknown. */
     {"CPU", ONE("System", "Processor Queue Length", "", "50"), RULES_NOTHING, ""},
     {"CPU", SWITCHES("10", "9000"), RULES_NOTHING, ""},
     {"CPU", SWITCHES("20", "2400"), RULES_NOTHING, ""},
@@ -194,7 +194,7 @@ static size_t assert_none_is_paired(const struct shipped_schema *s)
     return found;
 }
 
-/* A mistake in one of ours would cost its rule, of which nobody would hear. */
+/* An error in a built-in rule would silently disable it. */
 static void all_packs_are_valid_and_find_nothing_in_an_empty_report(void **state)
 {
     size_t count = 0, expressions = 0;
@@ -297,7 +297,7 @@ static void the_overview_has_a_colour_for_each_part(void **state)
 static int make(void **state)
 {
     *state = scratch_create("rules_packs");
-    scratch_environment("systemroot", *state); /* where nobody has put any */
+    scratch_environment("systemroot", *state); /* a folder without rules */
     return 0;
 }
 

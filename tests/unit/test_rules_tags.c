@@ -38,7 +38,7 @@ static void all_warnings_of_a_row_lead_to_it(void **state)
     ruled_free(&r);
 }
 
-/* The warning itself is there in any case. */
+/* The warning itself exists in any case. */
 static void a_tag_without_room_is_reported(void **state)
 {
     struct ruled r;

@@ -27,7 +27,7 @@ static void imports_of_templates_are_found(void **state)
         "%systemroot%\\pla\\Reports\\Report.AD.xml",
         "Report.General.xml",
     };
-    scratch_environment("systemroot", *state); /* where nobody has put any */
+    scratch_environment("systemroot", *state); /* a folder without schemas */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct schema_file f;
         assert_int_equal(schema_file_load(names[i], NULL, &f), S_OK);
@@ -38,7 +38,7 @@ static void imports_of_templates_are_found(void **state)
     }
 }
 
-/* A mistake in one of ours would cost its table, of which nobody would hear. */
+/* An error in a built-in schema would silently drop its table. */
 static void all_shipped_ones_are_schemas(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void all_shipped_ones_are_schemas(void **state)
     assert_true(count >= 10);
 }
 
-/* The titles that people read: each name of a section, table and column of the whole has a text. */
+/* Titles: each name of a section, table and column of all schemas has a text. */
 static void all_names_have_texts(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void a_users_file_takes_precedence(void **state)
     schema_file_free(&f);
 }
 
-/* A folder of another name is another file's: ours must not stand in for a user's that he has lost. */
+/* A folder of another name belongs to another file: the built-in one must not replace a user's file that is missing. */
 static void missing_files_are_reported(void **state)
 {
     static const char *const names[] = {"NoReport.xml", "c:\\mine\\Report.System.CPU.xml",
