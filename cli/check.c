@@ -4,8 +4,8 @@
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
@@ -245,7 +245,7 @@ static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *
 /* A start would fail because of it, perhaps hours after the import. */
 static HRESULT check_root(struct checked *c, const struct data_collector_set *set)
 {
-    char *root = host_expand_environment(set_root(set)), *reason = NULL;
+    char *root = os_expand_environment(set_root(set)), *reason = NULL;
     HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root) && !set_creates_root(root)) {
         reason = text_format(

@@ -4,8 +4,8 @@
 #include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/model.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/store.h"
@@ -54,7 +54,7 @@ static int by_text(const void *a, const void *b)
 static HRESULT add_first_name(struct texts *own, const char *name)
 {
     char *first = text_copy_n(name, strcspn(name, "\\/"));
-    return first ? texts_give(own, first) : E_OUTOFMEMORY;
+    return first ? texts_add_owned(own, first) : E_OUTOFMEMORY;
 }
 
 /* Searches the sorted names of the set's folders, as there may be thousands of both. Unreadable folders are not listed
@@ -283,7 +283,7 @@ static HRESULT try_set(struct showing *s, const char *space, const char *name, c
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    root = host_expand_environment(set_root(set_of(set)));
+    root = os_expand_environment(set_root(set_of(set)));
     hr = root ? S_OK : E_OUTOFMEMORY;
     if (root && is_asked_for(s, root))
         hr = show_set(s, space, name, set_of(set), root);

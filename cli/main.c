@@ -8,7 +8,7 @@
 #include <string.h>
 
 #ifdef _WIN32
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include <windows.h>
 #include <fcntl.h>

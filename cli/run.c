@@ -2,8 +2,8 @@
 /* openpla run: starts a program so that OpenPLA's sessions receive its events. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/injection.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ static HRESULT check_program(const char *path)
 
 static HRESULT find_dll(char **out)
 {
-    char *folder = host_module_folder(), *path = folder ? path_join(folder, "openetw.dll") : NULL;
+    char *folder = os_module_folder(), *path = folder ? path_join(folder, "openetw.dll") : NULL;
     *out = NULL;
     HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
     if (path && !file_exists(path))
@@ -151,7 +151,7 @@ static int wait_for(struct reached *r)
 
 static HRESULT run_prepare(struct reached *r, const char *name)
 {
-    if (!host_is_wine())
+    if (!os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "openpla run is only for Wine: on Windows every program's events are recorded without it");
     HRESULT hr = find_program(name, &r->path);

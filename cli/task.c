@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "engine/base/command_line.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/windows_services.h"
 
 #include <stdio.h>
@@ -219,7 +219,7 @@ static HRESULT run_task(const struct choice *c, int argc, char **argv)
     struct task_instance *t;
     uint32_t code = 0;
     const char *name = c->operands.items[0];
-    char *arguments = NULL, *folder = host_full_path(c->folder ? c->folder : ".");
+    char *arguments = NULL, *folder = os_full_path(c->folder ? c->folder : ".");
     HRESULT hr = folder ? words_to_line(argc, argv, &arguments) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = task_start(name, arguments, folder, false, &t);

@@ -3,8 +3,8 @@
 #include "reg/program_folder.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "reg/registration.h"
 
 #include <aclapi.h>
@@ -132,7 +132,7 @@ static HRESULT check_one(const char *path, DWORD rights)
     if (error)
         return error_set(HRESULT_FROM_WIN32(error), "cannot read the access rights of '%s': %s", path,
                          error_standard_text(HRESULT_FROM_WIN32(error)));
-    hr = program_folder_writer(descriptor, rights, host_is_wine(), &who);
+    hr = program_folder_writer(descriptor, rights, os_is_wine(), &who);
     LocalFree(descriptor);
     if (hr == S_OK)
         hr = error_set(E_ACCESSDENIED,
@@ -192,7 +192,7 @@ HRESULT program_folder_check(const char *folder)
         hr = check_contents(folder);
     if (SUCCEEDED(hr) && there && folder_exists(narrow))
         hr = check_contents(narrow);
-    if (SUCCEEDED(hr) && !host_is_wine())
+    if (SUCCEEDED(hr) && !os_is_wine())
         hr = check_parents(folder, there);
     memory_free(narrow);
     return hr;

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_paths.h"
@@ -18,7 +18,7 @@
 bool counter_list_is_ours(void)
 {
 #ifdef _WIN32
-    return host_is_wine();
+    return os_is_wine();
 #else
     return true;
 #endif

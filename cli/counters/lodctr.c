@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "cli/trace/manifest.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/source_text.h"
 #include "engine/pdh/extension_registration.h"
@@ -108,7 +108,7 @@ static struct letter letter_of(const char *argument)
 static HRESULT may_register(void)
 {
 #ifdef _WIN32
-    if (!host_is_wine())
+    if (!os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "counters of this computer belong to Windows (use Windows' lodctr and unlodctr)");
 #endif
@@ -207,7 +207,7 @@ static HRESULT register_manifest(const char *path, const char *folder)
 {
     struct counter_manifest m;
     struct texts remarks = {0};
-    char *whole = host_full_path(path);
+    char *whole = os_full_path(path);
     HRESULT hr = whole ? manifest_counters_load(path, NULL, &remarks, &m) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !m.providers.count)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "'%s' contains no counter provider", path);

@@ -313,7 +313,7 @@ static HRESULT plot_choose_charts(struct plot *p)
     if (SUCCEEDED(hr) && p->omitted) {
         char *text = text_format("%zu counters are omitted: the maximum is %d charts (select counters with -counter)",
                                  p->omitted, PAGE_MOST_CHARTS);
-        hr = text ? texts_give(&p->remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(&p->remarks, text) : E_OUTOFMEMORY;
     }
     return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
 }

@@ -5,8 +5,8 @@
 #include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pdh/counter_query.h"
 
 #include <stdio.h>
@@ -333,7 +333,7 @@ static char *full_path(const char *path, const char *machine)
 {
     if (strncmp(path, "\\\\", 2) == 0)
         return text_copy(path);
-    char *ours = machine ? NULL : host_computer_name();
+    char *ours = machine ? NULL : os_computer_name();
     const char *name = machine ? machine + strspn(machine, "\\") : ours;
     char *full = name ? text_format("\\\\%s%s%s", name, *path == '\\' ? "" : "\\", path) : NULL;
     memory_free(ours);
@@ -355,7 +355,7 @@ static void counter_refuse(void *user, HRESULT reason, const char *path, const c
         nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
     (void)text;
     memory_free(nearest);
-    l->failed |= !line || FAILED(texts_give(&l->refused, line));
+    l->failed |= !line || FAILED(texts_add_owned(&l->refused, line));
 }
 
 static HRESULT open_counters(const struct settings *s, struct live *l)
@@ -365,7 +365,7 @@ static HRESULT open_counters(const struct settings *s, struct live *l)
     l->nearest.pdh = l->pdh;
     for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
         char *path = full_path(s->counters.items[i], s->machine);
-        hr = path ? texts_give(&paths, path) : E_OUTOFMEMORY;
+        hr = path ? texts_add_owned(&paths, path) : E_OUTOFMEMORY;
     }
     const struct counter_query_request request = {
         .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = counter_refuse, .user = l};
@@ -375,7 +375,7 @@ static HRESULT open_counters(const struct settings *s, struct live *l)
     const struct log_counter *columns = SUCCEEDED(hr) ? counter_query_columns(l->query, &count) : NULL;
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         char *name = log_counter_path(&columns[i]);
-        hr = name ? texts_give(&l->names, name) : E_OUTOFMEMORY;
+        hr = name ? texts_add_owned(&l->names, name) : E_OUTOFMEMORY;
     }
     texts_free(&paths);
     return SUCCEEDED(hr) && l->failed ? E_OUTOFMEMORY : hr;

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static const char *const severities[] = {"note", "warning", "error"};
 static char *fill_in(const struct doctor *d, const char *remedy, const char *about)
 {
     struct text_buffer b = {0};
-    char *own = d->folder ? NULL : host_module_folder();
+    char *own = d->folder ? NULL : os_module_folder();
     const char *folder = d->folder ? d->folder : own ? own : "";
     for (; *remedy; remedy++) {
         if (strncmp(remedy, "{}", 2) == 0) {
@@ -79,7 +79,7 @@ static void doctor_free(struct doctor *d)
     memory_free(d->folder);
 }
 
-static HRESULT find_file_time(void *user, const struct seen_file *file)
+static HRESULT find_file_time(void *user, const struct file_entry *file)
 {
     struct {
         const char *name;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: what OpenPLA needs of the host OS. */
-#include "engine/base/host.h"
-
 #include "cli/doctor/doctor.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/trace_instance.h"
 #include "engine/logs/odbc_library.h"
 #include "engine/pdh/counter_query.h"
@@ -15,7 +14,7 @@
 static bool is_linux(void)
 {
 #ifdef _WIN32
-    return host_is_wine();
+    return os_is_wine();
 #else
     return true;
 #endif

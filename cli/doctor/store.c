@@ -6,8 +6,8 @@
 #include "cli/doctor/doctor.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/directory.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/model.h"
@@ -43,7 +43,7 @@ static enum doctor_id id_of_damage(const struct store_finding *f)
 static HRESULT see_fault(void *user, const struct store_finding *f)
 {
     struct looking *l = user;
-    char *data = host_data_folder(), *secrets = data ? path_join(data, "secrets") : NULL;
+    char *data = os_data_folder(), *secrets = data ? path_join(data, "secrets") : NULL;
     HRESULT hr = secrets ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && f->fault == STORE_FOREIGN) {
         hr = doctor_find(l->d, DOCTOR_FOUND_STORE_FOREIGN, NULL, "%s belongs to %s", f->path, f->detail);
@@ -88,7 +88,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
         run_record_free(&record);
     } else if (hr == S_OK) {
 #ifdef _WIN32
-        char *own = host_module_folder();
+        char *own = os_module_folder();
         char *module = own ? path_join(l->d->folder ? l->d->folder : own, "openpla.dll") : NULL;
         const int64_t written = module ? doctor_file_written(module) : 0;
         if (written && (int64_t)host.process_start < written)
@@ -110,7 +110,7 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
 
 static HRESULT add_folder(struct looking *l, const char *root)
 {
-    char *path = host_expand_environment(root);
+    char *path = os_expand_environment(root);
     if (!path)
         return E_OUTOFMEMORY;
     /* The nearest existing folder: the first run creates the rest. */
@@ -190,7 +190,7 @@ struct place {
     const char *space, *folder;
 };
 
-static HRESULT see_file(void *user, const struct seen_file *file)
+static HRESULT see_file(void *user, const struct file_entry *file)
 {
     struct place *p = user;
     HRESULT hr = S_OK;
@@ -269,7 +269,7 @@ static HRESULT check_room(struct doctor *d, const char *folder)
 HRESULT doctor_check_store(struct doctor *d)
 {
     struct looking l = {.d = d};
-    char *data = host_data_folder();
+    char *data = os_data_folder();
     HRESULT hr = data ? check_files(&l) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = add_folder(&l, data);

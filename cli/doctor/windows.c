@@ -5,8 +5,8 @@
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/pcq_server.h"
@@ -103,7 +103,7 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
 /* A Wine that runs 32-bit programs has files in their system folder. */
 static bool runs_32(void)
 {
-    char *path = host_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
+    char *path = os_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
     const bool runs = path && file_exists(path);
     memory_free(path);
     return runs;
@@ -147,7 +147,7 @@ static HRESULT check_server_of(struct doctor *d, const char *server, const char 
 
 HRESULT doctor_check_registration(struct doctor *d)
 {
-    char *server = NULL, *own = host_module_folder();
+    char *server = NULL, *own = os_module_folder();
     HRESULT hr = own ? registration_find_server(registration_mode_here(), &server) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
         hr = doctor_find(d, DOCTOR_FOUND_NOT_REGISTERED, NULL, "PLA's classes are not registered");
@@ -180,7 +180,7 @@ static HRESULT check_prefix(struct doctor *d)
     HRESULT hr = S_OK;
     for (size_t i = 0; folders[i] && SUCCEEDED(hr); i++) {
         struct ownership o;
-        char *path = host_expand_environment(folders[i]);
+        char *path = os_expand_environment(folders[i]);
         if (!path)
             return E_OUTOFMEMORY;
         hr = file_ownership(path, &o);
@@ -196,7 +196,7 @@ static HRESULT check_prefix(struct doctor *d)
 
 HRESULT doctor_check_wine(struct doctor *d)
 {
-    if (!host_is_wine())
+    if (!os_is_wine())
         return S_OK;
     HRESULT hr = check_version(d);
     if (SUCCEEDED(hr))

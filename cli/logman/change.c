@@ -4,7 +4,6 @@
 #include "cli/logman/line.h"
 #include "cli/logman/logman.h"
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
 
@@ -212,7 +211,7 @@ static HRESULT put_texts(struct object *o, const char *property, const struct te
 
 static HRESULT change_add_warning(const struct change *c, char *text)
 {
-    return text ? texts_give(c->remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(c->remarks, text) : E_OUTOFMEMORY;
 }
 
 /* ---- lists ---- */
@@ -413,7 +412,7 @@ static void cut_extension(char *file)
 
 static HRESULT put_path(const struct change *c, const char *given)
 {
-    char *path = is_absolute(given) ? text_copy(given) : host_full_path(given), *file = path;
+    char *path = is_absolute(given) ? text_copy(given) : os_full_path(given), *file = path;
     HRESULT hr = S_OK;
     if (!path)
         return E_OUTOFMEMORY;

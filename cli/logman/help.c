@@ -257,7 +257,7 @@ static uint32_t number_of(struct object *o, const char *property)
 
 static HRESULT say(struct texts *remarks, char *text)
 {
-    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(remarks, text) : E_OUTOFMEMORY;
 }
 
 /* "00:05" may have been meant as five minutes. */

@@ -126,7 +126,7 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
         for (const char *at = words->items[i]; *at && SUCCEEDED(hr); at += strspn(at, " ")) {
             const size_t length = strcspn(at, " ");
             char *piece = text_copy_n(at, length);
-            hr = piece ? texts_give(&pieces, piece) : E_OUTOFMEMORY;
+            hr = piece ? texts_add_owned(&pieces, piece) : E_OUTOFMEMORY;
             at += length;
         }
     bool right = pieces.count != 0;
@@ -387,7 +387,7 @@ static HRESULT no_such_option(const char *word)
 
 static HRESULT line_add_warning(struct logman_line *line, char *text)
 {
-    return text ? texts_give(&line->remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(&line->remarks, text) : E_OUTOFMEMORY;
 }
 
 static bool ends_in_quote(const char *word)
@@ -463,7 +463,7 @@ static HRESULT take_flags(struct reader *r, struct texts *words)
         open = *b.text == '(' ? !strchr(word, ')') : *word && word[strlen(word) - 1] == ',';
     } while (open && (word = next(r)) != NULL);
     char *flags = text_buffer_take(&b);
-    return flags ? texts_give(words, flags) : E_OUTOFMEMORY;
+    return flags ? texts_add_owned(words, flags) : E_OUTOFMEMORY;
 }
 
 static HRESULT take_provider(struct reader *r, struct texts *words)

@@ -245,7 +245,7 @@ static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *t
     struct run *r = user;
     char *remark = text_format("%s: %s", key, text);
     (void)hr;
-    return remark ? texts_give(&r->issues, remark) : E_OUTOFMEMORY;
+    return remark ? texts_add_owned(&r->issues, remark) : E_OUTOFMEMORY;
 }
 
 static HRESULT run_commit(struct run *r, struct logman_target *t, uint32_t mode)

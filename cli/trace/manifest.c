@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/manifest_origins.h"
 #include "engine/etw/provider_manifest.h"
 
@@ -289,7 +289,7 @@ static int failed(HRESULT hr)
 static HRESULT may_register(void)
 {
 #ifdef _WIN32
-    if (!host_is_wine())
+    if (!os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "providers of this computer belong to Windows (use wevtutil im and um, or for counters lodctr "
                          "/M and unlodctr /M)");
@@ -334,7 +334,7 @@ static HRESULT add_providers(const struct adding *a, const char *path)
     struct counter_manifest counters = {.has_events = false};
     struct provider_manifests list = {0};
     struct texts remarks = {0};
-    char *whole = host_full_path(path);
+    char *whole = os_full_path(path);
     size_t added = 0;
     HRESULT hr = whole ? may_register() : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -522,7 +522,7 @@ static int manifest_show(int argc, char **argv)
         result = cli_usage(VERB, "show: expected a provider's name or GUID, or a file");
     if (result == CLI_DONE) {
         struct shown all = {.counters = {0}};
-        char *own = language ? text_copy(language) : host_ui_languages();
+        char *own = language ? text_copy(language) : os_ui_languages();
         HRESULT hr = own ? manifest_load_file(operands.items[0], own, &all) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = show_all(&all, own, as_json);

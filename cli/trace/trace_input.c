@@ -3,8 +3,8 @@
 #include "cli/cli.h"
 #include "cli/trace/trace.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_api.h"
@@ -58,7 +58,7 @@ struct one_session {
 
 struct reading {
     const struct etw_api *etw;
-    struct host_lock lock; /* of what follows */
+    struct lock lock; /* of what follows */
     trace_take *take;
     void *context;
     HRESULT result;
@@ -70,7 +70,7 @@ static void WINAPI on_event(EVENT_RECORD *record)
 {
     const struct one_session *s = record->UserContext;
     struct reading *r = s->reading;
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     if (!r->ended) {
         const struct trace_event event = {record, s->pointer_size, s->timer_resolution, true};
         const HRESULT hr = r->take(r->context, &event);
@@ -80,7 +80,7 @@ static void WINAPI on_event(EVENT_RECORD *record)
             r->why = error_keep(hr);
         }
     }
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
 }
 
 static void process(void *user)
@@ -117,13 +117,13 @@ static HRESULT wait_for_all(struct reading *r, struct one_session *sessions, siz
     bool running = true, asked = false;
     while (running) {
         asked = asked || interrupt_wait(LOOK_MS);
-        host_lock_enter(&r->lock);
+        lock_enter(&r->lock);
         if (after && !r->ended && FAILED(r->result = after(r->context))) {
             r->why = error_keep(r->result);
             r->ended = true;
         }
         asked = asked || r->ended;
-        host_lock_leave(&r->lock);
+        lock_leave(&r->lock);
         running = false;
         for (size_t i = 0; i < count; i++) {
             if (asked && sessions[i].open) {
@@ -139,7 +139,7 @@ static HRESULT wait_for_all(struct reading *r, struct one_session *sessions, siz
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context)
 {
-    struct reading r = {.etw = host_etw(), .lock = HOST_LOCK_INIT, .take = take, .context = context};
+    struct reading r = {.etw = host_etw(), .lock = LOCK_INIT, .take = take, .context = context};
     struct one_session *sessions = memory_zero(names->count, sizeof *sessions);
     size_t started = 0;
     HRESULT hr = sessions ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for %zu sessions", names->count);

@@ -2,8 +2,8 @@
 /* The flat functions under pla.dll's names: cabinets, reports, and the arguments of tasks. */
 #include "com/dll/exports.h"
 #include "com/objects/convert.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/task.h"
@@ -35,7 +35,7 @@ HRESULT extract_for(const struct caller *caller, const char *cabinet, const char
     if (FAILED(hr))
         return hr;
     /* Under Wine all processes have one account, and COM does not identify the caller (DECISIONS 22). */
-    const bool impersonate = !caller->in_process && !host_is_wine();
+    const bool impersonate = !caller->in_process && !os_is_wine();
     if (impersonate)
         hr = CoImpersonateClient();
     if (FAILED(hr))
@@ -123,7 +123,7 @@ static HRESULT texts_from_variants(SAFEARRAY *array, struct texts *out)
         char *text = NULL;
         hr = V_VT(&items[i]) == VT_BSTR ? text_from_bstr(V_BSTR(&items[i]), ARGUMENT, &text) : DISP_E_TYPEMISMATCH;
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
     }
     SafeArrayUnaccessData(array);
     return hr;
@@ -143,7 +143,7 @@ static HRESULT read_texts(const VARIANT *v, struct texts *out)
     type &= (VARTYPE)~VT_BYREF;
     if (type == VT_BSTR) {
         HRESULT hr = text_from_bstr(by_reference ? *V_BSTRREF(v) : V_BSTR(v), ARGUMENT, &text);
-        return SUCCEEDED(hr) ? texts_give(out, text) : hr;
+        return SUCCEEDED(hr) ? texts_add_owned(out, text) : hr;
     }
     if (!(type & VT_ARRAY))
         return DISP_E_TYPEMISMATCH;

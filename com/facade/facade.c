@@ -6,7 +6,6 @@
 #include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
 #include "com/objects/convert.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/set_credentials.h"
@@ -44,7 +43,7 @@ static HRESULT facade_check_server(const char *server)
 {
     bool own;
     HRESULT hr = sets_is_own_machine(server, &own);
-    if (FAILED(hr) || own || !host_is_wine())
+    if (FAILED(hr) || own || !os_is_wine())
         return hr;
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_NETPATH),
                      "server: cannot reach '%s': Wine's COM supports only this computer", server);

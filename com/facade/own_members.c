@@ -6,7 +6,6 @@
 #include "com/objects/convert.h"
 #include "com/server/call_entry.h"
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
@@ -29,14 +28,14 @@ static HRESULT add_status(struct object *set, struct texts *out)
         error_clear(); /* a query of that set reports the error */
         return texts_add(out, "");
     }
-    return texts_give(out, text_format("%u", (unsigned)v.u32));
+    return texts_add_owned(out, text_format("%u", (unsigned)v.u32));
 }
 
 static HRESULT add_name(struct object *set, struct texts *out)
 {
     struct value v;
     HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Name], &v);
-    return SUCCEEDED(hr) ? texts_give(out, v.text) : hr;
+    return SUCCEEDED(hr) ? texts_add_owned(out, v.text) : hr;
 }
 
 /* Reads no live properties: the client asks for those itself. */
@@ -48,10 +47,10 @@ static HRESULT add_definition(struct object *set, struct texts *out)
     if (SUCCEEDED(hr))
         hr = object_get_field(set, &set->class->properties[IDataCollectorSet_UserAccount], &account);
     if (SUCCEEDED(hr))
-        hr = texts_give(out, account.text);
+        hr = texts_add_owned(out, account.text);
     if (SUCCEEDED(hr))
         hr = set_to_commit_xml(set, false, &xml, NULL);
-    return SUCCEEDED(hr) ? texts_give(out, xml) : hr;
+    return SUCCEEDED(hr) ? texts_add_owned(out, xml) : hr;
 }
 
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result)
@@ -97,7 +96,7 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
 struct server_list {
     LONG references;
     IDispatch *there;
-    struct host_lock lock; /* of all below */
+    struct lock lock;      /* of all below */
     uint32_t next;         /* the index after the latest one whose status was read */
     uint32_t first, count; /* of the known statuses; those before `next` have been used */
     uint32_t statuses[STATUSES_AT_ONCE];
@@ -204,10 +203,10 @@ static bool take_definition(struct server_list *list, uint32_t index, char **acc
 bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml)
 {
     struct texts texts, old;
-    host_lock_enter(&list->lock);
+    lock_enter(&list->lock);
     bool in_order = index == list->next_definition, found = take_definition(list, index, account, xml);
     list->next_definition = index + 1;
-    host_lock_leave(&list->lock);
+    lock_leave(&list->lock);
     if (found)
         return true;
     HRESULT hr = list_ask(list, OWN_DEFINITIONS, index, in_order ? DEFINITIONS_AT_ONCE : 1, &texts);
@@ -215,12 +214,12 @@ bool server_list_definition(struct server_list *list, uint32_t index, char **acc
         error_clear();
         return false;
     }
-    host_lock_enter(&list->lock);
+    lock_enter(&list->lock);
     old = list->definitions;
     list->definitions = texts;
     list->first_definition = index;
     found = take_definition(list, index, account, xml);
-    host_lock_leave(&list->lock);
+    lock_leave(&list->lock);
     texts_free(&old);
     return found;
 }
@@ -228,10 +227,10 @@ bool server_list_definition(struct server_list *list, uint32_t index, char **acc
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status)
 {
     struct texts texts;
-    host_lock_enter(&list->lock);
+    lock_enter(&list->lock);
     bool in_order = index == list->next, found = in_order && next_string(list, index, status);
     list->next = index + 1;
-    host_lock_leave(&list->lock);
+    lock_leave(&list->lock);
     if (found || !in_order)
         return found;
     uint64_t asked = clock_monotonic_ms();
@@ -240,7 +239,7 @@ bool server_list_status(struct server_list *list, uint32_t index, uint32_t *stat
         error_clear();
         return false;
     }
-    host_lock_enter(&list->lock);
+    lock_enter(&list->lock);
     list->asked = asked;
     list->verbs = verbs;
     list->first = index;
@@ -251,7 +250,7 @@ bool server_list_status(struct server_list *list, uint32_t index, uint32_t *stat
         list->statuses[i] = list->known[i] ? (uint32_t)number : 0;
     }
     found = next_string(list, index, status);
-    host_lock_leave(&list->lock);
+    lock_leave(&list->lock);
     texts_free(&texts);
     return found;
 }
@@ -263,7 +262,7 @@ enum issue_text { ISSUE_VALUE, ISSUE_KEY, ISSUE_DESCRIPTION, ISSUE_TEXTS };
 
 static HRESULT add_issue_texts(struct texts *out, const struct value_map_item *item)
 {
-    HRESULT hr = texts_give(out, text_format("%u", (unsigned)item->Value.integer));
+    HRESULT hr = texts_add_owned(out, text_format("%u", (unsigned)item->Value.integer));
     if (SUCCEEDED(hr))
         hr = texts_add(out, item->Key);
     if (SUCCEEDED(hr))

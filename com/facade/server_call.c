@@ -6,8 +6,8 @@
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"
 #include "com/server/server.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "reg/registration_check.h"
 #include "reg/service.h"
@@ -41,7 +41,7 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
 {
     if (machine && machine[0])
         return error_set(hr, "server: connection to '%s' failed: %s", machine, error_standard_text(hr));
-    if (hr == REGDB_E_CLASSNOTREG || !host_is_wine())
+    if (hr == REGDB_E_CLASSNOTREG || !os_is_wine())
         return error_set(hr, "cannot reach the server of OpenPLA: %s", error_standard_text(hr));
     return error_set(hr,
                      "cannot reach the server of OpenPLA: %s (if it was killed, restart Wine's rpcss: net stop rpcss, "
@@ -87,7 +87,7 @@ static HRESULT server_activate_again(const CLSID *id, IUnknown **out)
             if (SUCCEEDED(hr))
                 hr = server_activate(id, NULL, ACTIVATIONS, out);
         }
-        mutex_give(mutex);
+        mutex_release(mutex);
     } else if (hr == S_FALSE) {
         hr = HRESULT_FROM_WIN32(RPC_S_SERVER_UNAVAILABLE);
     }
@@ -112,7 +112,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
         id = com_class_beside(class_id);
     info.pwszName = name;
     hr = server_activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
-    if (here && server_is_gone(hr) && host_is_wine() && !repairs_nothing)
+    if (here && server_is_gone(hr) && os_is_wine() && !repairs_nothing)
         hr = server_activate_again(&id, &object);
     memory_free(name);
     if (SUCCEEDED(hr))

@@ -78,7 +78,7 @@ HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out)
         char *text;
         hr = text_from_bstr(items[i], argument, &text);
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
     }
     SafeArrayUnaccessData(in);
     if (FAILED(hr))

@@ -4,7 +4,7 @@
 #include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/unknown.h"
 #include "engine/pla/sets.h"
 #include "idl/proxy_clsid.h"
@@ -65,11 +65,11 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     if (outer)
         return CLASS_E_NOAGGREGATION;
     /* On Windows the system's activation calls here, for every client. */
-    HRESULT hr = host_is_wine() ? call_enter(&call) : S_OK;
+    HRESULT hr = os_is_wine() ? call_enter(&call) : S_OK;
     if (FAILED(hr))
         return hr;
     hr = create_object((const struct factory *)This, iid, out);
-    if (host_is_wine())
+    if (os_is_wine())
         call_leave(&call);
     return hr;
 }

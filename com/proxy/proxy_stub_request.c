@@ -3,7 +3,7 @@
    method with an exception handler around it. */
 #include "com/proxy/proxy_stub_request.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -158,7 +158,7 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
     format += 2;
     if (flags & PROCEDURE_HAS_EXTENSIONS)
         format += *format;
-    struct request request = {bytes, size, 0, true, SIZE_MAX, host_is_wine() ? 8 : 4};
+    struct request request = {bytes, size, 0, true, SIZE_MAX, os_is_wine() ? 8 : 4};
     for (; count; count--, format += 6) {
         unsigned parameter = read_16(format);
         if (!(parameter & PARAMETER_IN))

@@ -2,8 +2,8 @@
 /* Identifies and limits the callers of the server. */
 #include "com/server/call_entry.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/quotas.h"
 #include "engine/base/text.h"
 
@@ -32,7 +32,7 @@ struct caller com_caller(void)
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
         return caller_self;
     /* Wine would return the server's own token (DECISIONS 22), so there the process's token is used. */
-    return (struct caller){.process = status == RPC_S_OK ? id : 0, .token = host_is_wine() ? NULL : client_token};
+    return (struct caller){.process = status == RPC_S_OK ? id : 0, .token = os_is_wine() ? NULL : client_token};
 }
 
 /* One entry per client that has running calls, objects or memory. An entry is removed when it has none of them
@@ -218,7 +218,7 @@ HRESULT call_enter(struct call_entry *call)
     const struct caller caller = com_caller();
     if (caller.in_process)
         return S_OK;
-    HRESULT hr = call_check_level(CoQueryClientBlanket, host_is_wine());
+    HRESULT hr = call_check_level(CoQueryClientBlanket, os_is_wine());
     if (SUCCEEDED(hr))
         hr = client_use_begin(&caller, &client);
     if (FAILED(hr))

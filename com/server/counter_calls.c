@@ -2,8 +2,8 @@
 /* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for providers that
    represent several computers; no provider here does. */
 #include "com/server/counter_server.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "perflib_server.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static DWORD call_check_access(char *client, size_t room)
     char address[ADDRESS];
     ULONG process = 0;
     unsigned long level = 0;
-    bool wine = host_is_wine(), by_pipe = read_origin(address);
+    bool wine = os_is_wine(), by_pipe = read_origin(address);
     RPC_STATUS local = *address || by_pipe ? RPC_S_INVALID_BINDING : I_RpcBindingInqLocalClientPID(NULL, &process);
     struct pcq_call call = {
         .level_known = !wine, .level = RPC_C_AUTHN_LEVEL_NONE, .address = *address ? address : NULL};

@@ -4,7 +4,7 @@
 
 #include "com/server/server.h"
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/pcq_server.h"
@@ -42,7 +42,7 @@ static bool offer(const char *protocol, const char *endpoint)
    answer share an event, and occasionally both wait forever (DECISIONS 110). */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
 {
-    if (!host_is_wine())
+    if (!os_is_wine())
         return offer("ncacn_ip_tcp", port);
     HRESULT hr = counter_port_open(server, settings);
     return listener_report(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
@@ -52,9 +52,9 @@ static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *s
 {
     char port[8];
     /* Under Wine no call is authenticated, so this flag would reject all. */
-    unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
+    unsigned flags = os_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
     RPC_STATUS status = RPC_S_OK;
-    if (!host_is_wine())
+    if (!os_is_wine())
         status = RpcServerRegisterAuthInfoA(NULL, RPC_C_AUTHN_GSS_NEGOTIATE, NULL, NULL);
     if (status == RPC_S_OK)
         status = RpcServerRegisterIf2(PerflibV2_v1_0_s_ifspec, NULL, NULL, flags, RPC_C_LISTEN_MAX_CALLS_DEFAULT,
@@ -107,7 +107,7 @@ static void child_keep_running(void *user)
     struct process *idle = NULL;
     (void)user;
     /* Wine stops the service with the last other program, which may be the one that a client has terminated. */
-    if (host_is_wine())
+    if (os_is_wine())
         idle_child_start(&idle);
     for (bool over = false; !over;) {
         struct process *child;

@@ -7,8 +7,8 @@
 #include "com/server/counter_server.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/quotas.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
@@ -174,7 +174,7 @@ static HRESULT register_class(size_t index, bool beside)
 /* Whether this program is the registered server of this mode. */
 static bool class_is_served(enum registration_mode mode)
 {
-    char *server = NULL, *own = host_module_folder(), *folder = NULL;
+    char *server = NULL, *own = os_module_folder(), *folder = NULL;
     if (own && registration_find_server(mode, &server) == S_OK)
         folder = path_folder(server);
     const bool is = folder && text_equal_nocase(folder, own);
@@ -216,7 +216,7 @@ static HRESULT open_server(void)
         hr = server_secure(CoInitializeSecurity);
     if (SUCCEEDED(hr) && class_is_served(REGISTRATION_BESIDE))
         hr = com_use_own_proxies();
-    if (SUCCEEDED(hr) && host_is_wine())
+    if (SUCCEEDED(hr) && os_is_wine())
         hr = kept_interfaces_begin();
     store_keep_definitions(true);
     if (SUCCEEDED(hr))
@@ -231,7 +231,7 @@ static void process_leave(int code)
 {
     supervisor_stop(supervisor);
     fflush(NULL);
-    if (host_is_wine())
+    if (os_is_wine())
         TerminateProcess(GetCurrentProcess(), (UINT)code);
     CoUninitialize();
 }
@@ -261,7 +261,7 @@ static void wait_until_unused(DWORD grace)
 static int serve_for_com(void)
 {
     DWORD grace = FIRST_CLIENT_MS;
-    note_clients = host_is_wine();
+    note_clients = os_is_wine();
     HRESULT hr = open_server();
 
     while (SUCCEEDED(hr)) {
@@ -318,7 +318,7 @@ static void serve_until_end(void)
 {
     HANDLE events[] = {service_end, use_changed};
     struct process *child = NULL;
-    bool wine = host_is_wine();
+    bool wine = os_is_wine();
     do {
         if (wine && has_work() && !child) {
             idle_child_start(&child); /* without it Wine may stop the service */
@@ -382,12 +382,12 @@ static HRESULT remove_registrations(struct registration *what, const struct wish
 static int change_registration(bool remove, const struct wish *wish)
 {
     struct registration what = {.service = !wish->noservice, .rows_only = wish->rows, .start = wish->start};
-    char *folder = host_module_folder();
+    char *folder = os_module_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     what.folder = folder;
-    what.replace = wish->dropin || host_is_wine();
+    what.replace = wish->dropin || os_is_wine();
     /* Wine has no PLA that could be replaced. */
-    what.mode = wish->beside || (!wish->dropin && !host_is_wine()) ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
+    what.mode = wish->beside || (!wish->dropin && !os_is_wine()) ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
     if (SUCCEEDED(hr))
         hr = remove ? remove_registrations(&what, wish) : registration_write(&what);
     if (FAILED(hr))

@@ -60,7 +60,7 @@ HRESULT command_line_split(const char *line, struct texts *out)
             begun = true;
         } else if (begun) {
             char *text = text_buffer_take(&argument);
-            hr = text ? texts_give(out, text) : E_OUTOFMEMORY;
+            hr = text ? texts_add_owned(out, text) : E_OUTOFMEMORY;
             begun = false;
         }
     }

@@ -2,8 +2,8 @@
 /* Whole files, the same on every host OS: loaded, stored by a temporary file beside them, compared by identity. */
 #include "engine/base/file.h"
 
+#include "engine/base/base_private.h"
 #include "engine/base/error.h"
-#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 

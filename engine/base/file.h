@@ -109,14 +109,14 @@ HRESULT folder_delete(const char *path); /* must be empty */
  */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
 /* What is known of a file without opening it. */
-struct seen_file {
+struct file_entry {
     const char *name;
     uint64_t stamp;  /* changes when the file's size or the time of its latest write does */
     int64_t written; /* the time of its latest write, as clock_utc */
 };
 /* Calls `each` for the files of the folder, in no order, until one call fails; that failure is returned. Missing:
    PATH_NOT_FOUND. */
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user);
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* ---- below a base folder ----
@@ -132,13 +132,13 @@ HRESULT file_load_below(const char *base, const char *path, size_t limit, char *
 
 /* ---- whose files are ---- */
 
-enum file_let {
-    FILE_LET_ADD,    /* of a folder: to make files in it, which are then that account's */
-    FILE_LET_CHANGE, /* of a file: to read, write and replace it */
+enum file_grant {
+    FILE_GRANT_ADD,    /* of a folder: to make files in it, which are then that account's */
+    FILE_GRANT_CHANGE, /* of a file: to read, write and replace it */
 };
 /* Lets an account, by its SID, do that, beside what others may. Natively, and under Wine, S_FALSE: nothing runs as
    another account there. */
-HRESULT file_let(const char *path, const char *sid, enum file_let what);
+HRESULT file_grant(const char *path, const char *sid, enum file_grant what);
 /* file_load of a file whose owner may be trusted: the system, administrators, this process's own account; natively the
    superuser and this account. Another's is E_ACCESSDENIED, with the file and its owner in the text: asked of the opened
    file, so that it is the one that was read. */
@@ -191,7 +191,7 @@ struct file_traits {
 HRESULT file_open_source(const char *path, struct file **out);
 HRESULT file_traits_of(struct file *f, struct file_traits *out);
 /* Times and attributes, as far as the host keeps them; the size is not looked at. */
-HRESULT file_put_traits(struct file *f, const struct file_traits *traits);
+HRESULT file_set_traits(struct file *f, const struct file_traits *traits);
 
 /* Which folder it is, by whatever path: links are followed. Equal for the same one alone. */
 struct folder_identity {

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "engine/base/memory.h"
 
 static _Atomic(struct mapped_file *) first;
-static struct host_lock adding = HOST_LOCK_INIT;
+static struct lock adding = LOCK_INIT;
 
 /* Under the lock. */
 static struct mapped_file *find_free(void)
@@ -25,7 +25,7 @@ HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_fi
     HRESULT hr = mapped_file_watch();
     if (FAILED(hr))
         return hr;
-    host_lock_enter(&adding);
+    lock_enter(&adding);
     struct mapped_file *m = find_free();
     if (m) {
         atomic_store(&m->size, size);
@@ -33,7 +33,7 @@ HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_fi
         atomic_store(&m->futile, 0);
         atomic_store(&m->from, (uintptr_t)from); /* last of all */
     }
-    host_lock_leave(&adding);
+    lock_leave(&adding);
     *out = m;
     return m ? S_OK : E_OUTOFMEMORY;
 }

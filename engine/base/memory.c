@@ -5,7 +5,7 @@
    leaves its beginning behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -64,7 +64,7 @@ struct piece {
 
 static struct class
 {
-    struct host_lock lock;
+    struct lock lock;
     struct piece *open; /* those with an unused block */
 } classes[CLASS_COUNT];
 
@@ -116,7 +116,7 @@ static struct piece *new_piece(struct class *c)
 static void *alloc_small(struct class *c)
 {
     struct block *b = NULL;
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     struct piece *piece = c->open ? c->open : new_piece(c);
     if (piece) {
         b = piece->unused;
@@ -128,7 +128,7 @@ static void *alloc_small(struct class *c)
         if (++piece->used == piece->count)
             close_piece(piece);
     }
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     return b ? bytes_of(b) : NULL;
 }
 
@@ -137,7 +137,7 @@ static void free_small(struct block *b)
     struct piece *piece = b->piece;
     struct class *c = piece->class;
     memory_wipe(bytes_of(b), class_size(c));
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     b->next_unused = piece->unused;
     piece->unused = b;
     if (piece->used-- == piece->count)
@@ -147,7 +147,7 @@ static void free_small(struct block *b)
         close_piece(piece);
     else
         piece = NULL;
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     free(piece);
 }
 

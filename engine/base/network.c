@@ -3,8 +3,8 @@
 #include "engine/base/network.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,14 +94,14 @@ static bool is_loopback(const struct ip_address *a)
 
 static HRESULT is_own_address(const struct ip_address *a, bool *own)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct ip_addresses known;
     static uint64_t read_at; /* clock_monotonic_ms() + 1; 0: never */
     HRESULT hr = S_OK;
     *own = is_loopback(a);
     if (*own)
         return S_OK;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const uint64_t now = clock_monotonic_ms();
     if (!read_at || clock_passed_ms(read_at - 1, now) >= KNOWN_MS) {
         struct ip_addresses all = {0};
@@ -116,7 +116,7 @@ static HRESULT is_own_address(const struct ip_address *a, bool *own)
     }
     for (size_t i = 0; SUCCEEDED(hr) && !*own && i < known.count; i++)
         *own = known.items[i].length == a->length && !memcmp(known.items[i].bytes, a->bytes, a->length);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
@@ -136,17 +136,17 @@ static bool read_address(const char *name, struct ip_address *out)
     return true;
 }
 
-HRESULT host_is_own_name(const char *name, bool *own)
+HRESULT os_is_own_name(const char *name, bool *own)
 {
     struct ip_address address;
-    char full[HOST_DNS_NAME_BYTES];
+    char full[OS_DNS_NAME_BYTES];
     name = name ? name + strspn(name, "\\") : "";
     *own = !*name || !strcmp(name, ".") || text_equal_nocase(name, "localhost");
     if (*own)
         return S_OK;
     if (read_address(name, &address))
         return is_own_address(&address, own);
-    host_dns_name(full);
+    os_dns_name(full);
     *own = text_equal_nocase(name, full);
     if (*own)
         return S_OK;
@@ -154,7 +154,7 @@ HRESULT host_is_own_name(const char *name, bool *own)
     const bool has_domain = dot != NULL;
     if (dot)
         *dot = 0;
-    char *computer = host_computer_name(), *first = text_copy_n(name, strcspn(name, "."));
+    char *computer = os_computer_name(), *first = text_copy_n(name, strcspn(name, "."));
     /* If this computer knows no domain for itself, any domain matches. */
     if (computer && first)
         *own = (text_equal_nocase(first, computer) || text_equal_nocase(first, full)) &&

@@ -67,7 +67,7 @@ HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char
    `timeout_ms` each; the system's reason with a text that names host and port. */
 HRESULT socket_connect(const char *host, const char *port, uint32_t timeout_ms, struct socket_end **out);
 /* From now on one wait for bytes, or for room to send some, ends after so long with a failure. 0: never. */
-void socket_set_patience(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);
+void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);
 /* All of them. */
 HRESULT socket_send(struct socket_end *s, const void *bytes, size_t size);
 /* Exactly so many. S_FALSE: the other side has ended before the first. */

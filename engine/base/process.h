@@ -118,8 +118,8 @@ struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* made if it is not there */
 /* S_OK: this thread has it; S_FALSE: another had it for timeout_ms (UINT32_MAX: for ever). */
 HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
-void mutex_give(struct mutex *m);  /* by the thread that has it */
-void mutex_close(struct mutex *m); /* NULL is allowed */
+void mutex_release(struct mutex *m); /* by the thread that has it */
+void mutex_close(struct mutex *m);   /* NULL is allowed */
 
 /* ---- the Windows processes of this Wine prefix and their threads ----
    Code that knows only the numbers of Linux asks for them. Natively there are none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The descriptors, and the folders from the data folder down. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 
@@ -18,7 +18,7 @@ static const char *const descriptors[] = {
 
 static enum protection of_this_host(enum protection what)
 {
-    switch (host_is_wine() ? what : PROTECTION_NONE) {
+    switch (os_is_wine() ? what : PROTECTION_NONE) {
     case PROTECTION_DATA:
     case PROTECTION_PLACE:
     case PROTECTION_JOURNAL:
@@ -85,7 +85,7 @@ static HRESULT check_one(const char *path)
 static HRESULT each_folder(const char *path, HRESULT (*one)(const char *folder, bool last, const void *user),
                            const void *user)
 {
-    char *data = host_data_folder();
+    char *data = os_data_folder();
     const char *behind = data ? path_names_behind(data, path) : NULL;
     HRESULT hr = !data ? E_OUTOFMEMORY : behind || !strcmp(data, path) ? S_OK : S_FALSE;
     if (hr == S_OK)
@@ -137,7 +137,7 @@ HRESULT folder_create_protected(const char *path, enum protection what)
 {
     if (is_checked(path) && folder_exists(path))
         return S_OK;
-    char *data = host_data_folder(), *above = data ? path_folder(data) : NULL;
+    char *data = os_data_folder(), *above = data ? path_folder(data) : NULL;
     HRESULT hr = above ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && *above && (path_names_behind(data, path) || !strcmp(data, path)))
         hr = folder_create(above);

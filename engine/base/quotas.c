@@ -2,8 +2,8 @@
 /* The quotas in force on this machine, and the shares of the quota "memory". */
 #include "engine/base/quotas.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct row {
 #undef QUOTA
 };
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static _Atomic uint32_t limits[QUOTAS];
 static atomic_bool known;
 
@@ -76,19 +76,19 @@ static HRESULT read_numbers(void)
 
 HRESULT quotas_read(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     HRESULT hr = read_numbers();
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
 uint32_t quota_limit(enum quota which)
 {
     if (!atomic_load(&known)) {
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         if (!atomic_load(&known) && FAILED(read_numbers()))
             error_clear(); /* who starts a server is told by quotas_read */
-        host_lock_leave(&lock);
+        lock_leave(&lock);
     }
     return atomic_load(&limits[which]);
 }

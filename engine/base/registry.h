@@ -25,7 +25,7 @@ struct registry_key;
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
 /* Makes it, and those above it, where they are not there yet; opened for changes. *made: it was not there, and is now,
    whatever is returned. */
-HRESULT registry_make(const char *path, bool *made, struct registry_key **out);
+HRESULT registry_create(const char *path, bool *made, struct registry_key **out);
 void registry_close(struct registry_key *key); /* NULL is allowed */
 /* With all that is below it. S_FALSE: there is none. */
 HRESULT registry_delete(const char *path);

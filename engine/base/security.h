@@ -133,9 +133,9 @@ struct logon {
 };
 /* NULL: this host has one account for all that runs, and cannot tell a right password from a wrong one: natively, and
    under Wine, whose LogonUser takes any name and password and gives a token that nothing can be done with. */
-const struct logon *host_logon(void);
+const struct logon *os_logon(void);
 /* Fault injection, called only by tests: logs on by `instead` from now on; NULL: by the host OS again. */
-void host_logon_use(const struct logon *instead);
+void os_logon_use(const struct logon *instead);
 /* Whether a name is one of the system's own accounts, which have no password: LocalSystem (*is_system), LocalService,
    NetworkService, in any of the spellings that Windows takes in English. */
 bool account_is_service(const char *account, bool *is_system);

@@ -135,7 +135,7 @@ static HRESULT take_apart(struct texts *t)
     return S_OK;
 }
 
-HRESULT texts_give(struct texts *t, char *text)
+HRESULT texts_add_owned(struct texts *t, char *text)
 {
     HRESULT hr = in_one_block(t) ? take_apart(t) : S_OK;
     void *items = t->items;
@@ -151,7 +151,7 @@ HRESULT texts_give(struct texts *t, char *text)
 HRESULT texts_add(struct texts *t, const char *text)
 {
     char *copy = text_copy(text);
-    return copy ? texts_give(t, copy) : E_OUTOFMEMORY;
+    return copy ? texts_add_owned(t, copy) : E_OUTOFMEMORY;
 }
 
 /* A list of `count` texts with room for their bytes; *at is where they begin. */

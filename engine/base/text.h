@@ -86,7 +86,7 @@ struct texts {
     char **items;
 };
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
-HRESULT texts_give(struct texts *t, char *text);      /* takes over a text from memory_alloc, and frees it on failure */
+HRESULT texts_add_owned(struct texts *t, char *text); /* takes over a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 /* The same of `count` texts that stand one behind the other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);

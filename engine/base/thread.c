@@ -25,7 +25,7 @@ struct work_group {
     struct thread_condition ended;
 };
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct thread_condition wanted;
 static struct work_group *queue; /* those that want a thread */
 static size_t idle, users;
@@ -51,18 +51,18 @@ static void run_group(struct work_group *g)
 {
     struct timed_work *w;
     while (g && (w = take(g))) {
-        host_lock_leave(&lock);
+        lock_leave(&lock);
         w->run(w);
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         g = w->group; /* NULL when the caller has gone on without it */
         if (g)
             g->open--;
         w->group = NULL;
         w->running = false;
         if (w->released) {
-            host_lock_leave(&lock);
+            lock_leave(&lock);
             w->abandoned(w);
-            host_lock_enter(&lock);
+            lock_enter(&lock);
         }
     }
     if (g && g->open == 0)
@@ -82,10 +82,10 @@ static void unqueue(struct work_group *g)
 /* The lock is held, and left for a moment. */
 static void end_process_if_last(void)
 {
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (last_thread_is_own(0))
         last_thread_end_process();
-    host_lock_enter(&lock);
+    lock_enter(&lock);
 }
 
 /* One idle thread is kept for the next piece; it must not keep a process that all others have left (last_thread.h). */
@@ -93,7 +93,7 @@ static void serve(void *context)
 {
     enum { LOOK_MS = 1000 };
     (void)context;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     for (;;) {
         bool spare = false;
         while (!queue && users > 0 && !spare) {
@@ -111,7 +111,7 @@ static void serve(void *context)
         run_group(g);
     }
     atomic_fetch_sub(&threads, 1);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 void timed_work_thread_leaves(void)
@@ -175,7 +175,7 @@ static void wait_for(struct work_group *g, uint32_t limit_ms)
 void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms)
 {
     struct work_group g = {.work = work, .count = count};
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (limit_ms == 0)
         run_group(&g);
     else if (count > 0)
@@ -183,39 +183,39 @@ void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit
     for (size_t i = 0; i < count; i++)
         if (work[i]->group == &g)
             work[i]->group = NULL;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 bool timed_work_running(struct timed_work *work)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     bool running = work->running;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return running;
 }
 
 bool timed_work_release(struct timed_work *work)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     work->released = true;
     bool running = work->running;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return !running;
 }
 
 void timed_work_enter(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     users++;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 void timed_work_leave(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (--users == 0)
         thread_condition_wake(&wanted);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 /* ---- processors: CPUID (AMD and Intel document the same leaves), and whether Linux trusts its cycle counter ---- */

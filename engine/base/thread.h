@@ -3,7 +3,7 @@
 #ifndef OPENPLA_THREAD_H
 #define OPENPLA_THREAD_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/wintypes.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
 void thread_close(struct thread *t); /* does not end it; NULL is allowed */
 /* Lets another thread run on this processor, if one waits for it. */
-void thread_give_way(void);
+void thread_yield(void);
 uint64_t thread_own_user_time(void); /* in user mode, 100 ns; asks the system, which is dear under Wine */
 uint32_t thread_own_id(void);        /* unlike that of any other thread on this host that runs */
 
@@ -34,7 +34,7 @@ struct thread_condition {
 };
 /* Leaves the lock, waits and enters it again. False: the time has passed. May return true for no reason. `timeout_ms`
    UINT32_MAX: for ever. */
-bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms);
+bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms);
 void thread_condition_wake(struct thread_condition *c); /* all that wait */
 
 /* ---- the slot of a thread ----

@@ -25,12 +25,12 @@ struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
 struct xml_memory *xml_memory_create_freeing(void);
 /* What there may be of it at a time, in place of xml_memory of the quotas. */
-void xml_memory_bound(struct xml_memory *m, size_t bytes);
+void xml_memory_limit(struct xml_memory *m, size_t bytes);
 /* Of the last: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
    same text for hours. */
-void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes);
+void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* The largest block that is given, from now on; 0: any. */
-void xml_memory_bound_block(struct xml_memory *m, size_t bytes);
+void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
 /* Whether the last xml_memory_use ended at that bound. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
@@ -86,8 +86,8 @@ const char *xml_without_prologue(const char *xml);
 
 /* Sets and returns `hr`, with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
    and value may be NULL; long ones are cut. */
-HRESULT xml_wrong(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
-                  va_list list) PRINTF_LIKE(5, 0);
+HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
+                    va_list list) PRINTF_LIKE(5, 0);
 
 /* Types of elements and sorts of values are numbers of each grammar's own. */
 #define XML_ANY_ELEMENT "*"
@@ -122,7 +122,7 @@ const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned 
 struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
-    HRESULT invalid; /* what is wrong is this error, with xml_wrong's text */
+    HRESULT invalid; /* what is wrong is this error, with xml_invalid's text */
     HRESULT (*remark)(void *context, xmlNodePtr node, const char *what); /* what is passed over, and what is missing */
     void *context;
 };
@@ -157,7 +157,7 @@ struct xml_scan {
    type declaration, whose entities are never wanted. What is not well-formed is left to the parser. */
 HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
 /* A whole text. */
-HRESULT xml_bounds_check(const char *xml, size_t size);
+HRESULT xml_limits_check(const char *xml, size_t size);
 
 /* What a document has too many of is found while it is parsed. */
 enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
@@ -165,8 +165,8 @@ enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
 /* From now on the context stops at the element with which a bound is passed, and *found says which one it was. It has
    to live as long as the context parses. */
-void xml_bounds_watch(xmlParserCtxtPtr context, enum xml_excess *found);
+void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found);
 /* OPENPLA_E_MALFORMED_XML with the text for it; S_OK for XML_NO_EXCESS. */
-HRESULT xml_bounds_error(enum xml_excess found, int line);
+HRESULT xml_limits_error(enum xml_excess found, int line);
 
 #endif

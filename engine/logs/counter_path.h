@@ -29,7 +29,7 @@ PDH_STATUS counter_path_check(const char *text);
 /* Frees and zeroes it. */
 void counter_path_free(struct counter_path *path);
 
-/* Is the machine of a path or of an API call this one, as host_is_own_name says? ERROR_SUCCESS,
+/* Is the machine of a path or of an API call this one, as os_is_own_name says? ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
 /* The same with this computer's name `ours`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who can make a program of ours start in his folder, or puts a library there before an administrator does, must not
    run his code in it. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -40,9 +40,9 @@ static int plant(void **state)
     char *library, *code;
     size_t size;
     (void)state;
-    bin = host_module_folder();
+    bin = os_module_folder();
     char *scratch = scratch_create("attack_library");
-    folder = host_full_path(scratch);
+    folder = os_full_path(scratch);
     memory_free(scratch);
     library = path_join(bin, "planted_library.dll");
     assert_int_equal(file_load(library, 16 << 20, &code, &size), S_OK);

@@ -22,7 +22,7 @@ static char *data, *sets;
 static int begin(void **state)
 {
     char *scratch = scratch_create("attack_store");
-    *state = data = host_full_path(scratch);
+    *state = data = os_full_path(scratch);
     memory_free(scratch);
     scratch_environment("OPENPLA_DATA", data);
     assert_int_equal(store_save(&caller_self, SPACE, "mine", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);

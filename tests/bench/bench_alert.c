@@ -59,7 +59,7 @@ static HRESULT make_thresholds(const struct texts *paths, struct texts *out)
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < THRESHOLDS; i++) {
         char *text = text_format("%s>%llu", paths->items[i % paths->count], 1000000000000000000ull + i);
-        hr = text ? texts_give(out, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(out, text) : E_OUTOFMEMORY;
     }
     return hr;
 }

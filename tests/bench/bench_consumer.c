@@ -172,7 +172,7 @@ static void run_host(void *user)
     for (uint64_t n = 0; n < REALTIME_BUFFERS; n++) {
         const unsigned p = n % PROCESSORS;
         while (realtime_ring_is_full(&host))
-            thread_give_way();
+            thread_yield();
         head[p].sequence = n + 1;
         must(realtime_ring_put(&host, &head[p], buffer[p], &wake));
         if (wake)

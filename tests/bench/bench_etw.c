@@ -252,7 +252,7 @@ static void lose(uint32_t writers, double seconds, const char *path)
     const int64_t from = clock_ticks();
     while (seconds_since(from) < seconds)
         if (session_drain_pass(host, &sink, &hr) == 0)
-            thread_give_way();
+            thread_yield();
     stop = true;
     uint64_t events = 0, refused = 0;
     double ns = 0;

@@ -101,7 +101,7 @@ static void pause_ms(uint32_t ms)
 {
     const uint64_t from = clock_monotonic_ms();
     while (clock_monotonic_ms() - from < ms)
-        thread_give_way();
+        thread_yield();
 }
 
 static void measure(const char *what, void (*burst)(void), int events, uint32_t pause)

@@ -61,7 +61,7 @@ static HRESULT put_records(struct texts *lines, void *user)
     texts_free(lines);
     for (unsigned n = 1; SUCCEEDED(hr) && n <= runs->count; n++) {
         char *line = text_format("%u %u %032x 0 0 %06u", n, n, n, n);
-        hr = line ? texts_give(lines, line) : E_OUTOFMEMORY;
+        hr = line ? texts_add_owned(lines, line) : E_OUTOFMEMORY;
     }
     return hr;
 }
@@ -76,7 +76,7 @@ static void make_runs(const char *root, unsigned count)
     must(store_change_folders(SPACE, SET, &(struct folders_change){put_records, &runs}), "records");
 }
 
-static HRESULT see(void *user, const struct seen_file *file)
+static HRESULT see(void *user, const struct file_entry *file)
 {
     (void)file;
     ++*(size_t *)user;

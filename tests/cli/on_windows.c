@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla.exe that takes its host for Windows. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }

@@ -36,9 +36,9 @@ set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESO
 openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
 openpla_test(test_program_folder ${CMAKE_CURRENT_LIST_DIR}/test_program_folder.c LINK openpla_reg)
 openpla_test(test_counter_security ${CMAKE_CURRENT_LIST_DIR}/test_counter_security.c LINK openpla_com)
-target_link_options(test_counter_security PRIVATE -Wl,--wrap=host_is_wine,--wrap=pcq_settings_read
+target_link_options(test_counter_security PRIVATE -Wl,--wrap=os_is_wine,--wrap=pcq_settings_read
   -Wl,--wrap=counter_calls_begin,--wrap=__imp_RpcServerRegisterAuthInfoA,--wrap=__imp_RpcServerRegisterIf2
   -Wl,--wrap=__imp_RpcServerUseProtseqEpA,--wrap=__imp_RpcServerListen)
 openpla_test(test_caller ${CMAKE_CURRENT_LIST_DIR}/test_caller.c LINK openpla_com)
-target_link_options(test_caller PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_I_RpcBindingInqLocalClientPID
+target_link_options(test_caller PRIVATE -Wl,--wrap=os_is_wine,--wrap=__imp_I_RpcBindingInqLocalClientPID
   -Wl,--wrap=__imp_CoImpersonateClient,--wrap=__imp_CoRevertToSelf)

@@ -4,8 +4,8 @@
    identity. */
 #include "com/server/call_entry.h"
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/security.h"
 
@@ -23,8 +23,8 @@ static ULONG client;
 static HRESULT refusal; /* of impersonation; S_OK: it is granted */
 static int impersonations;
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }
@@ -106,10 +106,10 @@ static void a_process_can_be_made_for_it(void **state)
     TOKEN_TYPE type = 0;
     DWORD size;
     (void)state;
-    assert_int_equal(host_logon()->of_caller(&caller, &token), S_OK);
+    assert_int_equal(os_logon()->of_caller(&caller, &token), S_OK);
     assert_true(GetTokenInformation(token, TokenType, &type, sizeof type, &size));
     assert_int_equal(type, TokenPrimary);
-    host_logon()->close(token);
+    os_logon()->close(token);
     this_thread_is_itself();
 }
 
@@ -137,7 +137,7 @@ static void unidentifiable_caller_is_rejected(void **state)
     assert_int_equal(caller.token(&token), RPC_E_CALL_COMPLETE);
     assert_null(token);
     assert_int_equal(access_open(&caller, &subject), E_ACCESSDENIED);
-    assert_int_equal(host_logon()->of_caller(&caller, &token), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(os_logon()->of_caller(&caller, &token), PLA_E_CREDENTIALS_REQUIRED);
     char *sid = caller_sid(&caller);
     assert_string_equal(sid, "");
     memory_free(sid);

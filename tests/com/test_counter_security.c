@@ -2,8 +2,8 @@
 /* How counters are offered on Windows: with authentication, and to no call in the clear. Without it whoever reaches
    this computer reads what all its programs do. Wine's RPC has no such security, so its calls are this test's own. */
 #include "com/server/counter_server.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@ static void note(const char *what)
     strcat(rpc.order, " ");
 }
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }

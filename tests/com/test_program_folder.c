@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders for the service's programs: if users can write to one, each of them can become the system. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "reg/program_folder.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -91,14 +91,14 @@ static void give(const char *path, const char *sddl)
 static void a_folder_for_everyone_is_refused(void **state)
 {
     static const char mine[] = "D:P(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)", all[] = "D:P(A;;FA;;;BA)(A;;FA;;;WD)";
-    char *folder = scratch_create("program_folder"), *full = host_full_path(folder);
+    char *folder = scratch_create("program_folder"), *full = os_full_path(folder);
     char *program = path_join(full, "openplasrv.exe"), *narrow = path_join(full, "x86");
     char *text = path_join(full, "readme.txt");
     (void)state;
     assert_int_equal(file_store(program, "MZ", 2), S_OK);
     assert_int_equal(file_store(text, "", 0), S_OK);
     assert_int_equal(folder_create(narrow), S_OK);
-    if (host_is_wine()) {
+    if (os_is_wine()) {
         assert_int_equal(program_folder_check(full), S_OK);
         give(text, all); /* nobody runs it */
         assert_int_equal(program_folder_check(full), S_OK);

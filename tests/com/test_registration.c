@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration against the registry and the service manager of the test prefix: what it writes is the table, no more
    and no less, and it is taken back whole. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
 #include "reg/registration_check.h"
@@ -186,7 +186,7 @@ static int keys_delete(void)
 /* A server that an earlier run registered in this prefix goes first: its process must end. */
 static int remove_earlier(void **state)
 {
-    char *folder = host_module_folder();
+    char *folder = os_module_folder();
     struct registration earlier = {.folder = folder, .service = true, .mode = REGISTRATION_DROPIN};
     HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
     (void)state;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """windows.py TREE [--write] | --self-test: every place where the programs do on Windows what they do not do under Wine, so that
-no test here runs it, is told on docs/user/windows.md. Those are the functions that ask host_is_wine(), which are found in the
+no test here runs it, is told on docs/user/windows.md. Those are the functions that ask os_is_wine(), which are found in the
 sources, and whole functions that tests/layers/windows.txt names; that file says of each why it is so and how it is
 checked here. --write writes the page's table, with how many lines each has; the test holds its places and texts to the
 list, not the numbers of lines, which any change changes."""
@@ -16,7 +16,7 @@ LIST, PAGE = "tests/layers/windows.txt", "docs/user/windows.md"
 BEGIN, END = "<!-- written by tests/layers/windows.py -->", "<!-- end -->"
 FOLDERS = ("cli/", "com/", "engine/", "reg/")
 # The function itself, and who only passes its answer on to others.
-ASKS = re.compile(r"\bhost_is_wine\(\)")
+ASKS = re.compile(r"\bos_is_wine\(\)")
 # A test that a row names.
 TEST = re.compile(r"\b(?:test_\w+|cli\.\w+|layers\.\w+)")
 FUNCTION = re.compile(r"^(?!\s|#|/|\}|\{|static const \w+ \w+\[)[^;=\n]*?\b(\w+)\([^;]*?\)\n?\{\n(.*?)^\}", re.M | re.S)
@@ -78,7 +78,7 @@ def check(top, write=False):
     complaints += [f"{LIST}: {row[0]} {row[1]}: three lines are wanted" for row in rows if len(row) != 5]
     rows = [row for row in rows if len(row) == 5]
     known = {row[:2] for row in rows}
-    complaints += [f"{LIST}: {file} {name} asks host_is_wine(): say why, and how it is checked here, and run "
+    complaints += [f"{LIST}: {file} {name} asks os_is_wine(): say why, and how it is checked here, and run "
                    "python3 tests/layers/windows.py . --write" for file, name in sorted(set(found) - known)]
     for file, name in sorted(known):
         there = {function for function, _, _ in functions(read(top, file))} if file in set(tree_files(top)) else set()
@@ -102,12 +102,12 @@ def check(top, write=False):
 
 
 def self_test():
-    code = "int ask(void)\n{\n    return host_is_wine();\n}\n\nstatic void other(int a,\n                  int b)\n{\n    a = b;\n}\n"
+    code = "int ask(void)\n{\n    return os_is_wine();\n}\n\nstatic void other(int a,\n                  int b)\n{\n    a = b;\n}\n"
     rows = "# text\n\n## Topic\n\ncom/a.c: ask\nfor that reason\nby that test\n"
     good = {"com/a.c": code, LIST: rows, PAGE: f"# Page\n\n{BEGIN}\n{END}\nend\n"}
     bad = {
         "com/b.c fresh asks": ("com/b.c", code.replace("ask", "fresh", 1)),
-        "has no function ask": ("com/a.c", code.replace("ask", "fresh", 1).replace("host_is_wine", "is")),
+        "has no function ask": ("com/a.c", code.replace("ask", "fresh", 1).replace("os_is_wine", "is")),
         "there is no test_gone": (LIST, rows.replace("that test", "test_gone")),
         "three lines": (LIST, rows + "com/a.c: other\nwhy\n"),
         "is older than": (LIST, rows.replace("that test", "another")),

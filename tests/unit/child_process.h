@@ -4,8 +4,8 @@
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
+#include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -68,7 +68,7 @@ static inline uint32_t child_kernel_id(const char *token)
 static inline void child_kill(struct process *p, const char *token)
 {
 #ifdef _WIN32
-    if (host_is_wine()) {
+    if (os_is_wine()) {
         STARTUPINFOW startup = {.cb = sizeof(startup)};
         PROCESS_INFORMATION started;
         uint32_t id = child_kernel_id(token);

@@ -177,7 +177,7 @@ static inline int controller_tests(const struct CMUnitTest *tests, size_t count,
 {
     own_directory_name();
     char *scratch = scratch_create(name);
-    *folder = host_full_path(scratch);
+    *folder = os_full_path(scratch);
     scratch_environment("OPENPLA_DATA", *folder);
     const int failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
     directory_delete(own_directory());

@@ -21,7 +21,7 @@ static inline HRESULT folder_cabinet_names(const char *folder, const char *below
     HRESULT hr = path ? folder_list(path, false, &found) : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < found.count; i++) {
         char *name = text_format("%s%s", below, found.items[i]);
-        hr = name ? texts_give(names, name) : E_OUTOFMEMORY;
+        hr = name ? texts_add_owned(names, name) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
         hr = folder_list(path, true, &found);

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_KERNEL_ROOT_H
 #define OPENPLA_KERNEL_ROOT_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pdh/core/source.h"
 #include "tests/unit/scratch_folder.h"
 #ifdef _WIN32

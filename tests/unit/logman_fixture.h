@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"
@@ -34,7 +34,7 @@ static inline void split(const char *line, struct texts *words)
             else
                 text_buffer_add_n(&b, line, 1);
         text_buffer_add(&b, "");
-        assert_int_equal(texts_give(words, text_buffer_take(&b)), S_OK);
+        assert_int_equal(texts_add_owned(words, text_buffer_take(&b)), S_OK);
     }
     assert_int_equal(strncasecmp(words->items[0], "logman", 6), 0);
     memory_free(words->items[0]);
@@ -74,7 +74,7 @@ static inline int with_traces(void **state)
 {
     if (fixture_setup(state) != 0)
         return -1;
-    char *folder = host_module_folder(), *program = path_join(folder, "trace_test_host");
+    char *folder = os_module_folder(), *program = path_join(folder, "trace_test_host");
     scratch_environment("OPENPLA_HOST", program);
     memory_free(folder);
     memory_free(program);

@@ -13,17 +13,17 @@ endif()
 if(WIN32)
   # What Windows alone runs, with the calls of Windows that Wine lacks in these tests.
   openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_base)
-  target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=host_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose
+  target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=os_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose
     -Wl,--wrap=LsaStorePrivateData,--wrap=LsaRetrievePrivateData,--wrap=LsaFreeMemory,--wrap=__imp_LogonUserW)
   openpla_test(test_event_log ${CMAKE_CURRENT_LIST_DIR}/test_event_log.c LINK openpla_base)
   target_link_options(test_event_log PRIVATE
     -Wl,--wrap=__imp_EventRegister,--wrap=__imp_EventUnregister,--wrap=__imp_EventWrite)
   openpla_test(test_windows_tasks ${CMAKE_CURRENT_LIST_DIR}/test_windows_tasks.c LINK openpla_base)
-  target_link_options(test_windows_tasks PRIVATE -Wl,--wrap=host_is_wine)
+  target_link_options(test_windows_tasks PRIVATE -Wl,--wrap=os_is_wine)
   openpla_test(test_windows_tables ${CMAKE_CURRENT_LIST_DIR}/test_windows_tables.c LINK openpla_pdh_client)
-  target_link_options(test_windows_tables PRIVATE -Wl,--wrap=host_is_wine)
+  target_link_options(test_windows_tables PRIVATE -Wl,--wrap=os_is_wine)
   openpla_test(test_windows_rights ${CMAKE_CURRENT_LIST_DIR}/test_windows_rights.c LINK openpla_base)
-  target_link_options(test_windows_rights PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_GetNamedSecurityInfoW
+  target_link_options(test_windows_rights PRIVATE -Wl,--wrap=os_is_wine,--wrap=__imp_GetNamedSecurityInfoW
     -Wl,--wrap=__imp_SetNamedSecurityInfoW,--wrap=__imp_SetKernelObjectSecurity)
 endif()
 # The zone whose rules the test knows; Windows itself takes no notice of it.

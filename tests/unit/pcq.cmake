@@ -10,7 +10,7 @@ set_property(TEST test_pcq_client APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIM
 set_property(TEST test_pcq_late APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=300)
 if(WIN32)
   openpla_test(test_windows_link ${CMAKE_CURRENT_LIST_DIR}/test_windows_link.c LINK openpla_pdh_remote)
-  target_link_options(test_windows_link PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_RpcBindingSetAuthInfoW)
+  target_link_options(test_windows_link PRIVATE -Wl,--wrap=os_is_wine,--wrap=__imp_RpcBindingSetAuthInfoW)
   openpla_test(test_perf_consumer ${CMAKE_CURRENT_LIST_DIR}/test_perf_consumer.c LINK openpla_pdh_remote)
   add_dependencies(test_perf_consumer openpdh)
   set_property(TEST test_perf_consumer APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)

@@ -8,10 +8,10 @@
 static inline bool provider_is_registered(const GUID *guid)
 {
     bool found = false;
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r && !found; r = r->record->next)
         found = !r->record->gone && guid_equal(&r->record->options.guid, guid);
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return found;
 }
 

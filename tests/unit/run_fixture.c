@@ -3,7 +3,7 @@
 #include "run_fixture.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "scratch_folder.h"
 
@@ -26,14 +26,14 @@ static char *data;
 int fixture_setup(void **state)
 {
     (void)state;
-    char *temp = host_expand_environment(TEMP);
+    char *temp = os_expand_environment(TEMP);
     char *name = text_format("openpla-run-test-%u-%" PRId64, (unsigned)process_own_id(), clock_utc());
     data = path_join(temp, name);
     memory_free(temp);
     memory_free(name);
     if (!data || FAILED(folder_create(data)))
         return -1;
-    char *folder = host_module_folder();
+    char *folder = os_module_folder();
     char *program = path_join(folder, "run_test_host" PROGRAM_SUFFIX);
     scratch_environment("OPENPLA_DATA", data);
     scratch_environment("OPENPLA_HOST", program);

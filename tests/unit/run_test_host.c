@@ -3,8 +3,8 @@
    <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; prints the result, exits with 0, 3 (in
    use) or 1. stop <namespace> <name>. hang <file> <anything>: while the file is there. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
@@ -26,7 +26,7 @@
 
 static uint64_t number_of(const char *variable)
 {
-    char *text = host_expand_environment(variable);
+    char *text = os_expand_environment(variable);
     uint64_t number = 0;
     if (text && !text_to_u64(text, &number))
         number = 0;
@@ -36,7 +36,7 @@ static uint64_t number_of(const char *variable)
 
 static char *file_named(const char *variable)
 {
-    char *path = host_expand_environment(variable);
+    char *path = os_expand_environment(variable);
     if (!path)
         exit(2);
     return path;

@@ -4,7 +4,7 @@
 #define OPENPLA_RUN_TRACE_FIXTURE_H
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/etw/provider/event_api.h"
 #include "run_fixture.h"
@@ -150,7 +150,7 @@ static inline int setup(void **state)
     own_directory_name();
     if (fixture_setup(state) != 0)
         return -1;
-    char *folder = host_module_folder();
+    char *folder = os_module_folder();
 #ifdef _WIN32
     char *program = path_join(folder, "trace_test_host.exe");
 #else

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SCRATCH_LINK_H
 #define OPENPLA_SCRATCH_LINK_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -26,7 +26,7 @@ static inline void scratch_command(const char *folder, char *command)
     memory_free(command);
     if (!runs) {
         memory_free(done);
-        assert_false(host_is_wine()); /* which has the host's shell */
+        assert_false(os_is_wine()); /* which has the host's shell */
         print_message("skipped: no shell here that makes links\n");
         skip();
     }

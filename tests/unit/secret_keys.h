@@ -4,8 +4,8 @@
 #define OPENPLA_TESTS_SECRET_KEYS_H
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -13,7 +13,7 @@
 static inline void list_secret_keys(struct texts *keys)
 {
     struct texts names = {0};
-    char *data = host_data_folder(), *folder = path_join(data, "secrets");
+    char *data = os_data_folder(), *folder = path_join(data, "secrets");
     *keys = (struct texts){0};
     if (folder_exists(folder))
         assert_int_equal(folder_list(folder, false, &names), S_OK);

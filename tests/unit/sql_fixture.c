@@ -2,7 +2,7 @@
 /* The databases of the SQL log tests. */
 #include "tests/unit/sql_fixture.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 struct database sqlite = {.product = "SQLite"}, postgres = {.product = "PostgreSQL"};
 static char *folder;

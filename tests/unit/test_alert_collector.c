@@ -20,7 +20,7 @@ struct test {
 static void hear(struct test *t, char *line)
 {
     if (line)
-        (void)texts_give(&t->heard, line);
+        (void)texts_add_owned(&t->heard, line);
 }
 
 static void note(void *user, HRESULT reason, const char *subject, const char *text)

@@ -2,7 +2,7 @@
 /* A value that is driven through 1,000 crossings, beside tasks that hang: exactly as many events and rows, and each
    task that does not begin is counted. On Windows the value is that of an extension DLL, natively that of the tests'
    PDH. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/member.h"
 #include "run_fixture.h"
@@ -125,7 +125,7 @@ static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
 {
     (void)state;
     char *root = fixture_folder("crossings"), *hanging = path_join(root, "hanging"), *file = path_join(root, "a.csv");
-    char *bin = host_module_folder(), *program = path_join(bin, PROGRAM);
+    char *bin = os_module_folder(), *program = path_join(bin, PROGRAM);
     char *command = text_format("\"%s\" hang \"%s\" x", program, hanging);
     char count[32] = "", rest[32];
     assert_int_equal(file_store(hanging, "", 0), S_OK);
@@ -172,7 +172,7 @@ static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
 static void an_event_that_fails_is_reported(void **state)
 {
     (void)state;
-    char *folder = fixture_folder("no events"), *before = host_expand_environment(DATA),
+    char *folder = fixture_folder("no events"), *before = os_expand_environment(DATA),
          *file = path_join(folder, "events");
     const struct crossing crossing = {.counter = "c", .value = "1", .threshold = "0", .comparison = '>'};
     struct diagnostics said = {0};

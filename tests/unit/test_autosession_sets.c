@@ -32,7 +32,7 @@ static struct registry_key *opened(const char *name)
     struct registry_key *key;
     char *path = key_of(name);
     bool made;
-    assert_int_equal(registry_make(path, &made, &key), S_OK);
+    assert_int_equal(registry_create(path, &made, &key), S_OK);
     memory_free(path);
     return key;
 }
@@ -246,7 +246,7 @@ static void filters_are_kept_for_the_next_start(void **state)
 
     char *path = key_of("filtered\\{22222222-0001-0002-0300-000000000000}\\Filters");
     struct registry_key *key;
-    assert_int_equal(registry_make(path, &made, &key), S_OK);
+    assert_int_equal(registry_create(path, &made, &key), S_OK);
     assert_int_equal(registry_write(key, "EVENT_FILTER_TYPE_EVENT_ID", REGISTRY_BYTES, ids, sizeof ids), S_OK);
     assert_int_equal(registry_remove(key, "OpenPLA"), S_FALSE);
     registry_close(key);

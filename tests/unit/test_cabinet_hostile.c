@@ -406,7 +406,7 @@ static void reserved_bytes_are_passed_over(void **state)
     assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
     /* So that it can be tidied away. */
     traits.attributes &= ~FILE_TRAIT_READ_ONLY;
-    (void)file_put_traits(f, &traits);
+    (void)file_set_traits(f, &traits);
     file_close(f);
     /* A second time nothing is replaced. */
     assert_int_equal(cabinet_extract(path, NULL, to, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));

@@ -45,7 +45,7 @@ static int setup(void **state)
     struct test *t = memory_zero(1, sizeof *t);
     assert_non_null(t);
     char *scratch = scratch_create("test_configuration_collector");
-    t->scratch = host_full_path(scratch);
+    t->scratch = os_full_path(scratch);
     memory_free(scratch);
     t->in = path_join(t->scratch, "in");
     t->out = path_join(t->scratch, "out");
@@ -326,7 +326,7 @@ static void links_end_and_circles_are_named(void **state)
     scratch_unlink(t->in, "to.txt");
     check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3"); /* a, to, b by one of its ways */
     /* Wine lists no link that leads nowhere. */
-    check_xpath(doc, "count(//Data[@name='result'][. = '0x80070002'])", host_is_wine() ? "0" : "1");
+    check_xpath(doc, "count(//Data[@name='result'][. = '0x80070002'])", os_is_wine() ? "0" : "1");
     check_xpath(doc, "count(//Data[@name='result'][. = '0x800700B7'])", "2");
     xmlFreeDoc(doc);
 }
@@ -353,7 +353,7 @@ static void times_and_attributes_are_kept(void **state)
     put(t, "a.txt", "a");
     char *path = path_join(t->in, "a.txt"), *copy = path_join(t->out, "a.txt");
     assert_int_equal(file_open(path, FILE_APPEND, &f), S_OK);
-    assert_int_equal(file_put_traits(f, &traits), S_OK);
+    assert_int_equal(file_set_traits(f, &traits), S_OK);
     file_close(f);
     ask(t, "a.txt");
     xmlDocPtr doc = collect(t);

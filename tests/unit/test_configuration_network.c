@@ -95,7 +95,7 @@ static void what_an_adapter_offloads_is_read_from_its_driver(void **state)
     (void)state;
     assert_int_equal(__real_network_adapters(take_name, &name), S_OK);
     assert_non_null(name);
-    assert_int_equal(registry_make(key_path, &made, &key), S_OK);
+    assert_int_equal(registry_create(key_path, &made, &key), S_OK);
     assert_true(made);
     assert_int_equal(registry_write_text(key, "NetCfgInstanceId", name), S_OK);
     assert_int_equal(registry_write_text(key, "*LsoV2IPv4", "1"), S_OK);

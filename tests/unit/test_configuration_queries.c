@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ManagementQueries of a configuration collector: rows as they come, failures and queries that hang as entries. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/base/windows_services.h"
 #include "tests/unit/configuration_fixture.h"
@@ -39,7 +39,7 @@ static void entries_without_a_query_are_named(void **state)
 static void real_classes_give_their_rows(void **state)
 {
     struct collected c = {.hr = S_OK};
-    char *name = host_computer_name(), path[160];
+    char *name = os_computer_name(), path[160];
     (void)state;
     ask(&c, "root\\cimv2:SELECT * FROM Win32_OperatingSystem");
     ask(&c, "ROOT/CIMV2: select Name, TotalPhysicalMemory, BootupState from Win32_ComputerSystem");
@@ -88,7 +88,7 @@ static void another_computers_wmi_is_an_entry(void **state)
 {
     struct collected c = {.hr = S_OK};
     (void)state;
-    if (!host_is_wine())
+    if (!os_is_wine())
         skip(); /* it searches for the computer */
     ask(&c, "\\\\other\\root\\cimv2:SELECT * FROM Win32_OperatingSystem");
     collect(&c);
@@ -98,7 +98,7 @@ static void another_computers_wmi_is_an_entry(void **state)
 #else
 /* ---- a WMI of ours ---- */
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct thread_condition changed;
 static bool hold;
 static unsigned inside, given;
@@ -106,24 +106,24 @@ static atomic_bool *stop_at_1000;
 
 static void wait_while_held(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     inside++;
     while (hold)
         thread_condition_wait(&changed, &lock, UINT32_MAX);
     inside--;
     thread_condition_wake(&changed);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 /* Continues the hung threads, so that the leak checker finds no leaks. */
 static void release_hung_threads(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     hold = false;
     thread_condition_wake(&changed);
     while (inside)
         thread_condition_wait(&changed, &lock, UINT32_MAX);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 static void add(struct management_row *row, const char *name, const char *type, const char *text)
@@ -134,7 +134,7 @@ static void add(struct management_row *row, const char *name, const char *type, 
     v->key = !strcmp(name, "Name");
     v->array = strchr(type, '[') != NULL;
     for (const char *at = text; at && *at; at += strcspn(at, "|") + (at[strcspn(at, "|")] == '|'))
-        texts_give(&v->texts, text_copy_n(at, strcspn(at, "|")));
+        texts_add_owned(&v->texts, text_copy_n(at, strcspn(at, "|")));
 }
 
 static HRESULT give(HRESULT (*take)(void *, struct management_row *), void *user, const char *name, const char *type,
@@ -264,10 +264,10 @@ static void a_query_that_hangs_is_an_entry(void **state)
 
 static void stop_it(void *user)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     while (!inside)
         thread_condition_wait(&changed, &lock, 10);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     atomic_store((atomic_bool *)user, true);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* RegistryKeys of a configuration collector: what is in the registry is in the document, and what cannot be read is an
    entry with its reason. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/configuration_fixture.h"
 
@@ -12,7 +12,7 @@ static struct registry_key *made(const char *below)
     struct registry_key *key;
     bool is_new;
     char *path = text_format("%s%s", top, below);
-    assert_int_equal(registry_make(path, &is_new, &key), S_OK);
+    assert_int_equal(registry_create(path, &is_new, &key), S_OK);
     memory_free(path);
     return key;
 }
@@ -27,7 +27,7 @@ static void put(const char *below, const char *name, uint32_t type, const void *
 static void ask(struct collected *c, const char *behind)
 {
     char *text = text_format("HKEY_LOCAL_MACHINE\\%s%s", top, behind);
-    assert_int_equal(texts_give(&c->request.registry_keys, text), S_OK);
+    assert_int_equal(texts_add_owned(&c->request.registry_keys, text), S_OK);
 }
 
 static void collect(struct collected *c)
@@ -147,13 +147,13 @@ static void each_form_names_what_it_asks_for(void **state)
     ask(&c, "\\\\Start");             /* 5: of that name, everywhere */
     ask(&c, "\\One\\Empty\\");        /* 6 */
     char *text = text_format("\\hklm\\%s\\Start", top);
-    assert_int_equal(texts_give(&c.request.registry_keys, text), S_OK); /* 7 */
-    char *own = host_computer_name();
+    assert_int_equal(texts_add_owned(&c.request.registry_keys, text), S_OK); /* 7 */
+    char *own = os_computer_name();
     text = text_format("\\\\%s\\HKEY_LOCAL_MACHINE\\%s\\Start /REG:64", own, top);
     memory_free(own);
-    assert_int_equal(texts_give(&c.request.registry_keys, text), S_OK); /* 8 */
+    assert_int_equal(texts_add_owned(&c.request.registry_keys, text), S_OK); /* 8 */
     text = text_format("\\\\127.0.0.1\\HKEY_LOCAL_MACHINE\\%s\\Start", top);
-    assert_int_equal(texts_give(&c.request.registry_keys, text), S_OK); /* 9 */
+    assert_int_equal(texts_add_owned(&c.request.registry_keys, text), S_OK); /* 9 */
     collect(&c);
     check_xpath(c.doc, "count(//Table)", "9");
     check_xpath(c.doc, "string(//Table[9]/Item/Data[@name='value'])", "1");
@@ -231,7 +231,7 @@ static void other_computers_are_refused_with_the_reason(void **state)
     struct collected c = {.hr = S_OK};
     (void)state;
 #ifdef _WIN32
-    if (!host_is_wine())
+    if (!os_is_wine())
         skip(); /* it searches for the computer */
 #endif
     assert_int_equal(texts_add(&c.request.registry_keys, "\\\\OTHER\\HKEY_LOCAL_MACHINE\\Software\\A"), S_OK);
@@ -249,7 +249,7 @@ static void the_32_bit_view_is_asked_for(void **state)
     bool is_new;
     (void)state;
     char *path = text_format("SOFTWARE\\Wow6432Node\\%s\\Below", top + sizeof "SOFTWARE");
-    assert_int_equal(registry_make(path, &is_new, &key), S_OK);
+    assert_int_equal(registry_create(path, &is_new, &key), S_OK);
     assert_int_equal(registry_write(key, "Of32", REGISTRY_NUMBER, "\x20\0\0\0", 4), S_OK);
     registry_close(key);
     put("\\Below", "Of64", REGISTRY_NUMBER, "\x40\0\0\0", 4);

@@ -187,7 +187,7 @@ static void foreign_registration_is_kept(void **state)
     struct registry_key *key;
     bool made;
     GUID other = m.providers.items[0].guid;
-    assert_int_equal(registry_make(PROVIDER_KEY "\\" SET, &made, &key), S_OK);
+    assert_int_equal(registry_create(PROVIDER_KEY "\\" SET, &made, &key), S_OK);
     assert_int_equal(registry_write_text(key, "Name", "Theirs"), S_OK);
     registry_close(key);
     mark(&m);

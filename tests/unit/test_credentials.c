@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The accounts of sets, and their passwords. A failure here runs a user's commands as the service, or reveals a
    password. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
@@ -96,13 +96,13 @@ static void use_logon(const char *account, const char *password)
     snprintf(logons.account, sizeof logons.account, "%s", account);
     snprintf(logons.password, sizeof logons.password, "%s", password);
     logons.log[0] = 0;
-    host_logon_use(&fake);
+    os_logon_use(&fake);
 }
 
 static int no_logon(void **state)
 {
     (void)state;
-    host_logon_use(NULL);
+    os_logon_use(NULL);
     return 0;
 }
 
@@ -165,7 +165,7 @@ static void assert_in_no_file(const char *folder, const char *text)
 
 static void assert_nowhere(struct object *set, const char *text)
 {
-    char *data = host_data_folder(), *xml;
+    char *data = os_data_folder(), *xml;
     size_t size;
     assert_in_no_file(data, text);
     assert_int_equal(object_to_xml(set, &xml, &size), S_OK);

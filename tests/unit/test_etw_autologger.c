@@ -69,7 +69,7 @@ static void values_become_settings(void **state)
     a.maximum_file = (struct autologger_number)NUMBER(7);
     a.file = path_join(folder, "own.etl");
     assert_int_equal(settle(&a, &s, &counter), ERROR_SUCCESS);
-    char *full = host_full_path(a.file);
+    char *full = os_full_path(a.file);
     assert_string_equal(s.file, full);
     memory_free(full);
     assert_true(s.buffer_kb == 128 && s.minimum_buffers == 300 && s.maximum_buffers == 310 && s.flush_ms == 5000 &&
@@ -400,7 +400,7 @@ static void unknown_values_of_a_key_stay(void **state)
     assert_int_equal(registry_write_number(key, "Status", REGISTRY_NUMBER, 5), S_OK);
     assert_int_equal(registry_write_number(key, "FileCounter", REGISTRY_NUMBER, 3), S_OK);
     registry_close(key);
-    assert_int_equal(registry_make(filters, &made, &key), S_OK);
+    assert_int_equal(registry_create(filters, &made, &key), S_OK);
     registry_close(key);
     b = loaded(path);
     assert_string_equal(b.guid, guid_text);
@@ -457,7 +457,7 @@ static void filters_are_in_a_key_below_their_provider(void **state)
     a.providers = &provider;
     a.provider_count = 1;
     assert_int_equal(autologger_save(path, &a, true), S_OK);
-    assert_int_equal(registry_make(filters, &made, &key), S_OK);
+    assert_int_equal(registry_create(filters, &made, &key), S_OK);
     assert_false(made);
     assert_int_equal(registry_write_text(key, "EVENT_FILTER_TYPE_EXECUTABLE_NAME", "a.exe;b.exe"), S_OK);
     assert_int_equal(registry_write_text(key, "another's", "value"), S_OK);
@@ -496,9 +496,9 @@ static void an_invalid_value_is_reported(void **state)
     struct autologger a;
     bool made;
     (void)state;
-    assert_int_equal(registry_make(other, &made, &key), S_OK);
+    assert_int_equal(registry_create(other, &made, &key), S_OK);
     registry_close(key);
-    assert_int_equal(registry_make(below, &made, &key), S_OK);
+    assert_int_equal(registry_create(below, &made, &key), S_OK);
     assert_int_equal(registry_write_text(key, "MatchAnyKeyword", "1"), S_OK);
     registry_close(key);
     a = loaded(path);
@@ -594,7 +594,7 @@ static void the_first_process_starts_the_autologgers(void **state)
     WCHAR all_name[128], global_name[128];
     uint32_t code;
     (void)state;
-    if (!host_is_wine()) {
+    if (!os_is_wine()) {
         memory_free(path);
         d = own_directory();
         return;
@@ -664,7 +664,7 @@ static void the_first_process_starts_the_autologgers(void **state)
 static int make_folder(void **state)
 {
     *state = folder = scratch_create("test_etw_autologger");
-    char *full = host_full_path(folder);
+    char *full = os_full_path(folder);
     scratch_environment("OPENPLA_DATA", full); /* for the journal, of children too */
     memory_free(full);
     return 0;

@@ -320,7 +320,7 @@ static void the_end_of_a_registration_waits_for_its_callback(void **state)
     const REGHANDLE handle = fixture_register(&fixture_guid, take_long, NULL);
     assert_int_equal(thread_start(apply_elsewhere, &e, &thread), S_OK);
     while (stage == 0)
-        thread_give_way();
+        thread_yield();
     fixture_unregister(handle);
     assert_int_equal(stage, 2);
     assert_true(thread_wait(thread, PATIENCE_MS));
@@ -344,7 +344,7 @@ static void a_registration_may_be_ended_before_it_has_begun(void **state)
     assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
     assert_int_equal(thread_start(end_it, &handle, &thread), S_OK);
     while (provider_is_registered(&fixture_guid))
-        thread_give_way();
+        thread_yield();
     assert_false(provider_set_numbers(handle, numbers)); /* the directory must learn at once that it has ended */
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
     assert_true(thread_wait(thread, PATIENCE_MS));

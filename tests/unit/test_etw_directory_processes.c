@@ -383,7 +383,7 @@ static void serve(void *user)
     struct serving *s = user;
     while (!s->over && !s->h.end) {
         session_host_answer(&s->h);
-        thread_give_way();
+        thread_yield();
     }
     if (s->h.end)
         directory_answer(d, s->h.session.logger, ERROR_SUCCESS);

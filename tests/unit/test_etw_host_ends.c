@@ -91,7 +91,7 @@ static void wait_until_gone(TRACEHANDLE session)
     while (directory_session_at(own_directory(), (uint32_t)(session & 0xFFFF), (uint32_t)(session >> 16), &s) == S_OK) {
         directory_session_free(&s);
         assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
-        thread_give_way();
+        thread_yield();
     }
 }
 
@@ -114,7 +114,7 @@ static void a_provider_recovers_the_session_of_a_killed_host(void **state)
         const uint64_t from = clock_monotonic_ms();
         while (last_code != 0) {
             assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
-            thread_give_way();
+            thread_yield();
         }
         assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
         memory_free(path);

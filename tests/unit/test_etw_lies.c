@@ -161,7 +161,7 @@ static void lies_during_use_lead_nowhere(void **state)
     assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
     enough = true;
     while (liars_and_writers != 0)
-        thread_give_way();
+        thread_yield();
     session_drain_free(d);
     session_gone(&s);
 }

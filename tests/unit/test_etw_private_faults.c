@@ -291,7 +291,7 @@ static int end_while_writing(const char *name, const char *events)
     if (FAILED(thread_start(write_on, &w, &thread)))
         return 3;
     while (atomic_load(w.accepted) < until)
-        thread_give_way();
+        thread_yield();
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads write events while other threads enable, disable, remove and publish again what they use: no event goes
    where it was not enabled, none is torn, and nothing is used after it was freed. Also built with the thread
-   sanitizer. Linked with --wrap=thread_give_way and --wrap=thread_sleep_us. */
+   sanitizer. Linked with --wrap=thread_yield and --wrap=thread_sleep_us. */
 #include "tests/unit/provider_fixture.h"
 
 enum { WRITERS = 3, ROUNDS = 300, PROVIDERS = 4, OUTSIDE_ROUNDS = 60 };
@@ -107,7 +107,7 @@ static void stop_writers(struct thread *threads[WRITERS])
 {
     enough = true;
     while (writing != 0)
-        thread_give_way();
+        thread_yield();
     for (int i = 0; i < WRITERS; i++)
         thread_close(threads[i]);
 }
@@ -162,12 +162,12 @@ static void sessions_end_under_writers(void **state)
 /* A writer waits for the session's host to make room. Here no host exists: on a busy machine the waits took hours. */
 static atomic_bool no_host;
 
-void __real_thread_give_way(void);
-void __wrap_thread_give_way(void);
-void __wrap_thread_give_way(void)
+void __real_thread_yield(void);
+void __wrap_thread_yield(void);
+void __wrap_thread_yield(void)
 {
     if (!no_host)
-        __real_thread_give_way();
+        __real_thread_yield();
 }
 
 void __real_thread_sleep_us(uint32_t us);

@@ -504,7 +504,7 @@ static void write_events(void *user)
         if (event_write(&writers_session, &w, i))
             i++;
         else
-            thread_give_way();
+            thread_yield();
 }
 
 static struct wakeup *consumer_ended; /* the thread sanitizer does not recognise thread_wait as a join */
@@ -549,7 +549,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
         HRESULT hr;
         writing = !thread_wait(writer[0], 0) || !thread_wait(writer[1], 0);
         while (atomic_load(&host.ring.shared->put) - atomic_load(&host.ring.shared->taken) >= REALTIME_SLOTS / 2)
-            thread_give_way();
+            thread_yield();
         session_drain_flush(d);
         (void)session_drain_pass(d, &sink, &hr);
         bool wake;
@@ -599,7 +599,7 @@ static void a_backlog_comes_first_and_in_order(void **state)
     }
     assert_int_equal(backlog.bytes, 0);
     while (realtime_ring_is_full(&host.ring))
-        thread_give_way();
+        thread_yield();
     assert_true(put(0, 61, 50, 1));
     end_session();
     wait_processed(thread);

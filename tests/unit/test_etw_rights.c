@@ -185,8 +185,8 @@ int main(void)
     own_directory_name();
     struct directory *d = own_directory();
     if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token) ||
-        !GetTokenInformation(token, TokenUser, &who, sizeof who, &length) || FAILED(host_new_guid(&session_guid)) ||
-        FAILED(host_new_guid(&provider_guid)))
+        !GetTokenInformation(token, TokenUser, &who, sizeof who, &length) || FAILED(os_new_guid(&session_guid)) ||
+        FAILED(os_new_guid(&provider_guid)))
         return 1;
     own = who.user.User.Sid;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

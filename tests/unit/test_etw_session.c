@@ -615,7 +615,7 @@ static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32
     }
     for (bool left = true; left;) {
         if (session_drain_pass(d, &sink, &hr) == 0)
-            thread_give_way();
+            thread_yield();
         session_drain_flush(d);
         (void)session_drain_reap(d);
         if (keep != 0) {

@@ -2,8 +2,8 @@
 /* A provider in a DLL that is loaded and unloaded while its session enables and disables it. It uses only
    openetw.dll's import library, as any program. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/logs/little_endian.h"
 #include "tests/unit/log_events.h"
@@ -343,7 +343,7 @@ int main(int count, char **arguments)
     snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());
     SetEnvironmentVariableA("OPENPLA_ETW", name);
     char *scratch = scratch_create("test_etw_unload");
-    char *folder = host_full_path(scratch);
+    char *folder = os_full_path(scratch);
     scratch_environment("OPENPLA_DATA", folder);
     path = path_join(folder, "unload.etl");
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

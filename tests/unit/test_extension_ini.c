@@ -88,7 +88,7 @@ static void make_service(void)
 {
     struct registry_key *key;
     bool made;
-    assert_int_equal(registry_make(KEY, &made, &key), S_OK);
+    assert_int_equal(registry_create(KEY, &made, &key), S_OK);
     assert_int_equal(registry_write_text(key, "Library", "C:\\shop.dll"), S_OK);
     registry_close(key);
 }
@@ -166,7 +166,7 @@ static void corrupt_numbers_are_ignored(void **state)
     bool made;
     assert_int_equal(read_ini(ini, &i), S_OK);
     make_service();
-    assert_int_equal(registry_make(OTHER_KEY "\\Performance", &made, &other), S_OK);
+    assert_int_equal(registry_create(OTHER_KEY "\\Performance", &made, &other), S_OK);
     for (size_t n = 0; n < sizeof corrupt / sizeof *corrupt; n++) {
         assert_int_equal(registry_write_number(other, "Last Counter", REGISTRY_NUMBER, corrupt[n]), S_OK);
         assert_int_equal(extension_register(&i), S_OK);

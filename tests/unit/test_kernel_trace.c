@@ -205,7 +205,7 @@ static void reading_continues_after_tracefs_is_unmounted(void **state)
 {
     struct trace_instance *t;
     struct trace_state before, after;
-    char *root = host_full_path(*state), *marker, *left;
+    char *root = os_full_path(*state), *marker, *left;
     if (mount("tracefs", root, "tracefs", 0, NULL) != 0) {
         memory_free(root);
         skip();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter paths: every form that a data collector set may contain is parsed as PDH parses it. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
+#include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
 
 #include <setjmp.h>
@@ -126,7 +126,7 @@ static void the_longest_path_is_2048(void **state)
 static void only_this_machine_is_ours(void **state)
 {
     (void)state;
-    char *name = host_computer_name();
+    char *name = os_computer_name();
     assert_int_equal(counter_path_machine_is_ours(NULL), ERROR_SUCCESS);
     assert_int_equal(counter_path_machine_is_ours("."), ERROR_SUCCESS);
     assert_int_equal(counter_path_machine_is_ours("LocalHost"), ERROR_SUCCESS);
@@ -172,8 +172,8 @@ static void own_addresses_are_ours(void **state)
         memory_free(zone);
     }
     memory_free(all.items);
-    char full[HOST_DNS_NAME_BYTES];
-    host_dns_name(full);
+    char full[OS_DNS_NAME_BYTES];
+    os_dns_name(full);
     machine_is(full, ERROR_SUCCESS);
     char *longer = text_format("%s.elsewhere.example", full);
     machine_is(longer, strchr(full, '.') ? other : ERROR_SUCCESS);

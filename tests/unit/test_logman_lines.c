@@ -263,7 +263,7 @@ static void split_lines(const char *text, struct texts *lines)
     while (*text) {
         const size_t length = strcspn(text, "\n");
         char *line = text_copy_n(text, length);
-        assert_int_equal(texts_give(lines, line), S_OK);
+        assert_int_equal(texts_add_owned(lines, line), S_OK);
         text += length + (text[length] == '\n');
     }
 }

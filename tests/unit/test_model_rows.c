@@ -95,7 +95,7 @@ static void value_for(const struct property *p, struct value *v)
     case PROPERTY_TEXTS:
         for (int i = 0; i < 3; i++) {
             char *text = text_format(!strcmp(p->name, "AlertThresholds") ? "\\A(b#%d)\\c>5" : "\\A(b#%d)\\<c> & d", i);
-            assert_int_equal(texts_give(&v->texts, text), S_OK);
+            assert_int_equal(texts_add_owned(&v->texts, text), S_OK);
         }
         break;
     case PROPERTY_BYTES:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rights by a descriptor: one entry that is read otherwise than Windows reads it, and somebody changes or stops what is
    not his. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "tests/unit/callers.h"
 
@@ -34,7 +34,7 @@ static uint32_t granted_to(const struct caller *caller, const char *descriptor)
 static void entries_count_in_their_order(void **state)
 {
     /* Wine forgets a group that is for denying only. */
-    const uint32_t switched_off = host_is_wine() ? READ : 0;
+    const uint32_t switched_off = os_is_wine() ? READ : 0;
     const struct {
         const char *descriptor;
         uint32_t administrator, user;
@@ -94,7 +94,7 @@ static void owners_may_always_change_who_may(void **state)
     assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)") & (OWN | 1), OWN | 1);
     assert_int_equal(granted_to(&c.user, "O:BAD:(A;;0x1;;;WD)"), 1);
     assert_int_equal(granted_to(&c.user, "O:S-1-5-21-7-7-7-500D:(A;;0x1;;;WD)"), 1);
-    if (!host_is_wine()) /* which does not know that account */
+    if (!os_is_wine()) /* which does not know that account */
         assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)(A;;0x2;;;OW)"), 3);
     callers_close(&c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files: a mistake here loses logs or definitions. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_link.h"
 
@@ -109,7 +109,7 @@ static void full_disk(void **state)
     const HRESULT full = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
     struct file *f;
 #ifdef _WIN32
-    const char *device = host_is_wine() ? "\\\\?\\unix\\dev\\full" : NULL;
+    const char *device = os_is_wine() ? "\\\\?\\unix\\dev\\full" : NULL;
 #else
     const char *device = "/dev/full";
     struct rlimit unlimited, limit;
@@ -251,7 +251,7 @@ static void store_while_read(void **state)
     assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
 #ifdef _WIN32
     if (FAILED(hr))
-        assert_true(host_is_wine());
+        assert_true(os_is_wine());
 #else
     assert_int_equal(hr, S_OK);
 #endif

@@ -61,7 +61,7 @@ static void time_zone(void **state)
     assert_non_null(name);
     assert_true(*name);
 #ifdef _WIN32
-    if (!host_is_wine()) { /* the zone is the machine's: its two biases must show */
+    if (!os_is_wine()) { /* the zone is the machine's: its two biases must show */
         TIME_ZONE_INFORMATION zone;
         DWORD now = GetTimeZoneInformation(&zone);
 
@@ -132,7 +132,7 @@ static void boot_time_is_the_hosts(void **state)
 
 static void assert_expands(const char *text, const char *expected)
 {
-    char *expanded = host_expand_environment(text);
+    char *expanded = os_expand_environment(text);
     assert_string_equal(expanded, expected);
     memory_free(expanded);
 }
@@ -152,10 +152,10 @@ static void environment(void **state)
 /* All processes find the same sets, whatever folder they were started in. */
 static void data_folder(void **state)
 {
-    char *module = host_module_folder(), *program;
+    char *module = os_module_folder(), *program;
     (void)state;
     scratch_environment("OPENPLA_DATA", "relative");
-    char *folder = host_data_folder();
+    char *folder = os_data_folder();
 #ifdef _WIN32
     assert_int_equal(folder[1], ':');
 #else
@@ -164,7 +164,7 @@ static void data_folder(void **state)
     assert_string_equal(path_name(folder), "relative");
     memory_free(folder);
     scratch_environment("OPENPLA_DATA", "");
-    folder = host_data_folder();
+    folder = os_data_folder();
     assert_string_equal(path_name(folder),
 #ifdef _WIN32
                         "OpenPLA");
@@ -175,7 +175,7 @@ static void data_folder(void **state)
 #ifdef _WIN32
     /* a service has another %ProgramData% than its callers, and must find their sets all the same */
     scratch_environment("ProgramData", "C:\\elsewhere");
-    folder = host_data_folder();
+    folder = os_data_folder();
     assert_false(text_matches("*elsewhere*", folder));
     assert_int_equal(folder[1], ':');
     assert_null(strchr(folder, '%'));
@@ -189,7 +189,7 @@ static void data_folder(void **state)
 
 static void names(void **state)
 {
-    char *computer = host_computer_name(), *user = host_user_name(), *upper = text_fold(computer);
+    char *computer = os_computer_name(), *user = os_user_name(), *upper = text_fold(computer);
     (void)state;
     assert_in_range(text_utf16_length(computer), 1, 15);
     assert_string_equal(computer, upper);
@@ -203,7 +203,7 @@ static void names(void **state)
 static bool has_kernel_files(void)
 {
 #ifdef _WIN32
-    return host_is_wine();
+    return os_is_wine();
 #else
     return true;
 #endif
@@ -368,15 +368,15 @@ static void allocator(void **state)
     memory_free(NULL);
 }
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static int counted;
 
 static void count_under_lock(void)
 {
     for (int i = 0; i < 100000; i++) {
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         counted++;
-        host_lock_leave(&lock);
+        lock_leave(&lock);
     }
 }
 

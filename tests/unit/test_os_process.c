@@ -573,7 +573,7 @@ static void a_lasting_section_outlives_its_processes(void **state)
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     kill_and_close(p, ready_name);
 #ifdef _WIN32
-    if (!host_is_wine()) { /* has no such sections */
+    if (!os_is_wine()) { /* has no such sections */
         signal_close(ready);
         memory_free(ready_name);
         memory_free(name);
@@ -620,7 +620,7 @@ static void a_shortened_section_is_long_again(void **state)
     (void)state;
     assert_int_equal(section_open(&what, 200000, &s), S_OK);
 #ifdef _WIN32
-    if (!host_is_wine()) { /* no file that is mapped can be shortened */
+    if (!os_is_wine()) { /* no file that is mapped can be shortened */
         section_close(s);
         memory_free(name);
         return;
@@ -657,16 +657,16 @@ static void a_mutex_of_the_dead_is_free(void **state)
     (void)state;
     assert_int_equal(mutex_open(name, &m), S_OK);
     assert_int_equal(mutex_take(m, 0), S_OK);
-    mutex_give(m);
+    mutex_release(m);
     struct process *p = child_start("mutex", name, ready_name);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(mutex_take(m, 0), S_FALSE);
     assert_int_equal(mutex_take(m, 50), S_FALSE);
     child_kill(p, ready_name);
     assert_int_equal(mutex_take(m, UINT32_MAX), S_OK);
-    mutex_give(m);
+    mutex_release(m);
     assert_int_equal(mutex_take(m, PATIENCE_MS), S_OK);
-    mutex_give(m);
+    mutex_release(m);
     assert_int_equal(process_wait(p, PATIENCE_MS, NULL), S_OK);
     process_close(p);
     mutex_close(m);
@@ -750,7 +750,7 @@ static void threads_of_a_process_are_told_apart(void **state)
 #ifndef _WIN32
 #define child_is_linux 1
 #else
-#define child_is_linux host_is_wine()
+#define child_is_linux os_is_wine()
 #endif
 
 /* The counters of a process that ended fail at once; they do not repeat its last figures. */

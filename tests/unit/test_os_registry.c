@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and natively what stands in for it: the same to all who use it. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/registry.h"
 
@@ -27,7 +27,7 @@ static struct registry_key *made(const char *below, bool expected)
     struct registry_key *key;
     char *path = text_format("%s%s", top, below);
     bool is_new;
-    assert_int_equal(registry_make(path, &is_new, &key), S_OK);
+    assert_int_equal(registry_create(path, &is_new, &key), S_OK);
     assert_int_equal(is_new, expected);
     memory_free(path);
     return key;
@@ -210,7 +210,7 @@ static void each_view_has_its_own_keys(void **state)
     bool is_new;
     (void)state;
     char *path = text_format("SOFTWARE\\Wow6432Node\\%s", top + sizeof "SOFTWARE");
-    assert_int_equal(registry_make(path, &is_new, &key), S_OK);
+    assert_int_equal(registry_create(path, &is_new, &key), S_OK);
     registry_close(key);
     registry_close(in_view(true, top, S_OK));
     assert_null(in_view(false, top, S_FALSE));
@@ -220,7 +220,7 @@ static void each_view_has_its_own_keys(void **state)
     memory_free(path);
 #ifdef _WIN32
     /* Under Wine none can be reached; a Windows machine looks for it, and takes its time. */
-    if (!host_is_wine())
+    if (!os_is_wine())
         return;
 #endif
     HRESULT hr = registry_open_in(&other, top, &key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* References to string resources: what a set of Windows is called is such a reference, and not what it is shown as. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
@@ -9,7 +9,7 @@
 
 static void assert_text(const char *reference, const char *expected)
 {
-    char *text = host_resource_text(reference);
+    char *text = os_resource_text(reference);
     assert_non_null(text);
     assert_string_equal(text, expected);
     memory_free(text);

@@ -79,7 +79,7 @@ static void set(uint32_t type, const char *name, const char *text, uint64_t numb
 {
     struct registry_key *key;
     bool made;
-    assert_true(SUCCEEDED(registry_make("Software\\OpenPLA", &made, &key)));
+    assert_true(SUCCEEDED(registry_create("Software\\OpenPLA", &made, &key)));
     assert_int_equal(text ? registry_write_text(key, name, text) : registry_write_number(key, name, type, number),
                      S_OK);
     registry_close(key);

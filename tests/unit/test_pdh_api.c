@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PDH's functions as programs call them: status codes, buffer protocol, expansion, enumeration. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pdh/core/pdh.h"
 
@@ -249,7 +249,7 @@ static void counter_info_is_complete(void **state)
     (void)state;
     PDH_HCOUNTER counter;
     DWORD bytes = 0;
-    char *name = host_computer_name();
+    char *name = os_computer_name();
     char *full = text_format("\\\\%s\\Processor(_total)\\%% User Time", name), *machine = text_format("\\\\%s", name);
     assert_int_equal(PdhAddCounterW(query, u"\\processor(_total)\\% user time", 22, &counter), ERROR_SUCCESS);
     assert_int_equal(PdhGetCounterInfoW(counter, 1, &bytes, NULL), STATUS(PDH_MORE_DATA));

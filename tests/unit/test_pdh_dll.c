@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpdh.dll as Windows programs use it: by LoadLibrary and GetProcAddress. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/own_threads.h"
 #include "tests/unit/patience.h"

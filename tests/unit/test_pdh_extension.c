@@ -301,7 +301,7 @@ static void program_has_one_host_process(void **state)
 static struct process *run_program(const char *name, const char *first, const char *second, const char *third)
 {
     const char *arguments[] = {first, second, third};
-    char *bin = host_module_folder(), *path = path_join(bin, name);
+    char *bin = os_module_folder(), *path = path_join(bin, name);
     struct process *p;
     const struct program program = {.path = path, .arguments = arguments, .argument_count = third ? 3 : 2};
     assert_int_equal(process_start(&program, &p), S_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that the engine does not need, and the ANSI form of all functions: what older programs call. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
@@ -127,7 +127,7 @@ static void computers_and_defaults_are_listed(void **state)
     (void)state;
     WCHAR list[300];
     DWORD units = 300;
-    char *ours = host_computer_name(), *with = text_format("\\\\%s", ours);
+    char *ours = os_computer_name(), *with = text_format("\\\\%s", ours);
     assert_int_equal(PdhEnumMachinesW(NULL, list, &units), ERROR_SUCCESS);
     wide_is(list, with);
     assert_int_equal(units, strlen(with) + 2);

@@ -2,9 +2,9 @@
 /* Values compared with what the kernel reports over the same time, read by other means: a log must tell the truth. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
@@ -214,7 +214,7 @@ static void this_program_is_measured(void **state)
     /* Asking Wine for its handles can crash its server, and with it every program of the prefix. */
     if (counted == ERROR_SUCCESS)
         PdhGetRawCounterValue(handles, NULL, &raw);
-    assert_int_equal(raw.CStatus == PDH_CSTATUS_VALID_DATA, !host_is_wine());
+    assert_int_equal(raw.CStatus == PDH_CSTATUS_VALID_DATA, !os_is_wine());
     assert_int_equal((uint32_t)value_of(id), process_own_id());
     print_message("own processor time %.1f\n", value_of(time));
     assert_true(value_of(time) > 5);
@@ -261,7 +261,7 @@ static struct child start_child(void)
 #endif
     static unsigned number;
     struct child child;
-    char *folder = host_module_folder();
+    char *folder = os_module_folder();
     char *program = path_join(folder, name);
     char *end = text_format("openpla-test-live-%u-%u", (unsigned)process_own_id(), ++number);
     const char *arguments[] = {"burn", end};

@@ -194,7 +194,7 @@ static void names_contain_ids_if_configured(void **state)
     static const char path[] = "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance";
     struct registry_key *key;
     bool made;
-    assert_int_equal(registry_make(path, &made, &key), S_OK);
+    assert_int_equal(registry_create(path, &made, &key), S_OK);
     assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 2), S_OK);
     runs("a", 1, 100, 0);
     runs("a", 77, 100, 0);

@@ -2,8 +2,8 @@
 /* The provider functions of Perflib V2: a program that provides a counterset, and another that reads it through PDH. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/patience.h"
@@ -131,7 +131,7 @@ static void other_process_is_read_until_it_exits(void **state)
 {
     (void)state;
     const char *arguments[] = {"provide"};
-    char *folder = host_module_folder(), *program = path_join(folder, "test_perflib.exe");
+    char *folder = os_module_folder(), *program = path_join(folder, "test_perflib.exe");
     struct process *child;
     PDH_HQUERY query;
     PDH_HCOUNTER jobs = NULL, bytes, own;

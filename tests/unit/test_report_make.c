@@ -19,7 +19,7 @@ static void put(struct made *m, const char *name, const char *text)
 {
     char *path = path_join(m->folder, name);
     assert_int_equal(file_store(path, text, strlen(text)), S_OK);
-    assert_int_equal(texts_give(&m->inputs, path), S_OK);
+    assert_int_equal(texts_add_owned(&m->inputs, path), S_OK);
 }
 
 static void begin(void **state, struct made *m, const char *tables)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes that are killed, fail, or send to where others send too. A failure here deletes logs that are in no
    cabinet. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
 #include "file_faults.h"
 #include "rename_ways.h"
@@ -459,7 +459,7 @@ static void a_link_on_the_share(void **state)
 static void cabinets_are_sent(void **state)
 {
     (void)state;
-    char *share = share_here(), *computer = host_computer_name(), *second = text_format("%s_run1.cab", computer),
+    char *share = share_here(), *computer = os_computer_name(), *second = text_format("%s_run1.cab", computer),
          *third = text_format("%s_run1_2.cab", computer), *fourth = text_format("%s_run1_3.cab", computer);
     struct retention_action sends[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA},
                                        {.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET,

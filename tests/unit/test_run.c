@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "run_fixture.h"
 #include "scratch_link.h"
@@ -406,7 +406,7 @@ static void folders_below_the_logs_are_made(void **state)
         HRESULT hr = started_in("below", cases[i].root);
         if (hr != (cases[i].made ? S_OK : HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)))
             fail_msg("%s: 0x%08X, %s", cases[i].root, (unsigned)hr, error_text(hr));
-        char *folder = host_expand_environment(*cases[i].root ? cases[i].root : "%systemdrive%\\PerfLogs\\Admin");
+        char *folder = os_expand_environment(*cases[i].root ? cases[i].root : "%systemdrive%\\PerfLogs\\Admin");
         char *log = path_join(folder, "c.csv");
         if (file_exists(log) != cases[i].made)
             fail_msg("\"%s\" is there: %d", log, !cases[i].made);
@@ -431,7 +431,7 @@ static void an_unwritable_folder_is_named(void **state)
     (void)state;
     /* That user may not even reach the folder of the programs, as below /root. */
     char *host = text_format("/tmp/openpla-run-test-host-%u", (unsigned)process_own_id());
-    char *folder = host_module_folder(), *program = path_join(folder, "run_test_host"), *bytes;
+    char *folder = os_module_folder(), *program = path_join(folder, "run_test_host"), *bytes;
     size_t size;
     assert_int_equal(file_load(program, SIZE_MAX, &bytes, &size), S_OK);
     assert_int_equal(file_store(host, bytes, size), S_OK);
@@ -573,7 +573,7 @@ static void four_sets_at_once(void **state)
 static void two_starters_at_once(void **state)
 {
     (void)state;
-    char *root = fixture_folder("race"), *program = host_expand_environment("%OPENPLA_HOST%");
+    char *root = fixture_folder("race"), *program = os_expand_environment("%OPENPLA_HOST%");
     const char *arguments[] = {"start", SPACE, "race"};
     fixture_commit("race", root, "", CSV_EACH_SECOND ONE_COUNTER);
     struct process *starters[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Alerts of running sets: who hears of a value beyond its threshold, where it is written, and what it sets off. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/alert_log.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/task.h"
@@ -249,7 +249,7 @@ static int setup(void **state)
 {
     if (fixture_setup(state) != 0)
         return -1;
-    char *folder = host_module_folder(), *program = path_join(folder, "trace_test_host" PROGRAM_SUFFIX);
+    char *folder = os_module_folder(), *program = path_join(folder, "trace_test_host" PROGRAM_SUFFIX);
     scratch_environment("OPENPLA_HOST", program);
     memory_free(folder);
     memory_free(program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration collectors of running sets. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
@@ -114,7 +114,7 @@ static int setup(void **state)
 {
     if (fixture_setup(state) != 0)
         return -1;
-    char *folder = host_module_folder(), *program = path_join(folder, "trace_test_host" PROGRAM_SUFFIX);
+    char *folder = os_module_folder(), *program = path_join(folder, "trace_test_host" PROGRAM_SUFFIX);
     scratch_environment("OPENPLA_HOST", program);
     memory_free(folder);
     memory_free(program);

@@ -3,8 +3,8 @@
    process, of starters and stoppers, and of their records. A failure here leaves a set that seems to run but does
    not, a failed start without a reason, a torn log, or a set that cannot be started any more. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/run_state.h"
@@ -325,7 +325,7 @@ static int setup(void **state)
         return -1;
     char *program = NULL;
     scratch_environment("OPENPLA_QUOTAS", "events=100000;burst=1000000");
-    program = host_expand_environment("%OPENPLA_HOST%");
+    program = os_expand_environment("%OPENPLA_HOST%");
     const char *arguments[] = {"hang", "no such file", ""};
     HRESULT hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &ended);
     if (SUCCEEDED(hr))

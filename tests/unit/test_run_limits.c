@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"

@@ -15,7 +15,7 @@
 /* Anybody can compute this from names that everybody knows. */
 static char *known_name(const char *what, const char *set)
 {
-    char *data = host_data_folder(), *folder = text_fold(data), *name = text_fold(set);
+    char *data = os_data_folder(), *folder = text_fold(data), *name = text_fold(set);
     uint64_t hash = hash_text(hash_text(HASH_START, folder), "\nService\n");
     char *out = text_format("openpla-%s-%016llx", what, (unsigned long long)hash_text(hash, name));
     memory_free(name);

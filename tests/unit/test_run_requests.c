@@ -3,8 +3,8 @@
    begins; what it leaves to be known. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/settings.h"

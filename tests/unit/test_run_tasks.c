@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pla/run/segment.h"
 #include "engine/pla/task.h"
 #include "run_fixture.h"
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tasks_at_work_have_a_bound),
         cmocka_unit_test(an_alert_has_its_task_with_what_crossed),
     };
-    program = host_full_path(argv[0]);
+    program = os_full_path(argv[0]);
     int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
     memory_free(program);
     return failed;

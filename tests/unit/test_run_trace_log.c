@@ -85,7 +85,7 @@ static void buffers_are_those_that_the_host_can_have(void **state)
     stop("clamped");
     assert_int_equal(few.is.minimum_buffers, least);
     assert_true(few.buffers >= least && few.is.maximum_buffers >= few.is.minimum_buffers);
-    assert_true((uint64_t)many.is.maximum_buffers * many.is.buffer_kb * 1024 <= host_memory() / 10 ||
+    assert_true((uint64_t)many.is.maximum_buffers * many.is.buffer_kb * 1024 <= os_memory_bytes() / 10 ||
                 many.is.maximum_buffers == many.is.minimum_buffers);
     assert_true(many.buffers >= many.is.minimum_buffers && many.buffers <= many.is.maximum_buffers);
     struct etl_reader *reader = opened(root, "few.etl");

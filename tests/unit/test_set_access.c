@@ -2,8 +2,8 @@
 /* The access check: each verb, for each kind of caller, with each kind of descriptor. A wrong row lets a user read,
    change, stop or delete another user's set, or denies the owner access. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/sets.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/security.h"
 #include "engine/logs/pdh_types.h"
@@ -723,7 +723,7 @@ static void credentials_last_until_query(void **state)
         memory_free(account);
         assert_int_equal(issues_create(NULL, &issues), S_OK);
         assert_int_equal(set_commit(set, &caller_self, "account", "", MODE_MODIFY, issues), S_OK);
-        assert_int_equal(is_reported(issues, "UserAccount"), !queried && !host_logon());
+        assert_int_equal(is_reported(issues, "UserAccount"), !queried && !os_logon());
         object_release(issues);
         assert_int_equal(set_query(set, &caller_self, "account", ""), S_OK);
     }
@@ -790,7 +790,7 @@ static void events_name_who_asked(void **state)
     const struct caller unknown = {0};
     struct callers callers;
     struct object *set = new_set(), *issues = NULL;
-    char *own = host_user_name();
+    char *own = os_user_name();
     (void)state;
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(commit(set, "asked", MODE_CREATE_NEW), S_OK);

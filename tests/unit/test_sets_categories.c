@@ -2,8 +2,8 @@
 /* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
    MS-PLA 3.2.1, 2.2.2.11; behaviour 1, 4, 6. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/registry.h"
 #include "engine/etw/autologger.h"
 #include "engine/pla/sets.h"
@@ -443,7 +443,7 @@ static void a_system_set_runs(void **state)
     scratch_environment("systemdrive", drive);
     memory_free(drive);
 #endif
-    char *below = host_expand_environment("%systemdrive%\\PerfLogs\\Admin\\System\\Performance");
+    char *below = os_expand_environment("%systemdrive%\\PerfLogs\\Admin\\System\\Performance");
     assert_int_equal(set_query(set, &caller_self, "System\\System Performance", ""), S_OK);
     HRESULT hr = set_start(set, &caller_self, true);
     if (FAILED(hr))

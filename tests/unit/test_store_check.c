@@ -2,7 +2,7 @@
 /* The store's check where memory or the disk fails it in the middle: what it repairs is a user's only copy. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/pla/store.h"
 #include "tests/unit/file_faults.h"
@@ -215,7 +215,7 @@ static void put_secret(const char *key, int seconds)
     assert_int_equal(secret_store(key, "S3cret"), S_OK);
     assert_int_equal(file_open(path, FILE_APPEND, &f), S_OK);
     const int64_t then = clock_utc() - seconds * INT64_C(10000000);
-    assert_int_equal(file_put_traits(f, &(struct file_traits){.accessed = then, .written = then}), S_OK);
+    assert_int_equal(file_set_traits(f, &(struct file_traits){.accessed = then, .written = then}), S_OK);
     file_close(f);
     memory_free(path);
 }
@@ -337,7 +337,7 @@ static void passwords_stay_while_a_definition_is_out_of_reach(void **state)
 static int make_folder(void **state)
 {
     char *relative = scratch_create("test_store_check");
-    *state = folder = host_full_path(relative);
+    *state = folder = os_full_path(relative);
     memory_free(relative);
     scratch_environment("OPENPLA_DATA", folder);
     return 0;

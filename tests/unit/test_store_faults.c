@@ -258,7 +258,7 @@ static void disk_is_full_from_an_operation_on(void **state)
 static int role_end(const char *step, const char *at)
 {
     struct file_faults faults = {.at = (uint64_t)atoi(at), .kind = FAULT_END};
-    folder = host_data_folder();
+    folder = os_data_folder();
     file_faults_begin(&faults);
     HRESULT hr = steps[atoi(step)].act();
     file_faults_end();

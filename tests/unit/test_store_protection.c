@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The owner of the store: a folder that another user created, or that is a link, would let that user change what
    OpenPLA runs; a lock that anybody can open would stop all sets. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/sets/supervised_set.h"
 #include "engine/pla/store.h"
@@ -39,7 +39,7 @@ static int setup(void **state)
 {
     struct test *t = memory_zero(1, sizeof *t);
     char *relative = scratch_create("test_store_protection");
-    t->scratch = host_full_path(relative);
+    t->scratch = os_full_path(relative);
     other_data(t);
     memory_free(relative);
     *state = t;

@@ -4,8 +4,8 @@
    --wrap=clock_monotonic_ms, --wrap=file_load and --wrap=file_load_trusted. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
@@ -313,7 +313,7 @@ static void a_user_starts_what_has_a_host_already(void **state)
 static void a_host_whose_maker_is_gone_runs_nothing(void **state)
 {
     (void)state;
-    char *root = fixture_folder("orphan"), *program = host_expand_environment("%OPENPLA_HOST%");
+    char *root = fixture_folder("orphan"), *program = os_expand_environment("%OPENPLA_HOST%");
     const char *arguments[] = {SPACE, "orphan", RUN_KEY_AHEAD "0123456789abcdef"};
     struct process *host;
     commit("orphan", root, "");
@@ -567,7 +567,7 @@ static void one_supervises_and_another_takes_over(void **state)
 static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
 {
     (void)state;
-    char *root = fixture_folder("kept out"), *data = host_data_folder(), *path = path_join(data, "supervisor.lock");
+    char *root = fixture_folder("kept out"), *data = os_data_folder(), *path = path_join(data, "supervisor.lock");
     struct file_lock *lock;
     int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");

@@ -368,7 +368,7 @@ static void task_scheduler_runs_tasks_where_it_works(void **state)
     struct task_instance *t;
     uint32_t code = 0;
     (void)state;
-    assert_true(!host_is_wine() || !__real_host_task_scheduler());
+    assert_true(!os_is_wine() || !__real_host_task_scheduler());
     scheduled = true;
     assert_int_equal(task_start("\\My\\Task", "a b", "C:\\x", true, &t), S_OK);
     assert_int_equal(task_wait(t, 0, &code), S_FALSE);
@@ -424,10 +424,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(task_scheduler_runs_tasks_where_it_works),
         cmocka_unit_test(no_memory_is_an_error),
     };
-    program = host_full_path(argv[0]);
+    program = os_full_path(argv[0]);
     child_program = program;
     char *scratch = scratch_create("tasks");
-    folder = host_full_path(scratch);
+    folder = os_full_path(scratch);
     scratch_environment("OPENPLA_DATA", folder);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_remove(folder);

@@ -128,7 +128,7 @@ static void another_programs_provider_is_not_changed(void **state)
     struct provider_manifest *m;
     struct registry_key *k;
     bool made;
-    assert_int_equal(registry_make(PROVIDER_KEY, &made, &k), S_OK);
+    assert_int_equal(registry_create(PROVIDER_KEY, &made, &k), S_OK);
     assert_int_equal(registry_write_text(k, "", "Test-Provider"), S_OK);
     assert_int_equal(registry_write_text(k, "ResourceFileName", "/nowhere/at/all.dll"), S_OK);
     registry_close(k);

@@ -2,7 +2,7 @@
 /* Calls to another computer's counters as Windows makes them: by the system's RPC, with packet privacy, or not at all.
    In the clear anybody on the way could read them, and who answers would be nobody that was asked for. */
 #include "engine/base/error.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/pdh/remote/link.h"
 
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <wchar.h>
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }

@@ -2,7 +2,7 @@
 /* The rights that files get on Windows, up to the calls that put them, as Wine makes a mode of the host's of them: a
    wrong one keeps an account's set from writing its log, or lets everybody read another's. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <windows.h>
@@ -13,8 +13,8 @@
 
 static char *folder;
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }
@@ -104,11 +104,11 @@ static void is_after(const char *expected)
 static void an_account_is_let_beside_the_others(void **state)
 {
     (void)state;
-    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), S_OK);
+    assert_int_equal(file_grant(folder, ANNA, FILE_GRANT_ADD), S_OK);
     assert_int_equal(rights.what, DACL_SECURITY_INFORMATION);
     is_after("D:(A;;0x1200ab;;;" ANNA ")(A;;FA;;;SY)(A;;FA;;;BA)");
     rights.before = L"D:(A;;FR;;;S-1-5-21-1-2-3-1001)(A;;FA;;;SY)";
-    assert_int_equal(file_let(folder, ANNA, FILE_LET_CHANGE), S_OK);
+    assert_int_equal(file_grant(folder, ANNA, FILE_GRANT_CHANGE), S_OK);
     is_after("D:(A;;0x13019f;;;" ANNA ")(A;;FA;;;SY)");
 }
 
@@ -116,12 +116,12 @@ static void a_refusal_names_the_file(void **state)
 {
     (void)state;
     rights.read_code = ERROR_ACCESS_DENIED;
-    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), E_ACCESSDENIED);
+    assert_int_equal(file_grant(folder, ANNA, FILE_GRANT_ADD), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), folder));
     rights.read_code = 0;
     rights.write_code = ERROR_ACCESS_DENIED;
-    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), E_ACCESSDENIED);
-    assert_true(FAILED(file_let(folder, "Anna", FILE_LET_ADD)));
+    assert_int_equal(file_grant(folder, ANNA, FILE_GRANT_ADD), E_ACCESSDENIED);
+    assert_true(FAILED(file_grant(folder, "Anna", FILE_GRANT_ADD)));
     assert_null(rights.after);
 }
 

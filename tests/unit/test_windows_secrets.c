@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passwords and logons as Windows has them, with an LSA and a LogonUser of this test's own, since Wine has neither: a
    wrong call loses a password, leaves one in memory, or starts a set as somebody else. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
@@ -19,8 +19,8 @@
 #define POLICY          ((LSA_HANDLE)0x1234)
 #define LSA_MOST_SECRET 65535 /* bytes */
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }
@@ -264,7 +264,7 @@ static void each_form_of_a_name_logs_on(void **state)
         {"NT AUTHORITY\\LocalService", L"LocalService", L"NT AUTHORITY", true, false, LOGON32_LOGON_SERVICE},
         {"NetworkService", L"NetworkService", L"NT AUTHORITY", true, false, LOGON32_LOGON_SERVICE},
     };
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     (void)state;
     assert_non_null(logon);
     for (size_t i = 0; i < ARRAYSIZE(rows); i++) {
@@ -291,7 +291,7 @@ static void each_form_of_a_name_logs_on(void **state)
    wrong password would lock the account in half the time. */
 static void a_refused_logon_says_who(void **state)
 {
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     void *token = NULL;
     (void)state;
     memset(&logons, 0, sizeof logons);
@@ -325,7 +325,7 @@ static HRESULT token_of_call(void **out)
 static void a_process_runs_with_the_callers_token(void **state)
 {
     const struct caller caller = {.process = 1, .token = token_of_call}, nobody = {.process = 1};
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     const char *const arguments[] = {"/c", "exit 7"};
     struct account account = {.name = "anna"};
     struct program program = {.path = "C:\\windows\\system32\\cmd.exe",

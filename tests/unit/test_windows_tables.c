@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <wchar.h>
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }

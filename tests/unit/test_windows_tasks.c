@@ -22,8 +22,8 @@
 #define NO_SUCH     HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
 #define LONG_ENOUGH 60000
 
-bool __wrap_host_is_wine(void);
-bool __wrap_host_is_wine(void)
+bool __wrap_os_is_wine(void);
+bool __wrap_os_is_wine(void)
 {
     return false;
 }

@@ -2,8 +2,8 @@
 /* Requests that no proxy sends, and servers that fail: each must end as an error of that call. A stub that continued
    would take down the server, and the parent of every running data collector set, or store memory from behind the
    request. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "tests/wire/link.h"
 
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void oversized_string_lengths_fail(void **state)
     (void)state;
     static const ULONG counts[] = {5, 0x7f, 0x7fffffff, 0x80000000, 0xffffffff};
     const struct member *member = find("IDataCollectorSet", "PUT Description");
-    size_t header = host_is_wine() ? 8 : 4;
+    size_t header = os_is_wine() ? 8 : 4;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct wire_link link;
         struct wire request = {.size = 0};

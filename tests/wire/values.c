@@ -2,7 +2,7 @@
 /* Sample values and the independent NDR encoder. */
 #include "tests/wire/values.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include <string.h>
 
@@ -238,7 +238,7 @@ static void put_user_pointer(struct wire *wire)
 {
     align(wire, 4);
     put_bytes(wire, "User", 4);
-    align(wire, host_is_wine() ? 8 : 4);
+    align(wire, os_is_wine() ? 8 : 4);
 }
 
 /* FLAGGED_WORD_BLOB, MS-OAUT 2.2.23.1, preceded by the max_count of its array. */

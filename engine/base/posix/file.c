@@ -2,8 +2,8 @@
 /* Files on POSIX systems: open files, whole files, lock files. Writers hold flock, so that two never write one file. */
 #include "engine/base/file.h"
 
+#include "engine/base/base_private.h"
 #include "engine/base/clock.h"
-#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -623,7 +623,7 @@ static struct timespec timespec_of(int64_t filetime)
     return (struct timespec){.tv_sec = (time_t)whole, .tv_nsec = (long)(ticks - whole * second) * 100};
 }
 
-HRESULT file_put_traits(struct file *f, const struct file_traits *traits)
+HRESULT file_set_traits(struct file *f, const struct file_traits *traits)
 {
     const int fd = file_descriptor(f);
     const struct timespec times[] = {timespec_of(traits->accessed), timespec_of(traits->written)};

@@ -118,7 +118,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     return S_OK;
 }
 
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user)
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user)
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
@@ -133,7 +133,7 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const str
         uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
         stamp = hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
         hr = each(user,
-                  &(struct seen_file){entry->d_name, stamp, posix_filetime(st.st_mtim.tv_sec, st.st_mtim.tv_nsec)});
+                  &(struct file_entry){entry->d_name, stamp, posix_filetime(st.st_mtim.tv_sec, st.st_mtim.tv_nsec)});
         errno = 0;
     }
     if (SUCCEEDED(hr) && errno)

@@ -31,11 +31,11 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 
 HRESULT mapped_file_watch(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     struct sigaction own = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO}, now;
     HRESULT hr = S_OK;
     sigemptyset(&own.sa_mask);
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     /* A program may have put its own in its place since. */
     if (sigaction(SIGBUS, NULL, &now))
         hr = posix_failed(errno, "handler of SIGBUS");
@@ -44,6 +44,6 @@ HRESULT mapped_file_watch(void)
         if (sigaction(SIGBUS, &own, NULL))
             hr = posix_failed(errno, "handler of SIGBUS");
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }

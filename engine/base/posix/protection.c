@@ -52,7 +52,7 @@ HRESULT file_check_owner(struct file *f)
                      (unsigned)st.st_uid);
 }
 
-HRESULT file_let(const char *path, const char *sid, enum file_let what)
+HRESULT file_grant(const char *path, const char *sid, enum file_grant what)
 {
     (void)path, (void)sid, (void)what;
     return S_FALSE;

@@ -3,8 +3,8 @@
    programs see below SOFTWARE is below SOFTWARE\Wow6432Node. */
 #include "engine/base/registry.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct registry_key {
     char *path;
     char *full; /* with its hive */
 };
-static struct host_lock lock = HOST_LOCK_INIT; /* of all below */
+static struct lock lock = LOCK_INIT; /* of all below */
 static struct node *nodes;
 static size_t node_count, node_capacity;
 
@@ -101,17 +101,17 @@ HRESULT registry_open(const char *path, bool to_change, struct registry_key **ou
 {
     (void)to_change;
     *out = NULL;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     HRESULT hr = find(path) ? key_of(path, out) : S_FALSE;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
-HRESULT registry_make(const char *path, bool *made, struct registry_key **out)
+HRESULT registry_create(const char *path, bool *made, struct registry_key **out)
 {
     HRESULT hr = S_OK;
     *out = NULL;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     *made = !find(path);
     for (const char *mark = strchr(path, '\\'); SUCCEEDED(hr) && mark; mark = strchr(mark + 1, '\\')) {
         char *above = text_copy_n(path, (size_t)(mark - path));
@@ -120,7 +120,7 @@ HRESULT registry_make(const char *path, bool *made, struct registry_key **out)
     }
     if (SUCCEEDED(hr) && *made)
         hr = make_node(path);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return FAILED(hr) ? hr : key_of(path, out);
 }
 
@@ -135,7 +135,7 @@ void registry_close(struct registry_key *key)
 
 HRESULT registry_delete(const char *path)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct node *n = find(path);
     const HRESULT hr = n ? S_OK : S_FALSE;
     while (n) {
@@ -145,7 +145,7 @@ HRESULT registry_delete(const char *path)
         for (size_t i = 0; !n && i < node_count; i++)
             n = nodes[i].above[0] && !find(nodes[i].above) ? &nodes[i] : NULL;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
@@ -153,14 +153,14 @@ HRESULT registry_list(struct registry_key *key, struct texts *out)
 {
     HRESULT hr = S_OK;
     *out = (struct texts){0};
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     size_t count = SIZE_MAX;
     for (size_t i = 0; SUCCEEDED(hr) && count == SIZE_MAX; i++) {
         const struct node *n = find_below(key->path, i, &count);
         if (n)
             hr = texts_add(out, n->path + strlen(n->above) + 1);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (FAILED(hr))
         texts_free(out);
     return hr;
@@ -170,7 +170,7 @@ HRESULT registry_read(struct registry_key *key, const char *name, struct registr
 {
     HRESULT hr = S_FALSE;
     *out = (struct registry_value){.type = 0};
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct node *n = find(key->path);
     const struct value *v = n ? find_value(n, name) : NULL;
     if (v) {
@@ -179,7 +179,7 @@ HRESULT registry_read(struct registry_key *key, const char *name, struct registr
         out->data = memory_copy(v->is.data, v->is.size);
         hr = out->data ? S_OK : E_OUTOFMEMORY;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (hr != S_OK)
         *out = (struct registry_value){.type = 0};
     return n ? hr : error_set(KEY_DELETED, "HKEY_LOCAL_MACHINE\\%.300s: the key was deleted", key->path);
@@ -203,7 +203,7 @@ HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type
     struct value *v = NULL;
     if (!is.data)
         return E_OUTOFMEMORY;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct node *n = find(key->path);
     HRESULT hr = n ? S_OK : KEY_DELETED;
     if (n && !(v = find_value(n, name)))
@@ -212,7 +212,7 @@ HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type
         registry_value_free(&v->is);
         v->is = is;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (FAILED(hr))
         memory_free(is.data);
     return hr;
@@ -220,7 +220,7 @@ HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type
 
 HRESULT registry_remove(struct registry_key *key, const char *name)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct node *n = find(key->path);
     struct value *v = n ? find_value(n, name) : NULL;
     if (v) {
@@ -228,7 +228,7 @@ HRESULT registry_remove(struct registry_key *key, const char *name)
         registry_value_free(&v->is);
         *v = n->values[--n->count];
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return v ? S_OK : S_FALSE;
 }
 
@@ -278,18 +278,18 @@ static HRESULT name_of(const char *text, struct registry_entry *out)
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out)
 {
     size_t count;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const bool there = !*key->path || find(key->path);
     const struct node *n = find_below(key->path, index, &count);
     HRESULT hr = n ? name_of(n->path + strlen(n->above) + (*n->above ? 1 : 0), out) : S_FALSE;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return there ? hr : deleted(key);
 }
 
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out)
 {
     HRESULT hr = S_FALSE;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const struct node *n = find(key->path);
     const struct value *v = n && index < n->count ? &n->values[index] : NULL;
     if (v) {
@@ -300,19 +300,19 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
         if (SUCCEEDED(hr))
             memcpy(out->data, v->is.data, kept);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return n || !*key->path ? hr : deleted(key);
 }
 
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values)
 {
     size_t below = 0;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     find_below(key->path, SIZE_MAX, &below);
     const struct node *n = find(key->path);
     *keys = (uint32_t)below;
     *values = n ? (uint32_t)n->count : 0;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return n || !*key->path ? S_OK : deleted(key);
 }
 

@@ -3,8 +3,8 @@
    other process calls, so the caller is described too. */
 #include "engine/base/security.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ const struct caller caller_self = {.in_process = true};
 
 char *caller_account(const struct caller *caller)
 {
-    return caller->in_process ? host_user_name() : text_copy(caller->account ? caller->account->name : "");
+    return caller->in_process ? os_user_name() : text_copy(caller->account ? caller->account->name : "");
 }
 
 char *caller_sid(const struct caller *caller)

@@ -4,8 +4,8 @@
    that have ended. */
 #include "engine/base/clock.h"
 #include "engine/base/guard.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/posix/posix_call.h"
 #include "engine/base/process.h"
 
@@ -33,7 +33,7 @@
 
 enum { NAME_ROOM = 80, MAKE_TRIES = 100 };
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static char known[NAME_ROOM]; /* under the lock; "": none yet */
 
 static int shared_folder_open_own(int root, const char *name, int *out)
@@ -110,9 +110,9 @@ static int shared_folder_open(int *out)
     const int root = open(SHARED_FOLDER_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return errno;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const int error = shared_folder_open_known(root, out);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     close(root);
     return error;
 }
@@ -125,9 +125,9 @@ HRESULT section_folder(char **out)
     if (error)
         return posix_failed(error, SHARED_FOLDER_ROOT);
     close(fd);
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     *out = text_format("%s/%s", SHARED_FOLDER_ROOT, known);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -449,7 +449,7 @@ HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
     return error == EWOULDBLOCK ? S_FALSE : posix_failed(error, m->name);
 }
 
-void mutex_give(struct mutex *m)
+void mutex_release(struct mutex *m)
 {
     close(m->fd);
 }

@@ -86,7 +86,7 @@ void thread_close(struct thread *t)
     memory_free(t);
 }
 
-void thread_give_way(void)
+void thread_yield(void)
 {
     sched_yield();
 }
@@ -157,7 +157,7 @@ void wakeup_free(struct wakeup *w)
 _Static_assert(sizeof(pthread_cond_t) <= sizeof(struct thread_condition), "a condition holds the system's");
 
 /* All zero is PTHREAD_COND_INITIALIZER in glibc and musl. */
-bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms)
+bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms)
 {
     pthread_cond_t *condition = (pthread_cond_t *)(void *)c->opaque;
     pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)lock->opaque;

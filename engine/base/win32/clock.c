@@ -2,7 +2,7 @@
 /* Windows' clocks and time zone. */
 #include "engine/base/clock.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <windows.h>
@@ -64,7 +64,7 @@ static int64_t from_system_time(const SYSTEMTIME *s)
    so those of the latest year are kept for a second. */
 static bool zone_of_year(int year, TIME_ZONE_INFORMATION *zone)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct {
         int year;
         uint64_t read; /* ms */
@@ -73,14 +73,14 @@ static bool zone_of_year(int year, TIME_ZONE_INFORMATION *zone)
     uint64_t now = clock_monotonic_ms();
     bool found = true;
 
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (kept.year != year || now - kept.read > 1000) {
         found = GetTimeZoneInformationForYear((USHORT)year, NULL, &kept.zone);
         kept.year = found ? year : 0;
         kept.read = now;
     }
     *zone = kept.zone;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return found;
 }
 

@@ -2,8 +2,8 @@
 /* Files on Windows: open files, stored files, lock files. */
 #include "engine/base/file.h"
 
+#include "engine/base/base_private.h"
 #include "engine/base/clock.h"
-#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"
@@ -703,7 +703,7 @@ HRESULT file_traits_of(struct file *f, struct file_traits *out)
     return S_OK;
 }
 
-HRESULT file_put_traits(struct file *f, const struct file_traits *traits)
+HRESULT file_set_traits(struct file *f, const struct file_traits *traits)
 {
     /* 0 leaves what is there. */
     FILE_BASIC_INFO info = {.FileAttributes = traits->attributes & KEPT_ATTRIBUTES};

@@ -170,7 +170,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
 }
 
 struct each_file {
-    HRESULT (*each)(void *user, const struct seen_file *file);
+    HRESULT (*each)(void *user, const struct file_entry *file);
     void *user;
 };
 
@@ -188,12 +188,12 @@ static HRESULT give_file(void *user, const WIN32_FIND_DATAW *entry)
     stamp = hash_number(hash_number(stamp, written->dwLowDateTime), written->dwHighDateTime);
     hr = f->each(
         f->user,
-        &(struct seen_file){name, stamp, (int64_t)((uint64_t)written->dwHighDateTime << 32 | written->dwLowDateTime)});
+        &(struct file_entry){name, stamp, (int64_t)((uint64_t)written->dwHighDateTime << 32 | written->dwLowDateTime)});
     memory_free(name);
     return hr;
 }
 
-HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct seen_file *file), void *user)
+HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user)
 {
     return walk(path, give_file, &(struct each_file){each, user});
 }

@@ -3,8 +3,8 @@
    pread itself; opening afresh costs ten times as much, and so does ReadFile with an OVERLAPPED. */
 #include "engine/base/kernel_file.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct kernel_file {
 static HRESULT unix_path(const char *path, WCHAR **out)
 {
     char name[512];
-    if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
+    if (!os_is_wine() || strlen(path) > sizeof(name) - 16)
         return win32_failed(ERROR_FILE_NOT_FOUND, path);
     snprintf(name, sizeof(name), "\\\\?\\unix%s", path);
     for (char *c = name; *c; c++)

@@ -11,8 +11,8 @@
    file says, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
 #include "engine/base/win32/win32_call.h"
@@ -150,7 +150,7 @@ HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, H
 HRESULT section_delete(const char *name)
 {
     WCHAR path[LASTING_PATH_UNITS];
-    if (!host_is_wine())
+    if (!os_is_wine())
         return S_FALSE;
     HRESULT hr = file_name(name, path);
     if (FAILED(hr) || DeleteFileW(path))
@@ -385,7 +385,7 @@ static HRESULT look_up(WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
         hr = mutex_take(mutex, UINT32_MAX);
         if (SUCCEEDED(hr)) {
             hr = find_or_make(&p, path, number);
-            mutex_give(mutex);
+            mutex_release(mutex);
         }
         mutex_close(mutex);
     }
@@ -395,11 +395,11 @@ static HRESULT look_up(WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 
 static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS])
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static WCHAR known[LASTING_PATH_UNITS];
     static uint64_t known_number;
     uint64_t number = 0;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     HRESULT hr = known[0] ? find_own_folder(known, &number) : S_FALSE;
     if (hr == S_FALSE || (hr == S_OK && number != known_number)) {
         hr = look_up(known, &known_number);
@@ -408,7 +408,7 @@ static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS])
     }
     if (SUCCEEDED(hr))
         wcscpy(out, known);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
@@ -416,7 +416,7 @@ HRESULT section_folder(char **out)
 {
     WCHAR path[LASTING_PATH_UNITS];
     *out = NULL;
-    if (!host_is_wine())
+    if (!os_is_wine())
         return S_FALSE;
     HRESULT hr = lasting_folder(path);
     return SUCCEEDED(hr) ? text_from_utf16(path, wcslen(path), true, out) : hr;
@@ -456,13 +456,13 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *exception)
 
 HRESULT mapped_file_watch(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static void *handler;
     module_pin(); /* the handler stays */
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!handler)
         handler = AddVectoredExceptionHandler(1, on_exception);
     const bool watches = handler != NULL;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return watches ? S_OK : win32_failed(ERROR_NOT_ENOUGH_MEMORY, "handler of exceptions");
 }

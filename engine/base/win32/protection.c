@@ -2,8 +2,8 @@
 /* Whose files are, on Windows: by their descriptors. Under Wine those of files are made of the host's owner and modes,
    and links are the host's: a path that leads elsewhere is told by what the system calls it. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -30,7 +30,7 @@ static HRESULT open_look(const char *path, DWORD access, HANDLE *out)
 /* Where it lies, as far as the folder that it is in. */
 static HRESULT lies_in(const char *path, WCHAR **out)
 {
-    char *full = host_full_path(path), *folder = full ? path_folder(full) : NULL;
+    char *full = os_full_path(path), *folder = full ? path_folder(full) : NULL;
     char *parent = folder ? path_with_separator(folder) : NULL;
     HANDLE handle = INVALID_HANDLE_VALUE;
     HRESULT hr = parent ? open_look(parent, FILE_READ_ATTRIBUTES, &handle) : E_OUTOFMEMORY;
@@ -145,7 +145,7 @@ HRESULT file_protect(const char *path, enum protection what)
 {
     SECURITY_ATTRIBUTES attributes;
     HANDLE handle = INVALID_HANDLE_VALUE;
-    const SECURITY_INFORMATION owner = host_is_wine() ? OWNER_SECURITY_INFORMATION : 0;
+    const SECURITY_INFORMATION owner = os_is_wine() ? OWNER_SECURITY_INFORMATION : 0;
     char *sddl = protection_sddl(what);
     if (!sddl)
         return what == PROTECTION_NONE ? S_OK : E_OUTOFMEMORY;
@@ -231,11 +231,11 @@ HRESULT file_check_owner(struct file *f)
     return hr;
 }
 
-HRESULT file_let(const char *path, const char *sid, enum file_let what)
+HRESULT file_grant(const char *path, const char *sid, enum file_grant what)
 {
     EXPLICIT_ACCESSW more = {
-        .grfAccessPermissions = what == FILE_LET_ADD ? FILE_GENERIC_READ | FILE_GENERIC_EXECUTE | FILE_ADD_FILE
-                                                     : FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
+        .grfAccessPermissions = what == FILE_GRANT_ADD ? FILE_GENERIC_READ | FILE_GENERIC_EXECUTE | FILE_ADD_FILE
+                                                       : FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
         .grfAccessMode = SET_ACCESS,
         .grfInheritance = NO_INHERITANCE,
         .Trustee = {.TrusteeForm = TRUSTEE_IS_SID},
@@ -244,7 +244,7 @@ HRESULT file_let(const char *path, const char *sid, enum file_let what)
     PACL old = NULL, acl = NULL;
     PSID account = NULL;
     WCHAR *wide = NULL, *text = NULL;
-    if (host_is_wine())
+    if (os_is_wine())
         return S_FALSE;
     HRESULT hr = win32_path(path, &wide);
     if (SUCCEEDED(hr))

@@ -2,8 +2,8 @@
 /* The registry of Windows, and of a Wine prefix. */
 #include "engine/base/registry.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <winternl.h>
@@ -71,7 +71,7 @@ HRESULT registry_open(const char *path, bool to_change, struct registry_key **ou
     return is_missing(status) ? S_FALSE : status ? failed(status, path, NULL) : local_key(handle, path, out);
 }
 
-HRESULT registry_make(const char *path, bool *made, struct registry_key **out)
+HRESULT registry_create(const char *path, bool *made, struct registry_key **out)
 {
     DWORD found = 0;
     WCHAR *wide;
@@ -128,7 +128,7 @@ HRESULT registry_list(struct registry_key *key, struct texts *out)
             break;
         hr = status ? failed_at(status, key->path, NULL) : text_from_utf16(name, units, true, &text);
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
     }
     if (FAILED(hr))
         texts_free(out);
@@ -219,7 +219,7 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
     HKEY root = roots[place->hive], handle;
     WCHAR *wide;
     *out = NULL;
-    if (place->computer && host_is_wine())
+    if (place->computer && os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "\\\\%s: Wine reaches no other computer's registry",
                          place->computer);
     char *full = path_in(place, path);

@@ -4,8 +4,8 @@
    answer to MAXIMUM_ALLOWED takes back what was given before it is denied. */
 #include "engine/base/security.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <windows.h>
@@ -266,7 +266,7 @@ char *caller_account(const struct caller *caller)
 {
     struct account_name name;
     if (caller->in_process)
-        return host_user_name();
+        return os_user_name();
     HANDLE token = win32_caller_token(caller, TOKEN_QUERY);
     bool known = token && win32_account(token, &name);
     if (token)

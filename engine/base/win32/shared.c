@@ -2,8 +2,8 @@
 /* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -121,8 +121,8 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle, &s->of, &s->number)
-                                                 : open_shared(what, L"", open_mapping, size, &s->handle);
+    HRESULT hr = what->lasting && os_is_wine() ? lasting_mapping(what, size, &s->handle, &s->of, &s->number)
+                                               : open_shared(what, L"", open_mapping, size, &s->handle);
     if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
         hr = s->memory ? S_OK : win32_failed(GetLastError(), what->name);
@@ -291,7 +291,7 @@ HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
     }
 }
 
-void mutex_give(struct mutex *m)
+void mutex_release(struct mutex *m)
 {
     ReleaseMutex(m->handle);
 }

@@ -2,8 +2,8 @@
 /* Threads of Windows, their wake-ups and their slot. */
 #include "engine/base/thread.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdatomic.h>
@@ -71,7 +71,7 @@ void thread_close(struct thread *t)
     memory_free(t);
 }
 
-void thread_give_way(void)
+void thread_yield(void)
 {
     SwitchToThread();
 }
@@ -128,13 +128,13 @@ void wakeup_free(struct wakeup *w)
 }
 
 /* It counts its wakings. */
-bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms)
+bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms)
 {
     volatile LONG *count = (volatile LONG *)(void *)c->opaque;
     LONG seen = *count;
-    host_lock_leave(lock);
+    lock_leave(lock);
     bool woken = WaitOnAddress(count, &seen, sizeof(seen), timeout_ms);
-    host_lock_enter(lock);
+    lock_enter(lock);
     return woken;
 }
 
@@ -178,7 +178,7 @@ void last_thread_end_process(void)
 
 uint32_t thread_slot_index = THREAD_SLOTS_INLINE;
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static DWORD elsewhere = TLS_OUT_OF_INDEXES, at_end = FLS_OUT_OF_INDEXES;
 static void (*call_at_end)(void *value);
 
@@ -217,7 +217,7 @@ void module_pin(void)
 
 static bool have_index(void (*ended)(void *value))
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!call_at_end)
         call_at_end = ended;
     if (elsewhere == TLS_OUT_OF_INDEXES)
@@ -229,7 +229,7 @@ static bool have_index(void (*ended)(void *value))
         if (elsewhere < THREAD_SLOTS_INLINE)
             thread_slot_index = elsewhere;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return have;
 }
 

@@ -3,8 +3,8 @@
 #include "engine/base/win32/win32_call.h"
 
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <windows.h>
@@ -117,7 +117,7 @@ static HRESULT parse(const char *reference, char **path, unsigned *id)
     *id = (unsigned)number;
     char *binary = text_copy_n(reference + 1, (size_t)(comma - reference - 1));
     if (binary)
-        *path = host_expand_environment(binary);
+        *path = os_expand_environment(binary);
     memory_free(binary);
     if (!*path)
         return E_OUTOFMEMORY;
@@ -163,7 +163,7 @@ static HRESULT load(const char *path, unsigned id, char **text)
     return hr;
 }
 
-char *host_resource_text(const char *reference)
+char *os_resource_text(const char *reference)
 {
     char *path = NULL, *text = NULL;
     unsigned id = 0;

@@ -4,8 +4,8 @@
 #include "engine/base/windows_services.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/management_value.h"
 #include "engine/base/win32/win32_call.h"
@@ -202,7 +202,7 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
 const struct task_scheduler *host_task_scheduler(void)
 {
     static const struct task_scheduler windows = {start_task, wait_for_task, close_task};
-    return host_is_wine() ? NULL : &windows;
+    return os_is_wine() ? NULL : &windows;
 }
 
 /* ---- WMI: queries, in an apartment that lasts as long as the query ---- */
@@ -417,7 +417,7 @@ static HRESULT own_namespace(const char *path, const char **out)
     if (begin != 2 || !path[begin + name])
         return S_OK;
     char *machine = text_copy_n(path + begin, name);
-    const HRESULT hr = machine ? host_is_own_name(machine, &own) : E_OUTOFMEMORY;
+    const HRESULT hr = machine ? os_is_own_name(machine, &own) : E_OUTOFMEMORY;
     if (own)
         *out = path + begin + name + 1;
     memory_free(machine);
@@ -601,7 +601,7 @@ static HRESULT array_bytes(const uint8_t *bytes, size_t count, struct texts *out
     for (size_t i = 0; i < count; i++)
         text_buffer_format(&b, "%02X", bytes[i]);
     char *text = text_buffer_take(&b);
-    return text ? texts_give(out, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(out, text) : E_OUTOFMEMORY;
 }
 
 static HRESULT array_texts(SAFEARRAY *a, VARTYPE vt, LONG cim_type, struct texts *out)
@@ -633,7 +633,7 @@ static HRESULT array_texts(SAFEARRAY *a, VARTYPE vt, LONG cim_type, struct texts
             V_VT(&v) = vt;
         hr = scalar_text(&v, cim_type, &text);
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
         VariantClear(&v);
     }
     return hr;
@@ -652,5 +652,5 @@ HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management
     if (V_VT(v) & VT_ARRAY)
         return array_texts(V_ARRAY(v), V_VT(v) & VT_TYPEMASK, cim_type, &out->texts);
     HRESULT hr = scalar_text(v, cim_type, &text);
-    return SUCCEEDED(hr) ? texts_give(&out->texts, text) : hr;
+    return SUCCEEDED(hr) ? texts_add_owned(&out->texts, text) : hr;
 }

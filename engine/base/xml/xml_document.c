@@ -119,7 +119,7 @@ static void parse(void *about)
 {
     struct parsing *p = about;
     p->context = xmlNewParserCtxt();
-    xml_bounds_watch(p->context, &p->excess);
+    xml_limits_watch(p->context, &p->excess);
     if (p->shared)
         xml_shared_watch(p->context, p->shared);
     /* Entities are not expanded, nothing is loaded. */
@@ -137,10 +137,10 @@ static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, 
     p->in_parts = limits->bytes;
     p->shared = limits->shared_texts ? &shared : NULL;
     if (memory && limits->memory)
-        xml_memory_bound(memory, limits->memory);
+        xml_memory_limit(memory, limits->memory);
     HRESULT hr = memory ? xml_memory_use(memory, parse, p) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = xml_bounds_error(p->excess, p->line);
+        hr = xml_limits_error(p->excess, p->line);
     xmlNodePtr root = SUCCEEDED(hr) && p->doc ? xmlDocGetRootElement(p->doc) : NULL;
     if (SUCCEEDED(hr) && !root)
         hr = malformed(&p->context->lastError);
@@ -173,7 +173,7 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %llu", (unsigned long long)size,
                          (unsigned long long)most);
     struct parsing p = {.xml = xml, .size = (int)size};
-    HRESULT hr = xml_bounds_check(xml, size);
+    HRESULT hr = xml_limits_check(xml, size);
     return SUCCEEDED(hr) ? parse_within(&p, limits, out) : hr;
 }
 
@@ -505,7 +505,7 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
     return S_OK;
 }
 
-HRESULT xml_bounds_check(const char *xml, size_t size)
+HRESULT xml_limits_check(const char *xml, size_t size)
 {
     struct xml_scan s = {0};
     return xml_scan(&s, xml, size);
@@ -534,14 +534,14 @@ static void start_element(void *about, const xmlChar *name, const xmlChar *prefi
                               attributes);
 }
 
-void xml_bounds_watch(xmlParserCtxtPtr context, enum xml_excess *found)
+void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found)
 {
     *found = XML_NO_EXCESS;
     context->_private = found;
     context->sax->startElementNs = start_element;
 }
 
-HRESULT xml_bounds_error(enum xml_excess found, int line)
+HRESULT xml_limits_error(enum xml_excess found, int line)
 {
     switch (found) {
     case XML_EXCESS_NAMESPACES:

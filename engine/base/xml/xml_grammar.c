@@ -10,8 +10,8 @@
 
 #define SHOWN 120 /* bytes of a value */
 
-HRESULT xml_wrong(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
-                  va_list list)
+HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
+                    va_list list)
 {
     char why[400], where[200] = "";
     vsnprintf(why, sizeof why, format, list);
@@ -63,7 +63,7 @@ static HRESULT wrong(const struct xml_checking *c, xmlNodePtr e, const char *att
 {
     va_list list;
     va_start(list, format);
-    HRESULT hr = xml_wrong(c->invalid, e, attribute, value, format, list);
+    HRESULT hr = xml_invalid(c->invalid, e, attribute, value, format, list);
     va_end(list);
     return hr;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libxml2's memory: a document's is cut out of large pieces that are freed together; a stream's is blocks that are
    freed one by one, and the rest of them together. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/quotas.h"
 #include "engine/base/xml_document.h"
 
@@ -202,17 +202,17 @@ struct xml_memory *xml_memory_create_freeing(void)
     return m;
 }
 
-void xml_memory_bound(struct xml_memory *m, size_t bytes)
+void xml_memory_limit(struct xml_memory *m, size_t bytes)
 {
     m->most = bytes > m->size ? bytes : m->size;
 }
 
-void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes)
+void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes)
 {
     m->most_given = bytes;
 }
 
-void xml_memory_bound_block(struct xml_memory *m, size_t bytes)
+void xml_memory_limit_block(struct xml_memory *m, size_t bytes)
 {
     m->most_block = bytes;
 }
@@ -272,11 +272,11 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 
 bool xml_memory_keep(void (*work)(void *about), void *about)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct xml_memory kept = {.most = MEMORY_MAX};
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const bool done = add_piece(&kept, KEPT_BYTES) && SUCCEEDED(xml_memory_use(&kept, work, about));
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return done;
 }
 
@@ -288,16 +288,16 @@ static void begin_parser(void *about)
 
 bool xml_memory_begin(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static atomic_bool set, begun;
     if (atomic_load(&begun))
         return true;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!atomic_exchange(&set, true))
         xmlMemSetup(xml_free, xml_alloc, xml_resize, xml_copy);
     if (!atomic_load(&begun))
         atomic_store(&begun, xml_memory_keep(begin_parser, NULL));
     const bool done = atomic_load(&begun);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return done;
 }

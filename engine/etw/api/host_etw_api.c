@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the ETW of this host: the system's on Windows; ours under Wine, whose functions exist but do nothing or
    raise. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 
 /* Selected once per process; the module stays loaded. */
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct etw_api system_api;
 static const struct etw_api *chosen;
 static TRACEHANDLE(WINAPI *system_open_trace)(EVENT_TRACE_LOGFILEW *logfile);
@@ -34,9 +34,9 @@ static bool load_system(struct etw_api *api)
 
 const struct etw_api *host_etw(void)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!chosen)
-        chosen = !host_is_wine() && load_system(&system_api) ? &system_api : &openetw_api;
-    host_lock_leave(&lock);
+        chosen = !os_is_wine() && load_system(&system_api) ? &system_api : &openetw_api;
+    lock_leave(&lock);
     return chosen;
 }

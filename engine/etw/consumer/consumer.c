@@ -5,8 +5,8 @@
 #include "engine/etw/consumer/consumer.h"
 
 #include "engine/base/guard.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/consumer/event_view.h"
 
@@ -31,7 +31,7 @@ struct consumer {
     bool started; /* it has been processed before */
 };
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct place {
     uint64_t generation;
     struct consumer *consumer; /* NULL: free */
@@ -58,9 +58,9 @@ static ULONG consumer_refuse(ULONG code, const char *what)
 
 void consumer_set_realtime(const struct realtime_source *source)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     realtime = source;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 /* ---- the table ---- */
@@ -82,7 +82,7 @@ static struct place *place_find(TRACEHANDLE handle)
 static ULONG place_add(struct consumer *c, TRACEHANDLE *handle)
 {
     size_t at = 0;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     while (at < place_count && places[at].consumer)
         at++;
     void *grown = places;
@@ -97,7 +97,7 @@ static ULONG place_add(struct consumer *c, TRACEHANDLE *handle)
         places[at].consumer = c;
         *handle = handle_of(at);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a processing handle"));
 }
 
@@ -113,7 +113,7 @@ static void consumer_free(struct consumer *c)
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     for (ULONG i = 0; i < count && status == ERROR_SUCCESS; i++) {
         const struct place *place = place_find(handles[i]);
         out[i] = place ? place->consumer : NULL;
@@ -126,17 +126,17 @@ static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consu
         status = ERROR_INVALID_PARAMETER;
     for (ULONG i = 0; i < count && status == ERROR_SUCCESS; i++)
         out[i]->busy = true;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return status;
 }
 
 static void consumer_give_back(struct consumer *const *taken, ULONG count)
 {
     for (ULONG i = 0; i < count; i++) {
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         taken[i]->busy = false;
         const bool closed = taken[i]->closed;
-        host_lock_leave(&lock);
+        lock_leave(&lock);
         if (closed) /* it is in no table any more */
             consumer_free(taken[i]);
     }
@@ -146,7 +146,7 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
    events are still delivered. ERROR_INVALID_HANDLE: not open. */
 static ULONG consumer_close(TRACEHANDLE handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct place *place = place_find(handle);
     struct consumer *c = place ? place->consumer : NULL;
     const bool busy = c && c->busy;
@@ -156,7 +156,7 @@ static ULONG consumer_close(TRACEHANDLE handle)
         c->closed = true;
         c->source->stop(c->source);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (!c) {
         (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE), "invalid processing handle 0x%llX: not open",
                         (unsigned long long)handle);
@@ -171,9 +171,9 @@ static ULONG consumer_close(TRACEHANDLE handle)
 /* Whether it is an open handle of consumer_open. */
 static bool consumer_is_open(TRACEHANDLE handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const bool open = place_find(handle) != NULL;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return open;
 }
 
@@ -273,9 +273,9 @@ static HRESULT open_source(const char *name, bool real_time, struct consumer_sou
 {
     if (!real_time)
         return consumer_source_of_file(name, out);
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const struct realtime_source *source = realtime;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return realtime_source_open(source, name, out);
 }
 
@@ -328,7 +328,7 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
 
 /* Callbacks for single classes of events (SetTraceCallback); they apply to the whole process. */
 
-static struct host_lock classes_lock = HOST_LOCK_INIT;
+static struct lock classes_lock = LOCK_INIT;
 static struct class
 {
     GUID guid;
@@ -353,7 +353,7 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
     if (!class || !callback)
         return consumer_refuse(ERROR_INVALID_PARAMETER,
                                "cannot set a class callback: the class GUID and the callback must not be NULL");
-    host_lock_enter(&classes_lock);
+    lock_enter(&classes_lock);
     const size_t at = find_class(class);
     void *grown = classes;
     const bool ok = memory_grow(&grown, &class_capacity, at + 1, sizeof *classes);
@@ -362,7 +362,7 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
         classes[at] = (struct class){*class, callback};
         class_count += at == class_count;
     }
-    host_lock_leave(&classes_lock);
+    lock_leave(&classes_lock);
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a class's callback"));
 }
 
@@ -372,7 +372,7 @@ static ULONG consumer_remove_class(const GUID *class)
     if (!class)
         return consumer_refuse(ERROR_INVALID_PARAMETER,
                                "cannot remove a class callback: the class GUID must not be NULL");
-    host_lock_enter(&classes_lock);
+    lock_enter(&classes_lock);
     const size_t at = find_class(class);
     const bool there = at < class_count;
     if (there)
@@ -382,7 +382,7 @@ static ULONG consumer_remove_class(const GUID *class)
         classes = NULL;
         class_capacity = 0;
     }
-    host_lock_leave(&classes_lock);
+    lock_leave(&classes_lock);
     return there ? ERROR_SUCCESS
                  : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "cannot remove a class callback: the class has none");
 }
@@ -392,10 +392,10 @@ static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 {
     if (atomic_load_explicit(&class_count, memory_order_relaxed) == 0)
         return NULL;
-    host_lock_enter(&classes_lock);
+    lock_enter(&classes_lock);
     const size_t at = find_class(class);
     PEVENT_CALLBACK callback = at < class_count ? classes[at].callback : NULL;
-    host_lock_leave(&classes_lock);
+    lock_leave(&classes_lock);
     return callback;
 }
 

@@ -3,8 +3,8 @@
    as on Windows. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/etw_types.h"
 #include "engine/logs/etl_file.h"
@@ -99,7 +99,7 @@ struct session_source {
     const struct realtime_source *way;
     char *session;
     struct etl_log log;
-    struct host_lock lock; /* protects `connected` and the connection's wake */
+    struct lock lock; /* protects `connected` and the connection's wake */
     struct realtime_connection connection;
     bool connected;
     atomic_bool stopped;
@@ -318,10 +318,10 @@ static HRESULT session_next(struct consumer_source *base, struct etl_record *e)
 
 static void source_disconnect(struct session_source *s)
 {
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     const bool connected = s->connected;
     s->connected = false;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (connected) {
         realtime_ring_leave(&s->connection.ring);
         s->connection.close(s->connection.context);
@@ -380,10 +380,10 @@ static HRESULT connect_to(struct session_source *s)
     if (FAILED(hr))
         return hr;
     const size_t most = MOST_HELD_BYTES / connection.ring.buffer_size;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     s->connection = connection;
     s->connected = true;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     hr = make_places(s, most < LEAST_HELD ? LEAST_HELD : most > MOST_HELD ? MOST_HELD : most);
     if (FAILED(hr))
         return hr;
@@ -408,10 +408,10 @@ static void session_stop(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
     atomic_store(&s->stopped, true);
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     if (s->connected)
         s->connection.wake(s->connection.context);
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
 }
 
 static void session_close(struct consumer_source *base)

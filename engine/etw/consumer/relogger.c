@@ -3,8 +3,8 @@
 #include "engine/etw/consumer/relogger.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/consumer/event_view.h"
@@ -21,7 +21,7 @@ struct relogger_stream {
 };
 
 struct relogger {
-    struct host_lock lock; /* protects the members below */
+    struct lock lock; /* protects the members below */
     bool busy, cancelled;
     struct relogger_stream streams[MOST_STREAMS];
     size_t count;
@@ -66,7 +66,7 @@ static HRESULT refuse_busy(const char *what)
 static HRESULT relogger_add_handle(struct relogger *r, const struct relogger_stream *stream, TRACEHANDLE *handle)
 {
     HRESULT hr = S_OK;
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     const bool mixed = r->count != 0 && (!stream->path || !r->streams[0].path);
     if (r->busy)
         hr = refuse_busy(stream->path ? "LogfileName" : "LoggerName");
@@ -79,7 +79,7 @@ static HRESULT relogger_add_handle(struct relogger *r, const struct relogger_str
         r->streams[r->count++] = *stream;
         *handle = STREAM_MARK | r->count;
     }
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     return hr;
 }
 
@@ -111,12 +111,12 @@ HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, T
 
 bool relogger_stream(struct relogger *r, TRACEHANDLE stream, void **user)
 {
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     const uint64_t place = stream & ~STREAM_MARK;
     const bool is = (stream & STREAM_MARK) == STREAM_MARK && place >= 1 && place <= r->count;
     if (is)
         *user = r->streams[place - 1].user;
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     return is;
 }
 
@@ -125,32 +125,32 @@ HRESULT relogger_set_output(struct relogger *r, const char *path)
     char *copy = text_copy(path);
     if (!copy)
         return error_set(E_OUTOFMEMORY, "out of memory for the path '%s'", path);
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     const bool busy = r->busy;
     char *before = busy ? copy : r->output;
     if (!busy)
         r->output = copy;
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     memory_free(before);
     return busy ? refuse_busy("LogfileName") : S_OK;
 }
 
 void relogger_cancel(struct relogger *r)
 {
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     if (r->busy) {
         r->cancelled = true;
         for (size_t i = 0; i < r->count; i++)
             r->streams[i].source->stop(r->streams[i].source);
     }
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
 }
 
 static bool is_cancelled(struct relogger *r)
 {
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     const bool cancelled = r->cancelled;
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     return cancelled;
 }
 
@@ -233,12 +233,12 @@ static HRESULT relogger_run(struct relogger *r, const struct relogger_callback *
 
 HRESULT relogger_process(struct relogger *r, const struct relogger_callback *callback)
 {
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     const bool busy = r->busy, empty = r->count == 0;
     r->busy = true;
     if (!busy)
         r->cancelled = false;
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     if (busy)
         return refuse_busy("ProcessTrace");
     HRESULT hr =
@@ -251,9 +251,9 @@ HRESULT relogger_process(struct relogger *r, const struct relogger_callback *cal
     }
     const HRESULT closed = relogged_file_close(r->file, events, buffers);
     r->file = NULL;
-    host_lock_enter(&r->lock);
+    lock_enter(&r->lock);
     r->busy = false;
-    host_lock_leave(&r->lock);
+    lock_leave(&r->lock);
     return FAILED(hr) ? error_restore(&why) : closed;
 }
 

@@ -3,8 +3,8 @@
 #include "engine/etw/autologger.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/registry.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/directory.h"
@@ -276,7 +276,7 @@ static HRESULT write_filters(const char *provider, const struct autologger_provi
     char *path = text_format("%s\\" FILTERS_KEY, provider);
     HRESULT hr = path ? registry_open(path, true, &key) : E_OUTOFMEMORY;
     if (hr == S_FALSE && p->filter_count > 0)
-        hr = registry_make(path, &made, &key);
+        hr = registry_create(path, &made, &key);
     memory_free(path);
     for (size_t i = 0; SUCCEEDED(hr) && key && (kind = filter_kind_at(i)) != NULL; i++) {
         const struct autologger_filter *f = find_filter(p, kind->type);
@@ -293,7 +293,7 @@ static HRESULT write_provider(const char *path, const struct autologger_provider
     bool made;
     text_from_guid(&p->guid, guid);
     char *below = text_format("%s\\%s", path, guid);
-    HRESULT hr = below ? registry_make(below, &made, &key) : E_OUTOFMEMORY;
+    HRESULT hr = below ? registry_create(below, &made, &key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = write_filters(below, p);
     if (SUCCEEDED(hr))
@@ -348,7 +348,7 @@ HRESULT autologger_save(const char *path, const struct autologger *a, bool is_ne
     bool made = false;
     HRESULT hr = autologger_load(path, a->name, &before);
     if (SUCCEEDED(hr))
-        hr = registry_make(path, &made, &key);
+        hr = registry_create(path, &made, &key);
     if (SUCCEEDED(hr) && !made && is_new)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'HKEY_LOCAL_MACHINE\\%.300s' already exists", path);
     else if (SUCCEEDED(hr) && FAILED(hr = write_key(key, path, a)) && !made)
@@ -438,9 +438,9 @@ static uint32_t next_counter(const struct autologger *a, uint32_t most)
 /* Chooses the file of this start: the next of FileMax files, or the only one. */
 static ULONG log_file(const struct autologger *a, const char *folder, char **out, uint32_t *counter)
 {
-    char *given = a->file ? host_expand_environment(a->file) : NULL, *path = NULL, *own = NULL;
+    char *given = a->file ? os_expand_environment(a->file) : NULL, *path = NULL, *own = NULL;
     if (a->file) {
-        path = given ? host_full_path(given) : NULL;
+        path = given ? os_full_path(given) : NULL;
     } else {
         own = text_format("%s.etl", a->name);
         path = own ? path_join(folder, own) : NULL;
@@ -469,7 +469,7 @@ static bool has_kernel_flags(const struct autologger *a)
 
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out, uint32_t *counter)
 {
-    const struct trace_machine machine = {.processors = processor_count(), .memory = host_memory()};
+    const struct trace_machine machine = {.processors = processor_count(), .memory = os_memory_bytes()};
     const char *name = a->name;
     ULONG code = ERROR_SUCCESS;
     *counter = AUTOLOGGER_NO_COUNTER;

@@ -4,8 +4,8 @@
 #include "engine/etw/controller/controller.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/session/session_buffers.h"
@@ -270,7 +270,7 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
 /* If there is no full path the name stays; out of memory is an error. */
 static ULONG make_full(struct trace_settings *s)
 {
-    char *full = s->file ? host_full_path(s->file) : NULL;
+    char *full = s->file ? os_full_path(s->file) : NULL;
     if (s->file && !full)
         return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
     memory_free(s->file);
@@ -322,7 +322,7 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
                                  "invalid arguments: TraceHandle and Properties must not be NULL");
     *handle = 0;
     const struct trace_call call = {.properties = p, .name = name, .wide = wide};
-    const struct trace_machine machine = {.processors = processor_count(), .memory = host_memory()};
+    const struct trace_machine machine = {.processors = processor_count(), .memory = os_memory_bytes()};
     ULONG code = trace_properties_check(&call, &settings);
     if (code != ERROR_SUCCESS)
         return code;
@@ -355,7 +355,7 @@ static ULONG read_file(const struct controller_call *c, struct directory_request
     ULONG code = trace_file_read(c->properties, c->wide, &given);
     if (code != ERROR_SUCCESS || !given)
         return code;
-    r->file = host_full_path(given);
+    r->file = os_full_path(given);
     memory_free(given);
     return r->file ? ERROR_SUCCESS : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
 }

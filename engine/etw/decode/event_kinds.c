@@ -128,7 +128,7 @@ static HRESULT skipped_add_warning(struct texts *warnings, const struct skipped_
         text_buffer_add_guid(&b, &l->unnamed);
     text_buffer_add(&b, l->names > NAMES_SHOWN || (!l->names && l->kinds > 1) ? " and others): " : "): ");
     text_buffer_add(&b, why);
-    return texts_give(warnings, text_buffer_take(&b));
+    return texts_add_owned(warnings, text_buffer_take(&b));
 }
 
 struct exporting {
@@ -197,8 +197,8 @@ static HRESULT export_others(const struct event_kinds *s, struct texts *warnings
     if (SUCCEEDED(hr))
         hr = skipped_add_warning(warnings, &unknown, "no schema is known for them");
     if (SUCCEEDED(hr) && s->events_more)
-        hr = texts_give(warnings, text_format("skipped %llu events: the trace has more than %u kinds of events",
-                                              (unsigned long long)s->events_more, EVENT_KINDS_MOST));
+        hr = texts_add_owned(warnings, text_format("skipped %llu events: the trace has more than %u kinds of events",
+                                                   (unsigned long long)s->events_more, EVENT_KINDS_MOST));
     return hr;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All schemas that a process knows, cached by the key that an event is looked up with. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
@@ -48,7 +48,7 @@ struct origin {
 };
 
 struct event_schemas {
-    struct host_lock lock;
+    struct lock lock;
     struct kept *bucket[BUCKETS];
     size_t kept;
     uint64_t generation; /* increases with each change of the origins */
@@ -178,7 +178,7 @@ static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *o
     struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
     HRESULT hr = o ? S_OK : E_OUTOFMEMORY;
     bool found;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     if (SUCCEEDED(hr) && before == 0 && s->origin_count >= MAXIMUM_ORIGINS)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                        "too many sources of event schemas: at most %d are allowed", MAXIMUM_ORIGINS);
@@ -196,7 +196,7 @@ static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *o
         if (id)
             *id = o->id;
     }
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (gone)
         origin_free(gone);
     if (FAILED(hr)) {
@@ -220,9 +220,9 @@ HRESULT event_schemas_replace(struct event_schemas *s, const struct schema_origi
 HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
 {
     bool found;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     struct origin *gone = origin_detach(s, id, &found);
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (gone)
         origin_free(gone);
     return found ? S_OK : S_FALSE;
@@ -233,22 +233,22 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     if (*place > s->origin_count)
         *place = s->origin_count;
     if (*place != 0) {
         o = s->origins[--*place];
         o->users++;
     }
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     return o;
 }
 
 static void leave_origin(struct event_schemas *s, struct origin *o)
 {
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     const bool last = --o->users == 0 && o->removed;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (last)
         origin_free(o);
 }
@@ -446,12 +446,12 @@ HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, u
     const uint64_t hash = key_hash(&key);
     struct event_schema *schema;
     *out = NULL;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     struct kept *k = look_up(s, &key, hash);
     if (k)
         k->holders++;
     const uint64_t generation = s->generation;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (!k) {
         const HRESULT hr = read_schema(s, kind, event, size, &key, &schema);
         if (hr == E_OUTOFMEMORY)
@@ -459,7 +459,7 @@ HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, u
         k = kept_create(&key, hash, hr, schema);
         if (!k)
             return E_OUTOFMEMORY;
-        host_lock_enter(&s->lock);
+        lock_enter(&s->lock);
         if (s->kept >= MAXIMUM_KEPT)
             forget_all(s);
         if (generation == s->generation && !look_up(s, &key, hash)) {
@@ -469,7 +469,7 @@ HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, u
             k->listed = true;
             s->kept++;
         }
-        host_lock_leave(&s->lock);
+        lock_leave(&s->lock);
     }
     *out = &k->found;
     return S_OK;
@@ -477,9 +477,9 @@ HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, u
 
 void found_schema_hold(struct event_schemas *s, const struct found_schema *found)
 {
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     ((struct kept *)(uintptr_t)found)->holders++;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
 }
 
 void found_schema_release(struct event_schemas *s, const struct found_schema *found)
@@ -487,9 +487,9 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
     struct kept *k = (struct kept *)(uintptr_t)found;
     if (!k)
         return;
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     const bool last = --k->holders == 0 && !k->listed;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     if (last)
         kept_free(k);
 }
@@ -598,7 +598,7 @@ struct asked {
 static HRESULT take_fields(void *context, const struct provider_manifest *manifest)
 {
     const struct asked *asked = context;
-    char *languages = host_ui_languages();
+    char *languages = os_ui_languages();
     HRESULT hr = languages ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < manifest->fields[asked->kind].count; i++) {
         const struct manifest_field *f = &manifest->fields[asked->kind].items[i];

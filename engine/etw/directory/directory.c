@@ -2,8 +2,8 @@
 /* The directory's section: opening, changing it under its mutex, reading it at a revision. directory_layout.h describes
    the records and the commit. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/etw/autologger.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -116,7 +116,7 @@ static HRESULT directory_open(struct directory **out)
         hr = mutex_take(d->mutex, UINT32_MAX);
         if (SUCCEEDED(hr)) {
             hr = directory_open_section(d);
-            mutex_give(d->mutex);
+            mutex_release(d->mutex);
         }
         if (FAILED(hr))
             mutex_close(d->mutex);
@@ -135,7 +135,7 @@ static HRESULT directory_repair_locked(struct directory *d)
     if (FAILED(hr))
         return hr;
     directory_repair(d->shared);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     return S_OK;
 }
 
@@ -166,18 +166,18 @@ static HRESULT directory_keep_current(struct directory **own)
 
 HRESULT directory_get(struct directory **out)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct directory *own;
     HRESULT hr = S_OK;
     module_pin(); /* not under the lock */
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const bool first = !own;
     if (first)
         hr = directory_open(&own);
     else
         hr = directory_keep_current(&own);
     *out = own;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (first && SUCCEEDED(hr))
         autologgers_begin(*out, strchr((*out)->name, '-') + 1);
     return hr;
@@ -319,7 +319,7 @@ uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
     /* The previous change was committed, but its process was killed before it had notified everybody. */
     const bool all = atomic_load(&d->shared->notified) < d->committed;
     atomic_store(&d->shared->revision, target);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     if (all || count)
         directory_wake(d, all ? NULL : providers, count);
     directory_raise(&d->shared->notified, target);
@@ -330,7 +330,7 @@ void directory_cancel(struct directory *d)
 {
     const uint64_t now = directory_roll_back(d);
     const bool notified = atomic_load(&d->shared->notified) >= d->committed;
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     if (notified)
         directory_raise(&d->shared->notified, now);
 }
@@ -351,7 +351,7 @@ HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d,
     if (FAILED(hr))
         return hr;
     hr = read(d, directory_roll_back(d), context);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     return hr;
 }
 

@@ -50,7 +50,7 @@
 #ifndef OPENPLA_DIRECTORY_LAYOUT_H
 #define OPENPLA_DIRECTORY_LAYOUT_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/session/session_buffers.h"
 
@@ -234,7 +234,7 @@ struct directory {
     struct mutex *mutex;
     struct directory_shared *shared;
     uint64_t committed, target; /* of the change in progress; used by its thread only */
-    struct host_lock lock;      /* protects the members below */
+    struct lock lock;           /* protects the members below */
     _Atomic uint32_t slot;      /* of this process; 0: none yet */
     uint32_t slot_generation;
     _Atomic uint64_t slot_born; /* the directory's when the slot was taken; set after the slot */

@@ -139,7 +139,7 @@ static HRESULT slot_try_take(struct directory *d)
     if (FAILED(hr))
         return hr;
     hr = slot_take(d);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     return hr;
 }
 
@@ -175,7 +175,7 @@ HRESULT directory_join(struct directory *d, uint32_t *slot)
     enum { PATIENCE = 20, PAUSE = 50 /* ms */ };
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
-    host_lock_enter(&d->lock);
+    lock_enter(&d->lock);
     if (atomic_load(&d->slot) == 0 || atomic_load(&d->slot_born) != directory_born(d)) {
         hr = retire_signal(d);
         if (SUCCEEDED(hr))
@@ -189,7 +189,7 @@ HRESULT directory_join(struct directory *d, uint32_t *slot)
     }
     wakeup_free(never);
     *slot = atomic_load(&d->slot);
-    host_lock_leave(&d->lock);
+    lock_leave(&d->lock);
     return hr;
 }
 
@@ -201,7 +201,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
     if (mutex_take(d->mutex, 0) != S_OK)
         return; /* the next time will do */
     directory_slots_reap(d, REAPED_BY_HOST);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
 }
 
 /* ---- waking ---- */
@@ -214,7 +214,7 @@ HRESULT directory_own_signal(struct directory *d, struct signal **out)
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    host_lock_enter(&d->lock);
+    lock_enter(&d->lock);
     if (!d->own_signal) {
         directory_object_name(d, 'p', slot, d->slot_generation, name);
         hr = signal_open(&(struct shared){.name = name, .create = true}, &d->own_signal);
@@ -222,7 +222,7 @@ HRESULT directory_own_signal(struct directory *d, struct signal **out)
             atomic_store(&d->shared->slot[slot].listens, LISTENS | d->slot_generation);
     }
     *out = d->own_signal;
-    host_lock_leave(&d->lock);
+    lock_leave(&d->lock);
     return hr;
 }
 
@@ -376,7 +376,7 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
     if (FAILED(hr))
         return hr;
     directory_slots_reap(d, DIRECTORY_SLOTS);
-    mutex_give(d->mutex);
+    mutex_release(d->mutex);
     if (registration_claim_any(d, provider, kind, registration))
         return S_OK;
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),

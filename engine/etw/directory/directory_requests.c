@@ -97,7 +97,7 @@ static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t genera
             atomic_store(&mailbox->word, mail_word(*number, MAIL_ASKED));
             done = true;
         }
-        mutex_give(d->mutex);
+        mutex_release(d->mutex);
         if (hr == S_OK && !done && rest_of(limit) == 0)
             hr = S_FALSE;
         if (hr == S_OK && !done)

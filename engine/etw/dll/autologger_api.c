@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The autologgers of the registry: reads them, starts each once per start of the prefix, and stores the results. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/registry.h"
 #include "engine/etw/autologger.h"
 
@@ -104,13 +104,13 @@ static bool is_there(const char *path)
 
 void autologgers_begin(struct directory *d, const char *directory)
 {
-    if (!host_is_wine())
+    if (!os_is_wine())
         return;
     char *all = autologger_path(AUTOLOGGER_KEY, directory, NULL),
          *global = autologger_path(AUTOLOGGER_ONE, directory, NULL), *folder = NULL;
     const bool has_global = is_there(global);
     if ((has_global || is_there(all)) && is_first(directory))
-        folder = host_expand_environment(AUTOLOGGER_FOLDER);
+        folder = os_expand_environment(AUTOLOGGER_FOLDER);
     if (folder && has_global)
         start_one(d, global, AUTOLOGGER_ONE, true, folder);
     if (folder)

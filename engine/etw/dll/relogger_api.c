@@ -2,8 +2,8 @@
 /* ITraceRelogger, its class object, and the ITraceEvents that it passes on, implemented with
    engine/etw/consumer/relogger.h. The interfaces are declared here because the SDK's relogger.h cannot be included
    together with evntcons.h: both declare EVENT_RECORD. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/unknown.h"
 #include "engine/etw/consumer/relogger.h"
@@ -252,7 +252,7 @@ struct relogger_object {
     trace_relogger_interface face;
     LONG references;
     struct relogger *relogger;
-    struct host_lock lock; /* protects `callback` */
+    struct lock lock; /* protects `callback` */
     trace_callback_interface *callback;
     trace_event_interface *event; /* of the latest callback, to be reused */
 };
@@ -301,8 +301,8 @@ static HRESULT WINAPI add_file(trace_relogger_interface *face, WCHAR *path, void
         return E_POINTER;
     HRESULT hr = name_of(path, &text);
     if (SUCCEEDED(hr))
-        hr = (full = host_full_path(text)) ? relogger_add_file(object_of(face)->relogger, full, context, stream)
-                                           : E_OUTOFMEMORY;
+        hr = (full = os_full_path(text)) ? relogger_add_file(object_of(face)->relogger, full, context, stream)
+                                         : E_OUTOFMEMORY;
     memory_free(text);
     memory_free(full);
     return hr;
@@ -326,10 +326,10 @@ static HRESULT WINAPI register_callback(trace_relogger_interface *face, trace_ca
     if (!callback)
         return E_POINTER;
     callback->table->AddRef(callback);
-    host_lock_enter(&o->lock);
+    lock_enter(&o->lock);
     trace_callback_interface *before = o->callback;
     o->callback = callback;
-    host_lock_leave(&o->lock);
+    lock_leave(&o->lock);
     if (before)
         before->table->Release(before);
     return S_OK;
@@ -403,11 +403,11 @@ static HRESULT on_end(void *context)
 static HRESULT WINAPI object_process(trace_relogger_interface *face)
 {
     struct relogger_object *o = object_of(face);
-    host_lock_enter(&o->lock);
+    lock_enter(&o->lock);
     struct processing p = {o, o->callback};
     if (p.callback)
         p.callback->table->AddRef(p.callback);
-    host_lock_leave(&o->lock);
+    lock_leave(&o->lock);
     if (!p.callback)
         return error_set(E_INVALIDARG, "cannot process traces: no callback is registered");
     const struct relogger_callback callback = {on_begin, on_event, on_end, &p};
@@ -423,7 +423,7 @@ static HRESULT WINAPI set_output(trace_relogger_interface *face, WCHAR *path)
     char *text = NULL, *full = NULL;
     HRESULT hr = name_of(path, &text);
     if (SUCCEEDED(hr))
-        hr = (full = host_full_path(text)) ? relogger_set_output(object_of(face)->relogger, full) : E_OUTOFMEMORY;
+        hr = (full = os_full_path(text)) ? relogger_set_output(object_of(face)->relogger, full) : E_OUTOFMEMORY;
     memory_free(text);
     memory_free(full);
     return hr;

@@ -6,8 +6,8 @@
    functions that Wine does not export, the importing modules have a stub that raises an exception in their import
    tables, so these entries are rewritten, too. All of this happens before any other DLL of the program starts, while
    the process has one thread. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/injection.h"
 
 #include <stddef.h>
@@ -250,7 +250,7 @@ static void replace_in_later(void)
 
 static void take_children(void)
 {
-    char *folder = host_module_folder(), *dll = NULL;
+    char *folder = os_module_folder(), *dll = NULL;
     if (folder && SUCCEEDED(injection_dll_path(folder, &dll))) {
         void *function = injection_children_begin(dll);
         if (function)

@@ -3,9 +3,9 @@
    partitions, network adapters and addresses, interrupts, sleep states. Fields that Linux does not report are 0 or "";
    classes without any data on Linux (video, services, plug and play) are missing. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ static HRESULT put_processors(const struct configuration *c)
 {
     enum { TYPE = 10, PAGE = 4096, GRANULARITY = 65536, NAME_UNITS = 256, DOMAIN_UNITS = 134, AMD64 = 9, ARM64 = 12 };
     struct kernel_data *d = &c->k->data;
-    char domain[256], *computer = host_computer_name(), *cpuinfo = NULL;
+    char domain[256], *computer = os_computer_name(), *cpuinfo = NULL;
     (void)kernel_file_text("/proc/cpuinfo", &cpuinfo, NULL);
     const char *info = cpuinfo ? cpuinfo : "";
     uint32_t count = 0;
@@ -92,7 +92,7 @@ static HRESULT put_processors(const struct configuration *c)
     kernel_data_clear(d);
     kernel_data_u32(d, clock_cpu_mhz());
     kernel_data_u32(d, count);
-    kernel_data_u32(d, (uint32_t)(host_memory() >> 20));
+    kernel_data_u32(d, (uint32_t)(os_memory_bytes() >> 20));
     kernel_data_u32(d, PAGE);
     kernel_data_u32(d, GRANULARITY);
     put_fixed(d, computer, NAME_UNITS);

@@ -49,8 +49,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <string.h>
@@ -411,7 +411,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     if (!k)
         return E_OUTOFMEMORY;
     k->flags = options->flags;
-    k->host_ids = !host_is_wine() || host_processes_wanted();
+    k->host_ids = !os_is_wine() || os_processes_wanted();
     k->proc = options->proc;
     k->reports_configuration = options->configuration;
     k->processes.item_size = sizeof(struct kernel_process);

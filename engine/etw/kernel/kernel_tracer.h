@@ -7,7 +7,7 @@
 
 #include "engine/etw/kernel_event.h"
 
-/* Process and thread numbers in events. Natively, and if the user wants it (host_processes_wanted), they are the host's
+/* Process and thread numbers in events. Natively, and if the user wants it (os_processes_wanted), they are the host's
    numbers. Otherwise Wine's processes have their Windows numbers, which only tracefs reveals (windows_ids.c). All
    others have the host's number plus this offset, which cannot collide: Windows' numbers under Wine are small and the
    host's are below 4,194,304. The idle process is 0. "System", which owns the kernel's threads, is 4 or the host's

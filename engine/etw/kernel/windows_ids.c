@@ -7,9 +7,9 @@
    interval; otherwise the thread is asked for again, up to MOST_TRIES times. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"
 
@@ -304,7 +304,7 @@ HRESULT windows_ids_begin(const char *name, struct windows_ids **out)
 {
     char own[64];
     *out = NULL;
-    if (!host_is_wine())
+    if (!os_is_wine())
         return S_FALSE;
     struct windows_ids *w = memory_zero(1, sizeof *w);
     if (!w)

@@ -28,7 +28,7 @@ struct class_block {
     uint32_t count;
     struct event_class of[];
 };
-static struct host_lock class_lock = HOST_LOCK_INIT;
+static struct lock class_lock = LOCK_INIT;
 static struct class_block *blocks;
 
 /* NULL: not one of our handles, or it has ended. Under class_lock. */
@@ -45,14 +45,14 @@ static struct event_class *class_of(HANDLE handle)
 
 static void drop_classes(uint64_t handle)
 {
-    host_lock_enter(&class_lock);
+    lock_enter(&class_lock);
     struct class_block **at = &blocks;
     while (*at && (*at)->handle != handle)
         at = &(*at)->next;
     struct class_block *b = *at;
     if (b)
         *at = b->next;
-    host_lock_leave(&class_lock);
+    lock_leave(&class_lock);
     memory_free(b);
 }
 
@@ -68,10 +68,10 @@ static bool add_classes(uint64_t handle, uint32_t count, TRACE_GUID_REGISTRATION
             b->of[i].guid = *classes[i].Guid;
         classes[i].RegHandle = &b->of[i];
     }
-    host_lock_enter(&class_lock);
+    lock_enter(&class_lock);
     b->next = blocks;
     blocks = b;
-    host_lock_leave(&class_lock);
+    lock_leave(&class_lock);
     return true;
 }
 
@@ -329,11 +329,11 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
 static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
 {
     const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* read once, and without the lock */
-    host_lock_enter(&class_lock);
+    lock_enter(&class_lock);
     const struct event_class *c = class_of(info.RegHandle);
     if (c)
         *guid = c->guid;
-    host_lock_leave(&class_lock);
+    lock_leave(&class_lock);
     *number = info.InstanceId;
     return c != NULL;
 }
@@ -378,14 +378,14 @@ ULONG WINAPI CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *ins
     if (!class_handle || !instance)
         return ERROR_INVALID_PARAMETER;
     uint32_t number = 0;
-    host_lock_enter(&class_lock);
+    lock_enter(&class_lock);
     struct event_class *c = class_of(class_handle);
     if (c) {
         if (++c->last == 0)
             c->last = 1;
         number = c->last;
     }
-    host_lock_leave(&class_lock);
+    lock_leave(&class_lock);
     if (number == 0)
         return ERROR_INVALID_PARAMETER;
     instance->RegHandle = class_handle;

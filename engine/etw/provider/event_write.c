@@ -28,7 +28,7 @@ static uint8_t *wait_for_place(struct provider_session *s, struct provider_threa
         if (at)
             return at;
         if (tries < YIELDS)
-            thread_give_way();
+            thread_yield();
         else
             thread_sleep(PAUSE_MS);
     }

@@ -222,11 +222,11 @@ struct private_session {
     uint32_t logger, generation, whole, whole_generation;
     /* Held while using the buffers or the file. Nobody waits for the thread itself, which may need the loader's lock
        to begin and to end. */
-    struct host_lock lock;
+    struct lock lock;
     atomic_uint users; /* the owner and the thread */
     struct private_session *next;
 };
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct private_session *sessions;
 
 /* ---- who is in it ---- */
@@ -273,11 +273,11 @@ static void private_session_run(void *user)
     const struct directory_session whole = {.logger = p->whole, .generation = p->whole_generation};
     atomic_fetch_add(&threads, THREADS_CHANGED + 1);
     session_recover_parts(p->host.d, &whole); /* of processes that were killed */
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     if (!p->host.finished)
         session_host_own(&p->host);
     session_host_run(&p->host);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     private_session_drop(p);
     atomic_fetch_add(&threads, THREADS_CHANGED - 1);
 }
@@ -295,23 +295,23 @@ static void private_sessions_end(void);
 static void private_session_add(struct private_session *p)
 {
     static bool at_exit;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     p->next = sessions;
     sessions = p;
     if (!at_exit)
         at_exit = atexit(private_sessions_end) == 0;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 static void private_session_remove(struct private_session *p)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct private_session **at = &sessions;
     while (*at && *at != p)
         at = &(*at)->next;
     if (*at)
         *at = p->next;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 /* Reports the failure once, as each change of the directory tries again. */
@@ -381,9 +381,9 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 void private_session_stop(struct private_session *p)
 {
     atomic_store(&p->host.end, true); /* its thread never sleeps while others write without a pause */
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     session_host_finish(&p->host);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     (void)signal_set(p->host.signal);
 }
 
@@ -401,7 +401,7 @@ static void private_sessions_end(void)
     /* Threads that were terminated leave the same state as a killed process. */
     const bool alone = process_is_ending();
     if (!alone)
-        host_lock_enter(&lock);
+        lock_enter(&lock);
     for (struct private_session *p = sessions; p; p = p->next) {
         if (!alone) {
             private_session_stop(p);
@@ -411,5 +411,5 @@ static void private_sessions_end(void)
         }
     }
     if (!alone)
-        host_lock_leave(&lock);
+        lock_leave(&lock);
 }

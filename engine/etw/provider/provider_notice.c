@@ -209,22 +209,22 @@ static void notice_report_idle(void)
 
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     pending_idle.say = say;
     pending_idle.revision = revision;
     notice_report_idle();
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
 }
 
 void provider_waits(bool waits)
 {
     const uint32_t own = thread_own_id();
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (r->record->calling && r->record->caller == own)
             r->record->waits = waits;
     notice_report_idle();
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
 }
 
 static void end_calling(struct registration *r)
@@ -242,9 +242,9 @@ static void leave_callback(void *callback_run)
 {
     struct callback_run *t = callback_run;
     memory_free(t->notice);
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     end_calling(t->registration);
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
 }
 
 /* Runs all queued callbacks of `r`, whose record is marked as `calling` by this thread. Returns the result of the
@@ -258,10 +258,10 @@ static ULONG call_all(struct registration *r)
     for (struct notice *n; !record->gone && (n = record->first) != NULL;) {
         struct callback_run callback_run = {.registration = r, .to = record->options, .notice = n};
         record->first = n->next;
-        host_lock_leave(&provider_lock);
+        lock_leave(&provider_lock);
         (void)guard_call(call_back, &callback_run, GUARD_TAKES_NONE, leave_callback);
         memory_free(n);
-        host_lock_enter(&provider_lock);
+        lock_enter(&provider_lock);
         status = first ? callback_run.status : status;
         first = false;
     }
@@ -284,16 +284,16 @@ ULONG provider_begun(uint64_t handle)
 {
     /* Not by provider_find: a thread that has ended the registration waits for us, so the place stays in use. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     r->record->begun = true;
     const ULONG status = call_all(r);
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return status;
 }
 
 void provider_run_callbacks(void)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r;) {
         if (r->record->first && !r->record->calling) {
             r->record->calling = true;
@@ -303,5 +303,5 @@ void provider_run_callbacks(void)
             r = r->record->next;
         }
     }
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
 }

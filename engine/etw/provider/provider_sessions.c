@@ -29,7 +29,7 @@ struct mapping {
 };
 
 /* Protected by `refreshing`. */
-static struct host_lock refreshing = HOST_LOCK_INIT;
+static struct lock refreshing = LOCK_INIT;
 static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be retired */
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
@@ -38,7 +38,7 @@ static bool out_of_memory; /* protected by `refreshing`: memory for a session wa
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
 /* Protected by `joining`. `directory` changes under `refreshing`, too. */
-static struct host_lock joining = HOST_LOCK_INIT;
+static struct lock joining = LOCK_INIT;
 static _Atomic(struct directory *) directory;
 static _Atomic(struct signal *) own_signal;
 static uint64_t joined; /* directory_born */
@@ -214,7 +214,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
         session_for, session_disallows, NULL, {{process_own_id(), start_time}, program}};
     struct directory_enable *list = NULL;
     size_t count = 0;
-    host_lock_enter(&refreshing);
+    lock_enter(&refreshing);
     out_of_memory = false;
     HRESULT hr = directory_enables(directory, NULL, &list, &count, revision);
     if (SUCCEEDED(hr))
@@ -225,7 +225,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (handle == 0)
         mappings_take_out_ended();
     mappings_retire_stale();
-    host_lock_leave(&refreshing);
+    lock_leave(&refreshing);
     return hr;
 }
 
@@ -242,9 +242,9 @@ static void call_reclaimer(void)
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     const bool takes_part = directory != NULL;
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     HRESULT hr = takes_part ? provider_apply_enables(handle, &revision) : S_FALSE;
     call_reclaimer();
     if (SUCCEEDED(hr))
@@ -368,14 +368,14 @@ static HRESULT register_again(uint64_t handle)
     struct provider_identity is;
     struct provider_numbers numbers;
     HRESULT hr = S_FALSE;
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     if (provider_get_identity(handle, &is) && provider_get_numbers(handle, &numbers) && numbers.provider != 0 &&
         numbers.born != directory_born(directory)) {
         hr = register_now(handle, &is.guid, is.classic);
         if (SUCCEEDED(hr) && is.has_group)
             (void)register_group(handle, &is.group);
     }
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     return hr;
 }
 
@@ -386,9 +386,9 @@ static bool rejoin_directory(uint64_t *registered)
     const uint64_t born = directory_born(directory);
     if (*registered == born)
         return true;
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     HRESULT hr = joined != born ? take_slot(directory) : S_OK;
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     for (uint32_t i = 0; i < PROVIDER_PLACES && SUCCEEDED(hr); i++)
         hr = register_again(atomic_load(&provider_table[i].handle));
     if (SUCCEEDED(hr))
@@ -403,14 +403,14 @@ static bool follow_directory(void)
     struct directory *next;
     if (directory_exists(directory, true) || directory_check() != S_OK || FAILED(directory_get(&next)))
         return false;
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     const bool follows = next != directory && SUCCEEDED(take_slot(next));
     if (follows) {
-        host_lock_enter(&refreshing);
+        lock_enter(&refreshing);
         directory = next;
-        host_lock_leave(&refreshing);
+        lock_leave(&refreshing);
     }
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     return follows;
 }
 
@@ -449,9 +449,9 @@ static void wait_for_changes(void *unused)
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
     (void)unused;
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     uint64_t registered = joined;
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     struct provider_thread *t = provider_thread_own();
     if (t)
         t->never_waits = true;
@@ -539,10 +539,10 @@ static HRESULT provider_process_begin(void)
     if (process_is_ending())
         return E_ABORT;
     module_pin();
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     if (!directory)
         hr = join_directory();
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     return SUCCEEDED(hr) ? start_waiting() : hr;
 }
 
@@ -552,9 +552,9 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
     *said = ERROR_SUCCESS;
     HRESULT hr = provider_process_begin();
     if (SUCCEEDED(hr)) {
-        host_lock_enter(&joining);
+        lock_enter(&joining);
         hr = register_now(handle, guid, classic);
-        host_lock_leave(&joining);
+        lock_leave(&joining);
     }
     if (SUCCEEDED(hr)) {
         hr = provider_apply_enables(handle, &revision);
@@ -584,9 +584,9 @@ ULONG provider_part(uint64_t handle, bool classic)
 
 ULONG provider_join_group(uint64_t handle, const GUID *group)
 {
-    host_lock_enter(&joining);
+    lock_enter(&joining);
     HRESULT hr = register_group(handle, group);
-    host_lock_leave(&joining);
+    lock_leave(&joining);
     if (hr == S_FALSE)
         return ERROR_INVALID_HANDLE;
     if (SUCCEEDED(hr))
@@ -606,7 +606,7 @@ static void map_current(uint32_t logger)
 {
     struct directory_session s;
     const uint64_t revision = directory_revision(directory);
-    host_lock_enter(&refreshing);
+    lock_enter(&refreshing);
     const struct mapping *before = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
     const HRESULT hr = directory_session_at(directory, logger, 0, &s);
     bool is_vacant = hr == S_FALSE;
@@ -618,7 +618,7 @@ static void map_current(uint32_t logger)
     }
     mappings_retire_stale();
     const bool changed = atomic_load_explicit(&by_logger[logger], memory_order_relaxed) != before;
-    host_lock_leave(&refreshing);
+    lock_leave(&refreshing);
     if (is_vacant)
         atomic_store_explicit(&vacant[logger], revision + 1, memory_order_release);
     if (changed)

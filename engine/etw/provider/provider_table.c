@@ -14,7 +14,7 @@
 
 /* ---- threads ---- */
 
-static struct host_lock threads_lock = HOST_LOCK_INIT;
+static struct lock threads_lock = LOCK_INIT;
 static struct provider_thread *threads; /* never freed; entries of ended threads are reused */
 static uint32_t own_slot;
 
@@ -29,7 +29,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
     if (process_is_ending())
         return NULL;
     module_pin();
-    host_lock_enter(&threads_lock);
+    lock_enter(&threads_lock);
     struct provider_thread *t = threads;
     while (t && !atomic_load_explicit(&t->ended, memory_order_acquire))
         t = t->next;
@@ -53,7 +53,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
             threads = t;
         }
     }
-    host_lock_leave(&threads_lock);
+    lock_leave(&threads_lock);
     return t;
 }
 
@@ -73,11 +73,11 @@ uint64_t provider_processor_time(struct provider_thread *t)
 
 void provider_threads_own_slot(uint32_t slot)
 {
-    host_lock_enter(&threads_lock);
+    lock_enter(&threads_lock);
     own_slot = slot;
     for (struct provider_thread *t = threads; t; t = t->next)
         t->writer.owner = slot;
-    host_lock_leave(&threads_lock);
+    lock_leave(&threads_lock);
 }
 
 /* Whether each thread was outside in one of the calls of this round. The first call comes PROVIDER_GRACE_MS after
@@ -85,20 +85,20 @@ void provider_threads_own_slot(uint32_t slot)
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
-    host_lock_enter(&threads_lock);
+    lock_enter(&threads_lock);
     for (struct provider_thread *t = threads; t; t = t->next) {
         if (atomic_load_explicit(&t->inside, memory_order_acquire) == 0 || atomic_load(&t->ended))
             t->seen = round;
         all = all && t->seen == round;
     }
-    host_lock_leave(&threads_lock);
+    lock_leave(&threads_lock);
     return all;
 }
 
 /* ---- registrations ---- */
 
 struct registration provider_table[PROVIDER_PLACES];
-struct host_lock provider_lock = HOST_LOCK_INIT;
+struct lock provider_lock = LOCK_INIT;
 struct registration *provider_in_use;
 
 static struct registration *unused; /* places that can be reused */
@@ -140,10 +140,10 @@ static void registration_publish(struct registration *r, struct provider_enables
 
 void provider_session_retire(struct provider_session *session)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     session->next = retired.sessions;
     retired.sessions = session;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
 }
 
 static void session_unreference(struct provider_session *session, struct provider_session **unreferred)
@@ -180,7 +180,7 @@ static void leaving_free(struct provider_session **unreferred)
 bool provider_reclaim(void)
 {
     struct provider_session *unreferred = NULL;
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     if (leaving_since != 0 && clock_monotonic_ms() - leaving_since > PROVIDER_GRACE_MS &&
         provider_threads_outside(leaving_round)) {
         leaving_since = 0;
@@ -193,7 +193,7 @@ bool provider_reclaim(void)
         leaving_round++;
     }
     const bool more = leaving_since != 0;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     while (unreferred) {
         struct provider_session *s = unreferred;
         unreferred = s->next;
@@ -204,9 +204,9 @@ bool provider_reclaim(void)
 
 bool provider_has_retired(void)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     const bool has = leaving_since == 0 && (retired.enables || retired.sessions);
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return has;
 }
 
@@ -232,7 +232,7 @@ static struct registration *registration_take_place(void)
 
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     struct registration *r = registration_take_place();
     if (r) {
         struct registration_record *record = r->record;
@@ -246,7 +246,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
         atomic_store_explicit(&r->handle, *handle, memory_order_release);
     }
     const bool full = registered == PROVIDER_REGISTRATIONS;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
@@ -258,44 +258,44 @@ static struct registration *provider_find(uint64_t handle)
 
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     struct registration *r = provider_find(handle);
     if (r)
         r->record->numbers = numbers;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return r != NULL;
 }
 
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     const struct registration *r = provider_find(handle);
     if (r)
         *numbers = r->record->numbers;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return r != NULL;
 }
 
 bool provider_get_guid(uint64_t handle, GUID *guid)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     const struct registration *r = provider_find(handle);
     if (r)
         *guid = r->record->options.guid;
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return r != NULL;
 }
 
 bool provider_get_identity(uint64_t handle, struct provider_identity *out)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     const struct registration *r = provider_find(handle);
     if (r)
         *out = (struct provider_identity){.guid = r->record->options.guid,
                                           .group = r->record->group,
                                           .classic = r->record->options.classic,
                                           .has_group = r->record->has_group};
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return r != NULL;
 }
 
@@ -314,10 +314,10 @@ void provider_recycle(struct registration *r)
 
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers)
 {
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     struct registration *r = provider_find(handle);
     if (!r || r->record->options.classic != classic) {
-        host_lock_leave(&provider_lock);
+        lock_leave(&provider_lock);
         return ERROR_INVALID_HANDLE;
     }
     *numbers = r->record->numbers;
@@ -327,7 +327,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
     provider_notices_free(r->record);
     if (provider_outlast_callback(r->record))
         provider_recycle(r);
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return ERROR_SUCCESS;
 }
 
@@ -414,7 +414,7 @@ ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, G
     *has_group = false;
     if (!copy)
         return ERROR_NOT_ENOUGH_MEMORY;
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     struct registration *r = provider_find(handle);
     if (r && !r->record->options.classic) {
         struct registration_record as_was = *r->record;
@@ -435,7 +435,7 @@ ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, G
             *r->record = as_was;
         }
     }
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     memory_free(copy);
     return status;
 }
@@ -443,7 +443,7 @@ ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, G
 ULONG provider_set_typed(uint64_t handle, bool typed)
 {
     ULONG status = ERROR_INVALID_PARAMETER;
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     struct registration *r = provider_find(handle);
     if (r && !r->record->options.classic) {
         const bool was = r->record->typed;
@@ -452,7 +452,7 @@ ULONG provider_set_typed(uint64_t handle, bool typed)
         if (status != ERROR_SUCCESS)
             r->record->typed = was;
     }
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return status;
 }
 
@@ -584,12 +584,12 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
                        const struct provider_source *source)
 {
     HRESULT hr = S_OK;
-    host_lock_enter(&provider_lock);
+    lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (!r->record->gone && (handle == 0 || atomic_load_explicit(&r->handle, memory_order_relaxed) == handle)) {
             const HRESULT one = registration_apply(r, list, count, source);
             hr = FAILED(one) ? one : hr;
         }
-    host_lock_leave(&provider_lock);
+    lock_leave(&provider_lock);
     return hr;
 }

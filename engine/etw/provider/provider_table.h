@@ -251,7 +251,7 @@ struct registration_record {
     uint32_t traits_size;
     uint8_t *traits;
 };
-extern struct host_lock provider_lock;
+extern struct lock provider_lock;
 extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 

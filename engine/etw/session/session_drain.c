@@ -627,7 +627,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
             hr = last;
         left = force ? 0 : drain_find_closed(d);
         if (done == 0)
-            thread_give_way();
+            thread_yield();
     }
     return hr;
 }

@@ -164,10 +164,10 @@ static void sleep_for(struct session_host *h, uint32_t ms)
     const uint32_t behind = session_output_pass(&h->output) && ms > BEHIND_MS ? BEHIND_MS : ms;
     size_t ended;
     if (h->lock)
-        host_lock_leave(h->lock);
+        lock_leave(h->lock);
     const HRESULT hr = signal_wait_or_processes(h->signal, r->process, r->count, behind, &ended);
     if (h->lock)
-        host_lock_enter(h->lock);
+        lock_enter(h->lock);
     if (hr == E_ABORT)
         session_realtime_remove_ended(r, ended);
 }

@@ -5,7 +5,7 @@
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_output.h"
@@ -94,7 +94,7 @@ struct session_host {
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;
     /* Of a host thread, which releases it only while it sleeps. NULL: no other thread uses *h. */
-    struct host_lock *lock;
+    struct lock *lock;
 };
 
 /* Creates the buffers and the file of a session that is about to start, and publishes that it runs. Returns a

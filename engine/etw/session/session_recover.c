@@ -237,7 +237,7 @@ static HRESULT recover_under_mutex(struct directory *d, uint32_t logger, uint32_
     hr = mutex_take(mutex, UINT32_MAX);
     if (SUCCEEDED(hr)) {
         hr = recover_if_ended(d, logger, generation, give_up, own);
-        mutex_give(mutex);
+        mutex_release(mutex);
     }
     mutex_close(mutex);
     return hr;

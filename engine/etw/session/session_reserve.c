@@ -156,7 +156,7 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
             return NULL;
         session_step(SESSION_STEP_WAITING);
         if (i < YIELDS)
-            thread_give_way();
+            thread_yield();
         else
             thread_sleep_us(SLEEP_US);
         uint8_t *at = session_try_reserve(b, w, bytes, stamp);

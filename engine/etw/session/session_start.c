@@ -4,8 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_output.h"
 
@@ -193,7 +193,7 @@ static HRESULT session_fill(const struct trace_settings *from, struct directory_
     memcpy(s->enable_flags, from->enable_flags, sizeof s->enable_flags);
     HRESULT hr = s->name && (s->file || !from->file) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && guid_equal(&s->guid, &none))
-        hr = host_new_guid(&s->guid);
+        hr = os_new_guid(&s->guid);
     if (SUCCEEDED(hr))
         hr = shared_new_key(key);
     if (SUCCEEDED(hr)) {

@@ -4,8 +4,8 @@
 #include "engine/logs/counter_path.h"
 
 #include "engine/base/error.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <string.h>
@@ -153,13 +153,13 @@ bool counter_path_machine_is(const char *machine, const char *ours)
 {
     bool own = false;
     machine = machine ? machine + strspn(machine, "\\") : "";
-    return !*machine || text_equal_nocase(machine, ours) || (SUCCEEDED(host_is_own_name(machine, &own)) && own);
+    return !*machine || text_equal_nocase(machine, ours) || (SUCCEEDED(os_is_own_name(machine, &own)) && own);
 }
 
 PDH_STATUS counter_path_machine_is_ours(const char *machine)
 {
     bool own;
-    const HRESULT hr = host_is_own_name(machine, &own);
+    const HRESULT hr = os_is_own_name(machine, &own);
     if (hr == E_OUTOFMEMORY)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     return SUCCEEDED(hr) && own ? ERROR_SUCCESS : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;

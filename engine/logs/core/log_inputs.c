@@ -37,7 +37,7 @@ static HRESULT add_matching(const char *path, struct texts *out)
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         if (text_matches(path_name(path), names.items[i])) {
             char *file = path_join(folder, names.items[i]);
-            hr = file ? texts_give(out, file) : E_OUTOFMEMORY;
+            hr = file ? texts_add_owned(out, file) : E_OUTOFMEMORY;
             found++;
         }
     }

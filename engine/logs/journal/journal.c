@@ -5,8 +5,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/quotas.h"
 
@@ -26,7 +26,7 @@ struct journal_room {
 #define WHOLE 1000 /* thousandths of an event, as time comes in milliseconds */
 
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     bool begun;
     uint64_t at;    /* clock_monotonic_ms up to which it is filled */
     uint64_t store; /* in thousandths */
@@ -47,7 +47,7 @@ static void journal_room_fill(void)
 static struct journal_room journal_room_take(void)
 {
     struct journal_room r = {0};
-    host_lock_enter(&journal_store.lock);
+    lock_enter(&journal_store.lock);
     journal_room_fill();
     if (journal_store.store >= WHOLE) {
         journal_store.store -= WHOLE;
@@ -57,15 +57,15 @@ static struct journal_room journal_room_take(void)
     } else {
         r.full_now = !journal_store.dropped++;
     }
-    host_lock_leave(&journal_store.lock);
+    lock_leave(&journal_store.lock);
     return r;
 }
 
 static void journal_room_give_back(uint64_t dropped)
 {
-    host_lock_enter(&journal_store.lock);
+    lock_enter(&journal_store.lock);
     journal_store.dropped += dropped;
-    host_lock_leave(&journal_store.lock);
+    lock_leave(&journal_store.lock);
 }
 
 /* ---- lines ---- */
@@ -84,7 +84,7 @@ static void journal_room_give_back(uint64_t dropped)
 
 char *journal_folder(void)
 {
-    char *data = host_data_folder(), *folder = data ? path_join(data, "events") : NULL;
+    char *data = os_data_folder(), *folder = data ? path_join(data, "events") : NULL;
     memory_free(data);
     return folder;
 }
@@ -198,7 +198,7 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
 
 /* The file this process wrote to last, which mostly spares the listing of the folder. */
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     char folder[512];
     unsigned number;
 } latest;
@@ -206,9 +206,9 @@ static struct {
 /* 0: none, or it is gone. */
 static unsigned latest_recall(const char *folder)
 {
-    host_lock_enter(&latest.lock);
+    lock_enter(&latest.lock);
     unsigned number = strcmp(folder, latest.folder) != 0 ? 0 : latest.number;
-    host_lock_leave(&latest.lock);
+    lock_leave(&latest.lock);
     char *path = number ? path_of(folder, number) : NULL;
     bool there = path && file_exists(path);
     memory_free(path);
@@ -220,10 +220,10 @@ static void latest_remember(const char *folder, unsigned number)
     size_t size = strlen(folder) + 1;
     if (size > sizeof latest.folder)
         return;
-    host_lock_enter(&latest.lock);
+    lock_enter(&latest.lock);
     memcpy(latest.folder, folder, size);
     latest.number = number;
-    host_lock_leave(&latest.lock);
+    lock_leave(&latest.lock);
 }
 
 static HRESULT delete_forged(const char *folder, unsigned number)

@@ -2,8 +2,8 @@
 /* ODBC 3 in few functions: handles, diagnostics, bound values. */
 #include "engine/logs/sql/odbc.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/logs/odbc_library.h"
 #include "engine/logs/pdh_types.h"
@@ -38,12 +38,12 @@ _Static_assert(ODBC_NULL == SQL_NULL_DATA, "ODBC's own mark of NULL");
 
 static HRESULT odbc_library(const struct odbc_api **out)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct odbc_api loaded;
     static bool ready;
     struct odbc_api api = {0};
     HRESULT hr = S_OK;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!ready) {
         hr = odbc_library_load(&api);
         if (SUCCEEDED(hr)) {
@@ -51,7 +51,7 @@ static HRESULT odbc_library(const struct odbc_api **out)
             ready = true;
         }
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     *out = &loaded;
     return hr;
 }

@@ -40,8 +40,8 @@
 #include "engine/logs/sql_log.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/pdh_types.h"
@@ -77,7 +77,7 @@ struct sql_log {
     uint64_t rows;
 
     /* Under the lock. */
-    struct host_lock lock;
+    struct lock lock;
     unsigned owners; /* the caller and the thread; the last one frees the log */
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, the batch included */
@@ -131,9 +131,9 @@ static void free_log(struct sql_log *log)
 
 static void sql_log_release(struct sql_log *log)
 {
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     bool last = --log->owners == 0;
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     if (last)
         free_log(log);
 }
@@ -143,13 +143,13 @@ static void sql_log_release(struct sql_log *log)
 static void set_failure(struct sql_log *log, HRESULT hr)
 {
     char *text = text_copy(error_text(hr));
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     memory_free(log->failure_text);
     log->failure_text = text;
     log->failure = hr;
     if (log->away_since == 0)
         log->away_since = clock_utc();
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
 }
 
 /* After `written` samples were committed. The lock is held. */
@@ -184,18 +184,18 @@ static void forget_batch(struct sql_log *log)
     free_samples(log->batch);
     log->batch = NULL;
     log->in_doubt = false;
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     log->kept -= bytes;
     log->kept_samples -= count;
     end_outage(log, count);
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     wakeup_set(log->done);
 }
 
 /* Moves waiting samples into the batch. S_FALSE: none wait. */
 static HRESULT take_batch(struct sql_log *log)
 {
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     bool listed = sql_slots_list(&log->known, &log->slots, &log->slot_count, &log->slot_capacity);
     if (listed) {
         size_t rows = 0;
@@ -212,7 +212,7 @@ static HRESULT take_batch(struct sql_log *log)
                 log->end = &log->first;
         }
     }
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     return !listed ? E_OUTOFMEMORY : log->batch ? S_OK : S_FALSE;
 }
 
@@ -249,9 +249,9 @@ static void pause_for(struct sql_log *log, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), from = now;
     while (now < from + ms) {
-        host_lock_enter(&log->lock);
+        lock_enter(&log->lock);
         bool closing = log->closing;
-        host_lock_leave(&log->lock);
+        lock_leave(&log->lock);
         if (closing && ms > CLOSING_PAUSE_MS)
             ms = CLOSING_PAUSE_MS;
         else
@@ -263,13 +263,13 @@ static void pause_for(struct sql_log *log, uint32_t ms)
 /* After an attempt with the result hr: whether the thread continues. */
 static bool goes_on(struct sql_log *log, HRESULT hr)
 {
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     bool more = SUCCEEDED(hr) || (log->opened && !log->wait_for_database);
     if (log->closing)
         more = more && clock_monotonic_ms() < log->deadline && (hr != S_FALSE || log->first);
     if (SUCCEEDED(hr))
         log->opened = true;
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     wakeup_set(log->done);
     return more;
 }
@@ -296,9 +296,9 @@ static void thread_body(void *user)
         }
     }
     disconnect(log);
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     log->ended = true;
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     wakeup_set(log->done);
     sql_log_release(log);
 }
@@ -380,7 +380,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     uint64_t rows = sample->count, bytes = sample_bytes(sample->count); /* the thread frees what it has written */
     log->number++;
     for (;;) {
-        host_lock_enter(&log->lock);
+        lock_enter(&log->lock);
         bool room = log->kept_samples == 0 || log->kept + bytes <= log->kept_max;
         if (log->ended) {
             hr = ended_with(log);
@@ -392,7 +392,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
         } else if (!log->wait_for_database) {
             hr = sql_log_refuse_sample(log);
         }
-        host_lock_leave(&log->lock);
+        lock_leave(&log->lock);
         if (room || FAILED(hr))
             break;
         wakeup_wait(log->done, REST_MS);
@@ -412,11 +412,11 @@ static HRESULT sql_flush(struct log_writer *w)
     struct sql_log *log = (struct sql_log *)w;
     HRESULT hr = S_OK;
     for (bool waits = log->wait_for_database; waits;) {
-        host_lock_enter(&log->lock);
+        lock_enter(&log->lock);
         waits = log->kept_samples > 0 && !log->ended;
         if (log->ended)
             hr = ended_with(log);
-        host_lock_leave(&log->lock);
+        lock_leave(&log->lock);
         if (waits)
             wakeup_wait(log->done, REST_MS);
     }
@@ -432,12 +432,12 @@ static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
 {
     struct sql_log *log = (struct sql_log *)w;
     HRESULT hr = S_FALSE;
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     if (log->warnings.length > 0 || log->warnings.failed) {
         *text = text_buffer_take(&log->warnings);
         hr = *text ? S_OK : E_OUTOFMEMORY;
     }
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     return hr;
 }
 
@@ -446,9 +446,9 @@ static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), until = now + ms;
     for (;;) {
-        host_lock_enter(&log->lock);
+        lock_enter(&log->lock);
         bool reached = log->ended || (opened && log->opened);
-        host_lock_leave(&log->lock);
+        lock_leave(&log->lock);
         if (reached || now >= until)
             return reached;
         wakeup_wait(log->done, (uint32_t)(until - now));
@@ -461,20 +461,20 @@ static HRESULT sql_close(struct log_writer *w)
     struct sql_log *log = (struct sql_log *)w;
     uint32_t patience = log->wait_for_database ? REST_MS : CLOSE_MS;
     HRESULT hr = S_OK;
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     log->closing = true;
     log->deadline = clock_monotonic_ms() + patience;
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     wakeup_set(log->work);
     (void)wait_for_thread(log, false, patience);
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     if (log->kept_samples > 0) {
         hr = error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                        "cannot close '%s': the last %" PRIu64 " samples could not be written and are lost: %s",
                        log->source.shown, log->kept_samples,
                        log->failure_text ? log->failure_text : "the database does not respond");
     }
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     sql_log_release(log);
     return hr;
 }
@@ -521,17 +521,17 @@ static HRESULT open_database(struct sql_log *log)
         return hr;
     }
     if (!wait_for_thread(log, true, CREATE_MS)) {
-        host_lock_enter(&log->lock);
+        lock_enter(&log->lock);
         log->closing = true;
-        host_lock_leave(&log->lock);
+        lock_leave(&log->lock);
         return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                          "cannot open '%s': the database did not respond within %d s", log->source.shown,
                          CREATE_MS / 1000);
     }
-    host_lock_enter(&log->lock);
+    lock_enter(&log->lock);
     if (!log->opened)
         hr = ended_with(log);
-    host_lock_leave(&log->lock);
+    lock_leave(&log->lock);
     return hr;
 }
 

@@ -3,8 +3,8 @@
 #include "engine/logs/sql/sql_set.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/sql_log.h"
 
 #include <stdio.h>
@@ -284,7 +284,7 @@ HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const
     s->source = source;
     s->start_utc = start_utc;
     s->zone = zone;
-    HRESULT hr = host_new_guid(&s->guid);
+    HRESULT hr = os_new_guid(&s->guid);
     if (FAILED(hr)) {
         memory_free(s);
         return hr;

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_SQL_SET_H
 #define OPENPLA_SQL_SET_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/log.h"
 #include "engine/logs/sql/odbc.h"
 #include "engine/logs/sql_log.h"
@@ -57,7 +57,7 @@ struct sql_slots {
     uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
     size_t mask;
     /* Under the lock when another thread lists. */
-    struct host_lock lock;
+    struct lock lock;
     struct sql_slot_entry **entries; /* the first ones are those of the single counters, in order */
     size_t count, capacity;
 };

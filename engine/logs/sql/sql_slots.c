@@ -118,7 +118,7 @@ static HRESULT add_entry(struct sql_slots *s, uint32_t counter, const char *inst
     if (SUCCEEDED(hr) && !table_grow(s))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        host_lock_enter(&s->lock);
+        lock_enter(&s->lock);
         void *entries = s->entries;
         if (memory_grow(&entries, &s->capacity, s->count + 1, sizeof *s->entries)) {
             s->entries = entries;
@@ -126,7 +126,7 @@ static HRESULT add_entry(struct sql_slots *s, uint32_t counter, const char *inst
         } else {
             hr = E_OUTOFMEMORY;
         }
-        host_lock_leave(&s->lock);
+        lock_leave(&s->lock);
     }
     if (FAILED(hr)) {
         log_counters_free(&e->slot.names);
@@ -189,12 +189,12 @@ void sql_slots_free(struct sql_slots *s)
 
 bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count, size_t *capacity)
 {
-    host_lock_enter(&s->lock);
+    lock_enter(&s->lock);
     void *grown = *list;
     bool ok = memory_grow(&grown, capacity, s->count, sizeof **list) != 0;
     *list = grown;
     for (; ok && *count < s->count; (*count)++)
         (*list)[*count] = &s->entries[*count]->slot;
-    host_lock_leave(&s->lock);
+    lock_leave(&s->lock);
     return ok;
 }

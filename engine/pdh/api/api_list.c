@@ -49,7 +49,7 @@ static HRESULT add_machine(struct texts *list, const char *name)
 /* The computers that programs of this process have connected to, as "\\NAME". Later lists include them. The limit stops
    a program that keeps requesting new names. */
 #define MOST_CONNECTED 1024
-static struct host_lock connected_lock = HOST_LOCK_INIT;
+static struct lock connected_lock = LOCK_INIT;
 static struct texts connected;
 
 PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
@@ -58,10 +58,10 @@ PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
     char *name;
     PDH_STATUS status = open_query_for_call(form, (struct api_source){0}, machine, &name, &q);
     if (status == ERROR_SUCCESS && !counter_path_machine_is(name, q->catalogue->computer)) {
-        host_lock_enter(&connected_lock);
+        lock_enter(&connected_lock);
         if (connected.count < MOST_CONNECTED)
             status = no_memory_or(add_machine(&connected, name + strspn(name, "\\")));
-        host_lock_leave(&connected_lock);
+        lock_leave(&connected_lock);
     }
     close_query_for_call(q, name);
     return status;
@@ -70,10 +70,10 @@ PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
 static HRESULT add_connected(struct texts *list)
 {
     HRESULT hr = S_OK;
-    host_lock_enter(&connected_lock);
+    lock_enter(&connected_lock);
     for (size_t i = 0; i < connected.count && SUCCEEDED(hr); i++)
         hr = add_machine(list, connected.items[i] + 2);
-    host_lock_leave(&connected_lock);
+    lock_leave(&connected_lock);
     return hr;
 }
 
@@ -87,7 +87,7 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = open_query_for_call(form, source, NULL, &none, &q);
     if (status == ERROR_SUCCESS && catalogue_is_real_time(q->catalogue)) {
-        char *ours = host_computer_name();
+        char *ours = os_computer_name();
         hr = ours ? add_machine(&machines, ours) : E_OUTOFMEMORY;
         memory_free(ours);
         if (SUCCEEDED(hr))

@@ -323,7 +323,7 @@ PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list,
     const struct log_counter *counters = log_reader_counters(reader, &count);
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         char *text = log_counter_path(&counters[i]);
-        hr = text ? texts_give(&paths, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(&paths, text) : E_OUTOFMEMORY;
     }
     log_reader_close(reader);
     status = SUCCEEDED(hr) ? api_list_out(form, &paths, false, list, units) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

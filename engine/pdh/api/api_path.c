@@ -178,7 +178,7 @@ PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUN
     if (status != ERROR_SUCCESS)
         return status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE ? status : (PDH_STATUS)PDH_INVALID_PATH;
     /* as on Windows: with backslashes, and with our computer if the path has none */
-    char *ours = parts.machine ? NULL : host_computer_name();
+    char *ours = parts.machine ? NULL : os_computer_name();
     char *machine = parts.machine || ours ? text_format("\\\\%s", parts.machine ? parts.machine : ours) : NULL;
     head.szMachineName = api_block_add(&block, machine);
     head.szObjectName = api_block_add(&block, parts.object);

@@ -211,7 +211,7 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
     /* with the object's spelling of names */
     struct counter_path path = c->path;
     const struct counter_object_type *type = c->object->type;
-    path.machine = type->machine ? text_copy(type->machine) : host_computer_name();
+    path.machine = type->machine ? text_copy(type->machine) : os_computer_name();
     path.object = (char *)type->name;
     path.counter = (char *)type->counters[c->schema].name;
     if (!path.machine)

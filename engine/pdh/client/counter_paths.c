@@ -75,7 +75,7 @@ static HRESULT add_texts(const WCHAR *list, struct texts *out)
         char *text;
         hr = pdh_text(list, &text);
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
         while (*list++)
             ;
     }

@@ -4,8 +4,8 @@
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/log.h"
 #include "engine/logs/perf_data.h"
@@ -260,7 +260,7 @@ static HRESULT machine_name(LPCWSTR wide, const char **out)
     HRESULT hr = name_from_wide(wide, out);
     if (FAILED(hr) || (*out && strncmp(*out, "\\\\", 2) == 0))
         return hr;
-    char *bare = *out ? (char *)*out : host_computer_name();
+    char *bare = *out ? (char *)*out : os_computer_name();
     *out = bare ? text_format("\\\\%s", bare) : NULL;
     memory_free(bare);
     return *out ? S_OK : E_OUTOFMEMORY;

@@ -5,15 +5,15 @@
 
 #ifdef _WIN32
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/logs/pdh_types.h"
 
 #include <windows.h>
 
 /* Chosen once per process. The module stays loaded. */
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct pdh_api chosen;
 static bool ready;
 
@@ -35,8 +35,8 @@ static char *module_path(void)
 {
     WCHAR system[MAX_PATH];
     char *folder, *path;
-    if (host_is_wine()) {
-        folder = host_module_folder();
+    if (os_is_wine()) {
+        folder = os_module_folder();
         path = folder ? path_join(folder, "openpdh.dll") : NULL;
     } else {
         UINT n = GetSystemDirectoryW(system, MAX_PATH);
@@ -73,7 +73,7 @@ HRESULT host_pdh(const struct pdh_api **out)
     struct pdh_api api = {0};
     HRESULT hr = S_OK;
     *out = NULL;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!ready) {
         hr = fill_api_table(&api);
         if (SUCCEEDED(hr)) {
@@ -81,7 +81,7 @@ HRESULT host_pdh(const struct pdh_api **out)
             ready = true;
         }
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (SUCCEEDED(hr))
         *out = &chosen;
     return hr;

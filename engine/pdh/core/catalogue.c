@@ -3,8 +3,8 @@
    computers. */
 #include "engine/pdh/core/catalogue.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/core/table.h"
@@ -196,7 +196,7 @@ PDH_STATUS catalogue_open_real_time(struct catalogue **out)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     r->catalogue.functions = &functions;
     r->remote_functions = catalogue_remote;
-    r->catalogue.computer = host_computer_name();
+    r->catalogue.computer = os_computer_name();
     bool ok = r->catalogue.computer != NULL;
     for (size_t i = 0; ok && i < counter_object_type_count; i++)
         ok = catalogue_add(&r->catalogue, counter_object_types[i]);

@@ -2,13 +2,13 @@
 /* Queries: adding counters, taking samples, keeping the last two; and the set of live handles. */
 #include "engine/pdh/core/query.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <string.h>
 
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static const void **slots;
 static size_t slot_count, used; /* a power of two; at most half of the slots are used */
 
@@ -45,13 +45,13 @@ static bool handle_table_grow(void)
 
 bool handle_add(const void *handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     bool ok = used * 2 < slot_count || handle_table_grow();
     if (ok) {
         slots[handle_find_slot(handle)] = handle;
         used++;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return ok;
 }
 
@@ -70,7 +70,7 @@ static void close_gap(size_t gap)
 
 void handle_remove(const void *handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     size_t at = slot_count ? handle_find_slot(handle) : 0;
     if (slot_count && slots[at]) {
         slots[at] = NULL;
@@ -81,14 +81,14 @@ void handle_remove(const void *handle)
             slot_count = 0;
         }
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 bool handle_is_alive(const void *handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     bool alive = handle && slot_count && slots[handle_find_slot(handle)];
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return alive;
 }
 
@@ -96,12 +96,12 @@ bool handle_is_alive(const void *handle)
 
 void query_enter(struct query *q)
 {
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
 }
 
 void query_leave(struct query *q)
 {
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
 }
 
 DWORD counter_type(const struct counter *c)

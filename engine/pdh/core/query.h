@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PDH_QUERY_H
 #define OPENPLA_PDH_QUERY_H
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/log.h"
 #include "engine/pdh/core/catalogue.h"
@@ -69,7 +69,7 @@ struct query_object {
 
 struct query {
     enum handle_kind kind;
-    struct host_lock lock;
+    struct lock lock;
     DWORD_PTR user_data;
     struct source source;
     struct catalogue *catalogue;

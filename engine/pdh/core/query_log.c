@@ -106,7 +106,7 @@ static HRESULT add_instances(struct query_log *l, const struct counter *c, const
 static HRESULT make_columns(struct query_log *l)
 {
     HRESULT hr = S_OK;
-    char *ours = host_computer_name();
+    char *ours = os_computer_name();
     for (const struct counter *c = l->query->first; c && SUCCEEDED(hr); c = c->next) {
         const char *of = c->object->type->machine;
         char *machine = ours ? text_format("\\\\%s", of ? of : ours) : NULL;

@@ -3,9 +3,9 @@
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 
 #include <stdio.h>
@@ -184,7 +184,7 @@ struct part {
 };
 
 struct source_files {
-    struct host_lock lock;
+    struct lock lock;
     struct thread_condition changed;
     size_t references;
     uint64_t serial; /* serial of the current sample */
@@ -248,9 +248,9 @@ HRESULT source_share(struct source *s, struct source *other)
     s->files = s->files ? s->files : files_create();
     if (!s->files)
         return E_OUTOFMEMORY;
-    host_lock_enter(&s->files->lock);
+    lock_enter(&s->files->lock);
     s->files->references++;
-    host_lock_leave(&s->files->lock);
+    lock_leave(&s->files->lock);
     *other = (struct source){.files = s->files};
     return S_OK;
 }
@@ -261,9 +261,9 @@ void source_close(struct source *s)
     *s = (struct source){0};
     if (!f)
         return;
-    host_lock_enter(&f->lock);
+    lock_enter(&f->lock);
     bool last = --f->references == 0;
-    host_lock_leave(&f->lock);
+    lock_leave(&f->lock);
     if (last) {
         for (size_t i = 0; i < SOURCE_PARTS; i++)
             kernel_file_close(f->parts[i].file);
@@ -282,12 +282,12 @@ void source_begin(struct source *s)
     struct source_files *f = s->files ? s->files : (s->files = files_create());
     if (!f)
         return; /* the first use reports the failure */
-    host_lock_enter(&f->lock);
+    lock_enter(&f->lock);
     f->serial++;
     /* Values that no object requested in the previous sample are not read in this one. */
     f->figures = f->figures_next;
     f->figures_next = 0;
-    host_lock_leave(&f->lock);
+    lock_leave(&f->lock);
 }
 
 static void stamp(struct source_time *time)
@@ -299,10 +299,10 @@ static void stamp(struct source_time *time)
 void source_hold_begin(struct source *s, struct source_hold *hold)
 {
     struct source_files *f = s->files;
-    host_lock_enter(&f->lock);
+    lock_enter(&f->lock);
     hold->serial = f->serial;
     hold->parts = 0;
-    host_lock_leave(&f->lock);
+    lock_leave(&f->lock);
 }
 
 void source_hold_end(struct source *s, struct source_hold *hold)
@@ -310,12 +310,12 @@ void source_hold_end(struct source *s, struct source_hold *hold)
     struct source_files *f = s->files;
     if (!hold->parts)
         return;
-    host_lock_enter(&f->lock);
+    lock_enter(&f->lock);
     for (size_t i = 0; i < SOURCE_PARTS; i++)
         f->parts[i].users -= hold->parts >> i & 1;
     hold->parts = 0;
     thread_condition_wake(&f->changed);
-    host_lock_leave(&f->lock);
+    lock_leave(&f->lock);
 }
 
 static HRESULT read_processes(struct source_files *f, uint32_t figures)
@@ -357,7 +357,7 @@ static HRESULT source_need_part(struct source_files *f, struct source_hold *hold
                                 uint32_t figures, struct source_time *time)
 {
     struct part *p = &f->parts[part];
-    host_lock_enter(&f->lock);
+    lock_enter(&f->lock);
     if (part == SOURCE_PROCESSES) {
         f->figures |= figures;
         f->figures_next |= figures;
@@ -368,11 +368,11 @@ static HRESULT source_need_part(struct source_files *f, struct source_hold *hold
         uint64_t serial = f->serial;
         uint32_t all = f->figures;
         p->reading = true;
-        host_lock_leave(&f->lock);
+        lock_leave(&f->lock);
         HRESULT hr = part == SOURCE_PROCESSES ? read_processes(f, all) : read_file(f, part);
         struct source_time now;
         stamp(&now);
-        host_lock_enter(&f->lock);
+        lock_enter(&f->lock);
         p->result = hr;
         p->time = now;
         p->reading = false;
@@ -387,7 +387,7 @@ static HRESULT source_need_part(struct source_files *f, struct source_hold *hold
         p->users++;
         hold->parts |= 1u << part;
     }
-    host_lock_leave(&f->lock);
+    lock_leave(&f->lock);
     return hr;
 }
 

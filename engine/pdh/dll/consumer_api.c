@@ -17,11 +17,11 @@ struct consumer_query {
     enum handle_kind kind; /* first */
     struct pcq_query *here;
     struct link *link; /* to a remote computer; one call at a time */
-    struct host_lock lock;
+    struct lock lock;
     uint8_t handle[NDR_HANDLE_BYTES];
 };
 
-static struct host_lock server_lock = HOST_LOCK_INIT;
+static struct lock server_lock = LOCK_INIT;
 static struct pcq_server *server; /* of this process, for its lifetime */
 
 __attribute__((constructor)) static void begin(void)
@@ -34,12 +34,12 @@ static ULONG get_server(struct pcq_server **out)
 {
     struct catalogue *catalogue;
     HRESULT hr = S_OK;
-    host_lock_enter(&server_lock);
+    lock_enter(&server_lock);
     if (!server)
         hr =
             catalogue_open_real_time(&catalogue) == ERROR_SUCCESS ? pcq_server_open(catalogue, &server) : E_OUTOFMEMORY;
     *out = server;
-    host_lock_leave(&server_lock);
+    lock_leave(&server_lock);
     return FAILED(hr) ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
 }
 
@@ -241,9 +241,9 @@ static ULONG ask_query(HANDLE query, enum pcq_method method, void *bytes, DWORD 
     if (!actual)
         return ERROR_INVALID_PARAMETER;
     memcpy(call.handle, q->handle, sizeof call.handle);
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     ULONG error = q->link ? call_there(q->link, &call, &out) : call_here(&call, q->here, &out);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     *actual = error ? out.needed : out.written;
     return error;
 }
@@ -274,9 +274,9 @@ static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *count
     if (!q->link)
         return pcq_validate_counters(q->here, counters, bytes, add);
     memcpy(call.handle, q->handle, sizeof call.handle);
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     HRESULT hr = link_ask(q->link, &call, &answer);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     if (SUCCEEDED(hr))
         memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer has as many as were sent */
     ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;

@@ -4,8 +4,8 @@
    Microsoft documents the calls as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. The protocol
    of the channel is described in extension_host.c. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/logs/journal.h"
 #include "engine/pdh/extension/extension_host.h"

@@ -7,8 +7,8 @@
 #include <winperf.h>
 #undef WINADVAPI
 #define WINADVAPI /* these are ours, not advapi32's */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/query.h"
 #include "engine/pdh/extension/counterset_share.h"
@@ -38,7 +38,7 @@ struct perflib_instance {
 };
 
 struct perflib_provider {
-    struct host_lock lock;
+    struct lock lock;
     GUID guid;
     struct counterset_provider *share;
     struct set *sets;
@@ -185,10 +185,10 @@ ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, UL
     if (!p || !info || size < sizeof *info || !info->NumCounters ||
         info->NumCounters > (size - sizeof *info) / sizeof(PERF_COUNTER_INFO))
         return ERROR_INVALID_PARAMETER;
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     ULONG error = find_set(p, &info->CounterSetGuid) ? ERROR_ALREADY_EXISTS
                                                      : add_set(p, info, (const PERF_COUNTER_INFO *)(info + 1));
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return error;
 }
 
@@ -234,7 +234,7 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID guid,
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     struct set *s = find_set(p, guid);
     struct perflib_instance *i = NULL;
     DWORD error = !s ? ERROR_NOT_FOUND : find_instance(p, guid, name, id) ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS;
@@ -242,7 +242,7 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID guid,
         i = create_instance(p, s, name, id);
         error = i ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
     }
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     SetLastError(error);
     return i ? &i->block : NULL;
 }
@@ -254,9 +254,9 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, 
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     struct perflib_instance *i = find_instance(p, guid, name, id);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     SetLastError(i ? ERROR_SUCCESS : ERROR_NOT_FOUND);
     return i ? &i->block : NULL;
 }
@@ -284,7 +284,7 @@ ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
     struct perflib_provider *p = provider_of(handle);
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     struct perflib_instance *i = find_block(p, block), **at = &p->instances;
     if (i) {
         while (*at != i)
@@ -292,7 +292,7 @@ ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
         *at = i->next;
         free_instance(p, i);
     }
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return i ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
 }
 
@@ -314,9 +314,9 @@ static void fetch_on(void *user)
 {
     struct perflib_provider *p = user;
     do {
-        host_lock_enter(&p->lock);
+        lock_enter(&p->lock);
         provider_fetch_references(p);
-        host_lock_leave(&p->lock);
+        lock_leave(&p->lock);
     } while (!wakeup_wait(p->end, REFERENCES_MS));
 }
 
@@ -343,12 +343,12 @@ ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE blo
     uint32_t place;
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     struct perflib_instance *i = find_block(p, block);
     ULONG error = !i                             ? ERROR_INVALID_PARAMETER
                   : !find_counter(i, id, &place) ? ERROR_NOT_FOUND
                                                  : set_reference(p, i, place, address);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return error;
 }
 
@@ -361,7 +361,7 @@ static ULONG instance_change_value(HANDLE handle, const PERF_COUNTERSET_INSTANCE
     uint32_t place;
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     struct perflib_instance *i = find_block(p, block);
     ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
     if (!error) {
@@ -371,7 +371,7 @@ static ULONG instance_change_value(HANDLE handle, const PERF_COUNTERSET_INSTANCE
         else
             atomic_fetch_add(at, value);
     }
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return error;
 }
 

@@ -40,8 +40,8 @@
    contain a random serial and are opened only if they are fresh, so nobody can prepare one in advance. */
 #include "engine/pdh/extension/counterset_share.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static HRESULT make_section(struct counterset_provider *p, uint32_t process, uin
     GUID random;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
     for (int i = 0; i < 8 && hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS); i++) {
-        hr = host_new_guid(&random);
+        hr = os_new_guid(&random);
         *serial = random.Data1;
         char *name = SUCCEEDED(hr) ? section_name(process, *serial) : NULL;
         if (SUCCEEDED(hr))

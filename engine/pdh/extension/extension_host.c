@@ -3,8 +3,8 @@
 #include "engine/pdh/extension/extension_host.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 
 #include <stdatomic.h>
@@ -100,7 +100,7 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 struct extension_host {
     struct extension_host *next;
     size_t users; /* protected by hosts.lock, like `next` */
-    struct host_lock lock;
+    struct lock lock;
     struct thread_condition changed; /* signals the other waiting threads */
     bool waited_for;                 /* one thread waits without the lock: the channel and the process must stay */
     char *service, *name;
@@ -117,7 +117,7 @@ struct extension_host {
 
 /* All hosts of this program. They are never freed, so that their pauses are not forgotten. */
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     struct extension_host *first;
 } hosts;
 
@@ -150,9 +150,9 @@ static void reply_release(struct extension_reply *r)
 
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply)
 {
-    host_lock_enter(&h->lock);
+    lock_enter(&h->lock);
     reply_release(reply);
-    host_lock_leave(&h->lock);
+    lock_leave(&h->lock);
 }
 
 static void forget_reply(struct extension_host *h)
@@ -281,9 +281,9 @@ static void extension_host_ask_process(struct extension_host *h)
 
 void extension_host_request(struct extension_host *h)
 {
-    host_lock_enter(&h->lock);
+    lock_enter(&h->lock);
     extension_host_ask_process(h);
-    host_lock_leave(&h->lock);
+    lock_leave(&h->lock);
 }
 
 /* Waits once. The caller holds the lock, which is released during the wait. E_ABORT: the process has exited. */
@@ -294,9 +294,9 @@ static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
         return S_OK;
     }
     h->waited_for = true;
-    host_lock_leave(&h->lock);
+    lock_leave(&h->lock);
     HRESULT hr = signal_wait_or_process(h->answer, h->process, timeout_ms);
-    host_lock_enter(&h->lock);
+    lock_enter(&h->lock);
     h->waited_for = false;
     thread_condition_wake(&h->changed);
     return hr;
@@ -356,9 +356,9 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out)
 {
     *out = NULL;
-    host_lock_enter(&h->lock);
+    lock_enter(&h->lock);
     HRESULT hr = take_reply(h, timeout_ms, out);
-    host_lock_leave(&h->lock);
+    lock_leave(&h->lock);
     return hr;
 }
 
@@ -380,7 +380,7 @@ static struct extension_host *extension_host_create(const char *service)
 
 HRESULT extension_host_open(const char *service, struct extension_host **out)
 {
-    host_lock_enter(&hosts.lock);
+    lock_enter(&hosts.lock);
     struct extension_host *h = hosts.first;
     while (h && strcmp(h->service, service) != 0)
         h = h->next;
@@ -388,12 +388,12 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
         h = extension_host_create(service);
     if (h) {
         h->users++;
-        host_lock_enter(&h->lock);
+        lock_enter(&h->lock);
         if (h->channel)
             set(&h->channel->parked, 0);
-        host_lock_leave(&h->lock);
+        lock_leave(&h->lock);
     }
-    host_lock_leave(&hosts.lock);
+    lock_leave(&hosts.lock);
     *out = h;
     return h ? S_OK : E_OUTOFMEMORY;
 }
@@ -416,11 +416,11 @@ void extension_host_close(struct extension_host *h)
 {
     if (!h)
         return;
-    host_lock_enter(&hosts.lock);
+    lock_enter(&hosts.lock);
     if (--h->users == 0) {
-        host_lock_enter(&h->lock);
+        lock_enter(&h->lock);
         extension_host_park_process(h);
-        host_lock_leave(&h->lock);
+        lock_leave(&h->lock);
     }
-    host_lock_leave(&hosts.lock);
+    lock_leave(&hosts.lock);
 }

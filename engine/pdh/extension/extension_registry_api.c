@@ -4,8 +4,8 @@
 
 #ifdef _WIN32
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 
 #include <windows.h>
 

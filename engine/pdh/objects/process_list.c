@@ -3,9 +3,9 @@
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <stdio.h>
@@ -508,7 +508,7 @@ struct process_list {
 static const struct process_lister *choose_process_lister(void)
 {
 #ifdef _WIN32
-    return host_is_wine() && host_processes_wanted() ? &process_lister_host : &process_lister_windows;
+    return os_is_wine() && os_processes_wanted() ? &process_lister_host : &process_lister_windows;
 #else
     return &process_lister_host;
 #endif

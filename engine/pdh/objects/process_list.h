@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The running processes with their values and threads. On Windows these are the system's processes; natively those in
    /proc, including kernel threads. Under Wine they are the Windows processes of this prefix with their Windows names,
-   or the processes of the host OS if the user has chosen that (host_processes_wanted). */
+   or the processes of the host OS if the user has chosen that (os_processes_wanted). */
 #ifndef OPENPLA_PDH_PROCESS_LIST_H
 #define OPENPLA_PDH_PROCESS_LIST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Windows processes and, under Wine, the Linux process of each. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
 
@@ -192,7 +192,7 @@ static HRESULT open_list(const char *root, void **out)
     if (!list)
         return E_OUTOFMEMORY;
     memcpy(list->root, root, length + 1);
-    list->is_wine = host_is_wine();
+    list->is_wine = os_is_wine();
     list->kept.most = kernel_file_share();
     return S_OK;
 }

@@ -40,7 +40,7 @@ static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const cha
                      ? text_format("line %ld: %.60s %.60s: unknown attribute ignored", xmlGetLineNo(e),
                                    (const char *)e->name, attribute)
                      : text_format("line %ld: %.60s: unknown element ignored", xmlGetLineNo(e), (const char *)e->name);
-    return text ? texts_give(c->r.remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(c->r.remarks, text) : E_OUTOFMEMORY;
 }
 
 /* Warns of an unknown element in the namespace of counters. */
@@ -106,7 +106,7 @@ static HRESULT index_add_unique(struct counter_reader *c, xmlNodePtr e, const ch
 {
     uint32_t place;
     char *key = text_fold(text);
-    HRESULT hr = key ? texts_give(&c->keys, key) : E_OUTOFMEMORY;
+    HRESULT hr = key ? texts_add_owned(&c->keys, key) : E_OUTOFMEMORY;
     if (FAILED(hr))
         return hr;
     if (name_index_find(index, key, &place))

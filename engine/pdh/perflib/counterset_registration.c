@@ -25,7 +25,7 @@ HRESULT registry_read_texts(struct registry_key *key, const char *name, struct t
             length++;
         hr = text_from_utf16(list + at, length, true, &text);
         if (SUCCEEDED(hr))
-            hr = texts_give(out, text);
+            hr = texts_add_owned(out, text);
         at += length + 1;
     }
     registry_value_free(&v);
@@ -378,7 +378,7 @@ static HRESULT add_pair(struct texts *to, uint32_t id, char *text)
     HRESULT hr = text && number ? texts_add(to, number) : E_OUTOFMEMORY;
     memory_free(number);
     if (SUCCEEDED(hr))
-        return texts_give(to, text);
+        return texts_add_owned(to, text);
     memory_free(text);
     return hr;
 }
@@ -414,7 +414,7 @@ static HRESULT write_set(const GUID *provider, const struct registered_set *s)
     struct registry_key *key = NULL;
     bool made;
     char *path = set_key(provider, &s->guid);
-    HRESULT hr = path ? registry_make(path, &made, &key) : E_OUTOFMEMORY;
+    HRESULT hr = path ? registry_create(path, &made, &key) : E_OUTOFMEMORY;
     memory_free(path);
     if (SUCCEEDED(hr) && s->name)
         hr = registry_write_text(key, "Name", s->name);
@@ -433,7 +433,7 @@ static HRESULT write_provider(const struct registered_provider *p)
     struct registry_key *key = NULL;
     bool made;
     char *path = provider_key(&p->guid);
-    HRESULT hr = path ? registry_make(path, &made, &key) : E_OUTOFMEMORY;
+    HRESULT hr = path ? registry_create(path, &made, &key) : E_OUTOFMEMORY;
     memory_free(path);
     /* written first, so that after a power failure the remains are known to be ours */
     if (SUCCEEDED(hr) && p->manifest)

@@ -228,7 +228,7 @@ static HRESULT read_languages(const char *ini, struct texts *out)
             hr = wrong(&l, "duplicate language");
         char *text = SUCCEEDED(hr) ? text_copy_n(l.key.at, l.key.length) : NULL;
         if (SUCCEEDED(hr))
-            hr = text ? texts_give(out, text) : E_OUTOFMEMORY;
+            hr = text ? texts_add_owned(out, text) : E_OUTOFMEMORY;
     }
     return SUCCEEDED(hr) && !out->count ? error_set(EXTENSION_INVALID, "section [languages] has no language") : hr;
 }
@@ -294,7 +294,7 @@ static HRESULT read_object(struct ini_lines *l, const struct texts *languages, c
             memory_free(number);
             return S_OK;
         }
-    return SUCCEEDED(hr) ? texts_give(&out->objects, number) : hr;
+    return SUCCEEDED(hr) ? texts_add_owned(&out->objects, number) : hr;
 }
 
 static int by_place(const void *a, const void *b)

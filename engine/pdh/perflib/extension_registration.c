@@ -3,8 +3,8 @@
 #include "engine/pdh/extension_registration.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include <string.h>
@@ -148,7 +148,7 @@ void registered_extensions_free(struct registered_extensions *list)
 /* Two concurrent registrations would get the same numbers. */
 static HRESULT lock_registration(struct file_lock **out)
 {
-    char *folder = host_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;
+    char *folder = os_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;
     HRESULT hr = path ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_lock_take(path, LOCK_MS, out);
@@ -176,7 +176,7 @@ static HRESULT write_last(uint32_t last)
 {
     struct registry_key *key = NULL;
     bool made;
-    HRESULT hr = registry_make(PERFLIB_KEY, &made, &key);
+    HRESULT hr = registry_create(PERFLIB_KEY, &made, &key);
     if (SUCCEEDED(hr))
         hr = registry_write_number(key, "Last Counter", REGISTRY_NUMBER, last);
     if (SUCCEEDED(hr))
@@ -195,7 +195,7 @@ static HRESULT write_list(struct registry_key *key, const struct extension_ini *
         if (t->language != language || t->is_help != help)
             continue;
         char *number = text_format("%u", (unsigned)(first + t->offset + help));
-        hr = number ? texts_give(&list, number) : E_OUTOFMEMORY;
+        hr = number ? texts_add_owned(&list, number) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = texts_add(&list, t->text);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP port of the MS-PCQ server, and the access check for all its callers. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/pcq_server.h"
@@ -102,7 +102,7 @@ static void serve_client(void *user)
 {
     struct client *c = user;
     struct pdu_stream stream = pdu_stream_socket(c->socket);
-    socket_set_patience(c->socket, c->refused ? REFUSED_MS : IDLE_MS, SEND_MS);
+    socket_set_timeouts(c->socket, c->refused ? REFUSED_MS : IDLE_MS, SEND_MS);
     rpc_connection_serve(&c->port->service, &stream, c->address);
     socket_close(c->socket);
     --*connections_of(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls PerflibV2 by the host OS' RPC without stubs: engine/pdh/remote/ndr.h encodes the parameters. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/link.h"
 
@@ -84,7 +84,7 @@ static HRESULT open_remote(const char *machine, struct link **out)
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    if (!host_is_wine())
+    if (!os_is_wine())
         hr = open_by_runtime(&address, out);
     else
         hr = address.port ? link_tcp_open(&address, out) : HRESULT_FROM_WIN32(ERROR_BAD_NETPATH);

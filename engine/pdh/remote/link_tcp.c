@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls to a remote computer by TCP without authentication, and the addresses of computers. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/link.h"
@@ -167,7 +167,7 @@ HRESULT link_tcp_open(const struct link_address *a, struct link **out)
     if (t->packet)
         hr = socket_connect(a->host, a->port, CONNECT_MS, &t->socket);
     if (SUCCEEDED(hr)) {
-        socket_set_patience(t->socket, ANSWER_MS, ANSWER_MS);
+        socket_set_timeouts(t->socket, ANSWER_MS, ANSWER_MS);
         t->stream = pdu_stream_socket(t->socket);
         hr = tcp_bind_interface(t);
     }

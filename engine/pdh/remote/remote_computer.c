@@ -21,7 +21,7 @@ struct remote_computer {
     size_t users;
     char *name;
     const struct link_kind *kind;
-    struct host_lock lock;
+    struct lock lock;
     struct thread_condition changed;
     struct remote_task *first, *last;
     struct remote_task *at_work;
@@ -37,15 +37,15 @@ struct remote_computer {
     uint64_t epoch;
 };
 
-static struct host_lock table_lock = HOST_LOCK_INIT;
+static struct lock table_lock = LOCK_INIT;
 static struct remote_computer *table;
 static const struct link_kind *links;
 
 void remote_computer_links(const struct link_kind *kind)
 {
-    host_lock_enter(&table_lock);
+    lock_enter(&table_lock);
     links = kind;
-    host_lock_leave(&table_lock);
+    lock_leave(&table_lock);
 }
 
 static void free_computer(struct remote_computer *c)
@@ -79,7 +79,7 @@ static struct remote_computer *computer_create(const char *name)
 HRESULT remote_computer_open(const char *name, struct remote_computer **out)
 {
     HRESULT hr = S_OK;
-    host_lock_enter(&table_lock);
+    lock_enter(&table_lock);
     struct remote_computer *c = table;
     while (c && !(c->kind == links && text_equal_nocase(c->name, name)))
         c = c->next;
@@ -89,7 +89,7 @@ HRESULT remote_computer_open(const char *name, struct remote_computer **out)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         c->users++;
-    host_lock_leave(&table_lock);
+    lock_leave(&table_lock);
     *out = SUCCEEDED(hr) ? c : NULL;
     return hr;
 }
@@ -108,11 +108,11 @@ void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
         return;
-    host_lock_enter(&table_lock);
+    lock_enter(&table_lock);
     bool unused = --c->users == 0 && !c->has_thread;
     if (unused)
         take_out(c);
-    host_lock_leave(&table_lock);
+    lock_leave(&table_lock);
     if (unused)
         free_computer(c);
 }
@@ -124,9 +124,9 @@ const char *remote_computer_name(const struct remote_computer *c)
 
 struct remote_set *remote_computer_set(struct remote_computer *c, size_t index)
 {
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     struct remote_set *s = index < c->count ? c->sets[index] : NULL;
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     return s;
 }
 
@@ -182,9 +182,9 @@ static void computer_process_task(struct remote_computer *c, struct remote_task 
     do {
         bool link_failed = false;
         t->ending = t->released;
-        host_lock_leave(&c->lock);
+        lock_leave(&c->lock);
         hr = computer_run_task(c, t, &link_failed);
-        host_lock_enter(&c->lock);
+        lock_enter(&c->lock);
         computer_note_result(c, hr, link_failed);
     } while (t->released && !t->ending && SUCCEEDED(c->failure));
     t->result = hr;
@@ -207,13 +207,13 @@ static struct remote_task *take_first(struct remote_computer *c)
 /* True if nobody uses the computer any more; it cannot be found after that. */
 static bool computer_retire(struct remote_computer *c)
 {
-    host_lock_enter(&table_lock);
-    host_lock_enter(&c->lock);
+    lock_enter(&table_lock);
+    lock_enter(&c->lock);
     bool unused = !c->users && !c->first && !c->at_work;
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     if (unused)
         take_out(c);
-    host_lock_leave(&table_lock);
+    lock_leave(&table_lock);
     return unused;
 }
 
@@ -222,13 +222,13 @@ static void computer_work(void *user)
     struct remote_computer *c = user;
     do {
         bool woken = true;
-        host_lock_enter(&c->lock);
+        lock_enter(&c->lock);
         while (woken)
             if (c->first && !c->at_work)
                 computer_process_task(c, take_first(c));
             else
                 woken = thread_condition_wait(&c->changed, &c->lock, IDLE_MS);
-        host_lock_leave(&c->lock);
+        lock_leave(&c->lock);
     } while (!computer_retire(c));
     free_computer(c);
 }
@@ -254,9 +254,9 @@ static bool get_thread(struct remote_computer *c)
 void remote_task_post(struct remote_computer *c, struct remote_task *t)
 {
     const uint32_t limit = source_limit();
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     if (t->queued) {
-        host_lock_leave(&c->lock);
+        lock_leave(&c->lock);
         return;
     }
     t->queued = true;
@@ -270,12 +270,12 @@ void remote_task_post(struct remote_computer *c, struct remote_task *t)
         c->last = t;
         thread_condition_wake(&c->changed);
     }
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
 }
 
 bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t limit_ms)
 {
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     if (FAILED(c->failure) && limit_ms > SHORT_WAIT_MS)
         limit_ms = SHORT_WAIT_MS;
     const uint64_t begin = clock_monotonic_ms();
@@ -286,17 +286,17 @@ bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t
     }
     bool ended = !t->queued;
     c->late = c->late || (!ended && limit_ms > 0);
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     return ended;
 }
 
 void remote_task_release(struct remote_computer *c, struct remote_task *t)
 {
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     t->released = t->queued;
     if (!t->queued)
         t->free(t);
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
 }
 
 static bool is_known(const struct remote_computer *c, const GUID *guid)
@@ -313,13 +313,13 @@ static HRESULT add_set(struct remote_computer *c, struct link *l, const GUID *gu
     HRESULT hr = remote_set_create(l, c->name, guid, &s);
     if (hr != S_OK)
         return hr;
-    host_lock_enter(&c->lock);
+    lock_enter(&c->lock);
     void *sets = c->sets;
     bool room = memory_grow(&sets, &c->capacity, c->count + 1, sizeof *c->sets);
     c->sets = sets;
     if (room)
         c->sets[c->count++] = s;
-    host_lock_leave(&c->lock);
+    lock_leave(&c->lock);
     if (!room)
         remote_set_free(s);
     return room ? S_OK : E_OUTOFMEMORY;

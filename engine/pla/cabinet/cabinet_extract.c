@@ -85,7 +85,7 @@ static HRESULT extract_end(void *user, size_t entry)
     const int64_t written = x->c->entries[entry].written;
     const struct file_traits traits = {.written = written ? utc_of_local(written) : 0,
                                        .attributes = FILE_TRAIT_ARCHIVE};
-    const HRESULT hr = written ? file_put_traits(x->file, &traits) : S_OK;
+    const HRESULT hr = written ? file_set_traits(x->file, &traits) : S_OK;
     file_close(x->file);
     x->file = NULL;
     memory_free(x->path);
@@ -169,7 +169,7 @@ static void make_read_only(const struct extraction *x)
         if (path && SUCCEEDED(file_open_below(x->folder, path, FILE_APPEND, &f)) &&
             SUCCEEDED(file_traits_of(f, &traits))) {
             traits.attributes |= FILE_TRAIT_READ_ONLY;
-            (void)file_put_traits(f, &traits);
+            (void)file_set_traits(f, &traits);
         }
         file_close(f);
         memory_free(path);

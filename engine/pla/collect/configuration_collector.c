@@ -4,8 +4,8 @@
    thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/pla/collect/kind.h"
@@ -31,7 +31,7 @@ struct work {
     struct configuration_document *document; /* the thread's, once it runs */
     atomic_bool stop;
     _Atomic uint64_t files_copied;
-    struct host_lock lock; /* guards the following */
+    struct lock lock; /* guards the following */
     bool ended;
     bool complete;         /* nothing was skipped because of `stop` */
     struct error_kept why; /* why it could not continue */
@@ -130,14 +130,14 @@ static void work_end(struct work *w, HRESULT hr)
         why = error_keep(ended);
     file_close(w->file);
     w->file = NULL;
-    host_lock_enter(&w->lock);
+    lock_enter(&w->lock);
     w->why = why;
     w->complete = complete && SUCCEEDED(why.hr);
     w->errors = errors;
     w->ended = true;
     if (w->user)
         w->wake(w->user);
-    host_lock_leave(&w->lock);
+    lock_leave(&w->lock);
 }
 
 static void collect(void *user)
@@ -181,7 +181,7 @@ static HRESULT open_file(struct configuration_work *c)
 static HRESULT begin_document(struct work *w, const char *name)
 {
     char start[64];
-    char *computer = host_computer_name();
+    char *computer = os_computer_name();
     HRESULT hr = computer ? configuration_document_begin(w->file, &w->document) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         configuration_time(clock_utc(), start);
@@ -272,9 +272,9 @@ static void work_report_end(struct configuration_work *c)
 
 static bool has_ended(struct work *w)
 {
-    host_lock_enter(&w->lock);
+    lock_enter(&w->lock);
     const bool ended = w->ended;
-    host_lock_leave(&w->lock);
+    lock_leave(&w->lock);
     return ended;
 }
 
@@ -316,9 +316,9 @@ static HRESULT configuration_collector_complete(struct collector *collector)
     const bool ended = thread_wait(c->thread, PATIENCE_MS);
     thread_close(c->thread);
     c->thread = NULL;
-    host_lock_enter(&w->lock);
+    lock_enter(&w->lock);
     w->user = NULL;
-    host_lock_leave(&w->lock);
+    lock_leave(&w->lock);
     if (!ended) {
         c->over = true;
         work_report(c, text_format("\"%s\" is incomplete: a source did not stop within %d ms", w->path, PATIENCE_MS));
@@ -356,7 +356,7 @@ const struct collector_kind configuration_collector_kind = {
 struct slow_work {
     const struct slow_work_kind *kind;
     void *user;
-    struct host_lock lock; /* guards the following */
+    struct lock lock; /* guards the following */
     struct thread_condition changed;
     void *thing;           /* passed and not taken yet */
     bool ended, abandoned; /* the work or its consumer is done */
@@ -376,12 +376,12 @@ static void slow_work_run(void *user)
 {
     struct slow_work *p = user;
     HRESULT hr = p->kind->run(p->user, p);
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     p->why = error_keep(hr);
     p->ended = true;
     const bool last = p->abandoned;
     thread_condition_wake(&p->changed);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     if (last)
         slow_work_free(p);
 }
@@ -409,13 +409,13 @@ HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct sl
 
 HRESULT slow_work_give(struct slow_work *p, void *thing)
 {
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     p->thing = thing;
     thread_condition_wake(&p->changed);
     while (p->thing && !p->abandoned)
         thread_condition_wait(&p->changed, &p->lock, UINT32_MAX);
     const bool taken = !p->thing && !p->abandoned;
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return taken ? S_OK : E_ABORT;
 }
 
@@ -425,7 +425,7 @@ HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t li
     uint64_t passed = 0;
     bool stopped = false;
     HRESULT hr = S_FALSE;
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     while (!(stopped = atomic_load(stop)) && !p->thing && !p->ended &&
            (passed = clock_passed_ms(since, clock_monotonic_ms())) < limit_ms)
         thread_condition_wait(&p->changed, &p->lock, LOOK_MS);
@@ -439,17 +439,17 @@ HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t li
                       : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%.600s: no result for %u s (abandoned)", what,
                                   (unsigned)(limit_ms / 1000));
     }
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     return hr == S_OK && !*out ? S_FALSE : hr;
 }
 
 void slow_work_abandon(struct slow_work *p)
 {
-    host_lock_enter(&p->lock);
+    lock_enter(&p->lock);
     p->abandoned = true;
     const bool last = p->ended;
     thread_condition_wake(&p->changed);
-    host_lock_leave(&p->lock);
+    lock_leave(&p->lock);
     if (last)
         slow_work_free(p);
 }

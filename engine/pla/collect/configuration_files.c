@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): selection, order, rows and copies. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pla/collect/configuration_source.h"
 
@@ -219,7 +219,7 @@ static HRESULT copy_open(struct file_copies *c, const char *path, struct file *f
         return hr;
     hr = copy_bytes(c, path, from, to, out);
     if (SUCCEEDED(hr))
-        hr = file_put_traits(to, &out->traits);
+        hr = file_set_traits(to, &out->traits);
     file_close(to);
     if (SUCCEEDED(hr))
         return S_OK;
@@ -489,7 +489,7 @@ static bool is_absolute(const char *path)
 /* Splits the entry at its last separator; a doubled one makes it recursive. */
 static HRESULT split_pattern(struct collection *c)
 {
-    char *path = host_expand_environment(c->entry);
+    char *path = os_expand_environment(c->entry);
     if (path && !is_absolute(path)) {
         char *whole = path_join(c->context->output_base, path);
         memory_free(path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* RegistryKeys of a configuration collector: values, keys and branches, streamed (MS-PLA 3.2.4.7, DECISIONS 61). One
    table per entry, one row per value; a key without values is a row too, so that comparisons find it. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/collect/configuration_source.h"
 
 #include <stdio.h>
@@ -463,7 +463,7 @@ static HRESULT read_computer(const char *text, size_t bytes, const char **out)
 {
     char *name = text_copy_n(text, bytes);
     bool own = true;
-    const HRESULT hr = name ? host_is_own_name(name, &own) : E_OUTOFMEMORY;
+    const HRESULT hr = name ? os_is_own_name(name, &own) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !own) {
         *out = name;
         name = NULL;

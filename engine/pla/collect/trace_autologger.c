@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts autologgers to plans and back. They have the same numbers as sessions, most of them optional. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_types.h"
 #include "engine/logs/etl_record.h"
 #include "engine/pla/collect/trace_session.h"
@@ -212,7 +212,7 @@ static HRESULT put_guid(const struct trace_plan *plan, struct autologger *a)
     if (guid_equal(&guid, &none)) {
         if (a->guid && text_to_guid(a->guid, &before))
             return S_OK;
-        hr = host_new_guid(&guid);
+        hr = os_new_guid(&guid);
     }
     text_from_guid(&guid, text);
     char *own = SUCCEEDED(hr) ? text_copy(text) : NULL;

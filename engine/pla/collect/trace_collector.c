@@ -3,8 +3,8 @@
    switches its file, so that no event is lost in between. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_types.h"
 #include "engine/pla/collect/kind.h"
 #include "engine/pla/collect/trace_session.h"
@@ -199,7 +199,7 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
 {
     static const GUID none;
     struct trace_session now;
-    HRESULT hr = guid_equal(&tc->plan.guid, &none) ? host_new_guid(&tc->plan.guid) : S_OK;
+    HRESULT hr = guid_equal(&tc->plan.guid, &none) ? os_new_guid(&tc->plan.guid) : S_OK;
     if (SUCCEEDED(hr) && tc->plan.file)
         hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))

@@ -644,7 +644,7 @@ struct search {
     void *user;
 };
 
-static HRESULT compare_file(void *user, const struct seen_file *file)
+static HRESULT compare_file(void *user, const struct file_entry *file)
 {
     const struct search *s = user;
     const size_t length = strlen(s->name);

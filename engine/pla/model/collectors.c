@@ -2,8 +2,8 @@
 /* The collectors of counters, alerts, configurations and API traces: hooks of their rows and their validation. Trace
    collectors are in trace_data_collector.c. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/sql_log.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
@@ -163,7 +163,7 @@ static HRESULT add_threshold(const char *text, struct texts *out)
         return hr;
     char *same = text_format("%s%c%.17g", threshold.path, threshold.operator_, threshold.value + 0.0); /* -0 is 0 */
     memory_free(threshold.path);
-    return same ? texts_give(out, same) : E_OUTOFMEMORY;
+    return same ? texts_add_owned(out, same) : E_OUTOFMEMORY;
 }
 
 static HRESULT alert_check_thresholds(struct object *o, const struct property *p, const struct value *in)
@@ -303,7 +303,7 @@ static HRESULT api_tracing_validate(const struct validation *v, struct object *o
         hr = validation_unused(v, unused, "the log file is LogFilePath");
     if (FAILED(hr))
         return hr;
-    char *program = host_expand_environment(c->ExePath);
+    char *program = os_expand_environment(c->ExePath);
     hr = program ? validate_program(v, program) : E_OUTOFMEMORY;
     memory_free(program);
     return hr;

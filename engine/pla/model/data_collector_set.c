@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The data collector set: hooks of its rows, its limits in the store, and reading its Security from XML (MS-PLA
    3.2.4.1). */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -118,7 +118,7 @@ static HRESULT set_get_resolved(struct object *o, const struct property *p, stru
     HRESULT hr = object_get_field(o, p, out);
     if (FAILED(hr) || out->text[0] != '@')
         return hr;
-    char *text = host_resource_text(out->text);
+    char *text = os_resource_text(out->text);
     memory_free(out->text);
     out->text = text;
     return text ? S_OK : E_OUTOFMEMORY;

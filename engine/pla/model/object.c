@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects made of property rows: locks, life cycle, get and put, collections. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/model.h"
 
 #include <assert.h>
@@ -15,14 +15,14 @@
    each other. `turns` counts entries and exits, so it is odd while the lock is held. */
 #define LOCK_COUNT 64
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     atomic_uint turns;
 } locks[LOCK_COUNT];
 static atomic_uint next_lock;
 
 static void object_lock_enter(unsigned index)
 {
-    host_lock_enter(&locks[index].lock);
+    lock_enter(&locks[index].lock);
     /* Only the holder of the lock writes it. It is even here, because locks are not recursive. */
     assert(!(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1));
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
@@ -34,7 +34,7 @@ static void object_lock_leave(unsigned index)
     assert(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1);
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
                           memory_order_release);
-    host_lock_leave(&locks[index].lock);
+    lock_leave(&locks[index].lock);
 }
 
 /* The lock of a new object: that of `beside`, or the next one. */

@@ -2,8 +2,8 @@
 /* Output locations of a run: the set's folder, a collector's file, and the pattern language of their names
    (behaviour 7). */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/model/validate.h"
 
@@ -18,7 +18,7 @@ HRESULT name_context_now(uint32_t serial_number, struct name_context *out)
     out->zone_offset_minutes = -clock_bias_minutes(utc);
     out->local = clock_calendar(utc + out->zone_offset_minutes * TICKS_PER_MINUTE);
     out->serial_number = serial_number;
-    out->computer = host_computer_name();
+    out->computer = os_computer_name();
     return out->computer ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -70,7 +70,7 @@ static bool is_below(const char *path, const char *folder)
 
 bool set_creates_root(const char *root)
 {
-    char *logs = host_expand_environment("%systemdrive%\\PerfLogs");
+    char *logs = os_expand_environment("%systemdrive%\\PerfLogs");
     const bool makes = logs && is_below(root, logs) && !path_names_fault(root + strlen(logs) + 1);
     memory_free(logs);
     return makes;
@@ -86,7 +86,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
          *pattern = text_copy(set->SubdirectoryFormatPattern);
     uint32_t format = set->SubdirectoryFormat;
     object_unlock(o);
-    char *expanded = root ? host_expand_environment(root) : NULL;
+    char *expanded = root ? os_expand_environment(root) : NULL;
     const char *fault = expanded ? path_root_fault(expanded) : NULL;
     HRESULT hr = expanded && base && pattern ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))

@@ -285,7 +285,7 @@ static HRESULT put_last(struct texts *lines, void *user)
         if (same)
             drop_line(lines, i);
     }
-    return texts_give(lines, line);
+    return texts_add_owned(lines, line);
 }
 
 /* Finds the record of a shared folder; S_FALSE: it is not the set's. Failure with *known: it has a record, but its
@@ -390,7 +390,7 @@ static HRESULT read_line(const char *line, size_t length, struct run_files *out)
         const size_t word = strlen(kinds[i].word);
         if (length > word && !strncmp(line, kinds[i].word, word) && can_be_named(line + word, length - word)) {
             char *name = text_copy_n(line + word, length - word);
-            return name ? texts_give(kinds[i].texts, name) : E_OUTOFMEMORY;
+            return name ? texts_add_owned(kinds[i].texts, name) : E_OUTOFMEMORY;
         }
     }
     return S_OK;

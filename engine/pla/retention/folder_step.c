@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of a plan. Each first lists what it concerns, then processes it by the listed names in the opened
    folder. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
 #include "engine/pla/retention/plan.h"
 
@@ -533,7 +533,7 @@ static char *destination_name(const char *name, const char *computer, unsigned n
 static HRESULT sending_send(struct sending *s, const char *name, const char *word, const char *destination)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
-    char *computer = host_computer_name();
+    char *computer = os_computer_name();
     s->blocks = memory_alloc(2 * BLOCK);
     HRESULT hr = s->blocks && computer ? taken : E_OUTOFMEMORY;
     for (unsigned n = 0; hr == taken && n < NAMES_MOST; n++) {

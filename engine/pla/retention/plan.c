@@ -3,8 +3,8 @@
    later steps see the folders as they will be. */
 #include "engine/pla/retention/plan.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/report/report.h"
@@ -348,7 +348,7 @@ struct content_names set_content_names(const struct data_collector_set *set)
 static HRESULT take_action(const struct folder_action *a, struct retention_action *out)
 {
     *out = (struct retention_action){.size = a->Size, .age = a->Age, .actions = a->Actions};
-    out->send_to = host_expand_environment(a->SendCabTo);
+    out->send_to = os_expand_environment(a->SendCabTo);
     if (!out->send_to)
         return E_OUTOFMEMORY;
     out->destination = send_destination_fault(out->send_to) ? 0 : folder_sent_to(out->send_to);

@@ -39,7 +39,7 @@ struct alert_actions {
     char *space, *name;
     void (*wake)(void *user);
     void *user;
-    struct host_lock lock; /* for everything below */
+    struct lock lock; /* for everything below */
     struct thread_condition changed;
     struct line lines[ALERT_ACTIONS];
     struct texts notes;
@@ -66,7 +66,7 @@ static void actions_unref(struct alert_actions *a)
 {
     assert(a->holders);
     bool last = !--a->holders;
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
     if (!last)
         return;
     texts_free(&a->notes);
@@ -83,7 +83,7 @@ static void actions_note(struct alert_actions *a, char *text)
     bool known = false;
     if (!text)
         return;
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     for (size_t i = 0; !known && i < a->notes.count; i++)
         known = text_equal_nocase(a->notes.items[i], text);
     bool wakes = !known && !a->abandoned && a->notes.count < NOTES_MAX;
@@ -91,7 +91,7 @@ static void actions_note(struct alert_actions *a, char *text)
         (void)texts_add(&a->notes, text);
     if (wakes && !a->ending)
         a->wake(a->user);
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
     memory_free(text);
 }
 
@@ -109,12 +109,12 @@ static void actions_note_failure(struct alert_actions *a, enum journal_id id, co
 /* Called under the lock, which it releases and retakes. */
 static void note_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
 {
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
     char *reason = text_format("%s of alerts: the queue was full or the run ended", action_names[what]);
     (void)journal_write(JOURNAL_ALERTS_DROPPED,
                         &(struct journal_facts){.space = a->space, .name = a->name, .count = count, .reason = reason});
     memory_free(reason);
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
 }
 
 /* ---- events ---- */
@@ -248,7 +248,7 @@ static void actions_thread(void *user)
     struct alert_actions *a = l->actions;
     enum alert_action what = (enum alert_action)(l - a->lines);
     struct at_work w = {.count = 0};
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     while (!a->abandoned) {
         struct order *o = may_take(l, &w) ? take_first(l) : NULL;
         l->at_work = o != NULL; /* before the lock is released: alert_actions_end checks it */
@@ -265,7 +265,7 @@ static void actions_thread(void *user)
         }
         if (!o)
             thread_condition_wait(&a->changed, &a->lock, LOOK_MS);
-        host_lock_leave(&a->lock);
+        lock_leave(&a->lock);
         if (o && what == ALERT_TASK) {
             start_task(a, o, &w);
         } else if (o) {
@@ -273,16 +273,16 @@ static void actions_thread(void *user)
             free_order(o);
         }
         reap_tasks(a, &w);
-        host_lock_enter(&a->lock);
+        lock_enter(&a->lock);
     }
     l->at_work = false;
     thread_condition_wake(&a->changed);
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
     while (w.count) { /* they keep running */
         task_close(w.tasks[--w.count].instance);
         free_order(w.tasks[w.count].order);
     }
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     actions_unref(a);
 }
 
@@ -305,7 +305,7 @@ HRESULT alert_actions_create(const char *space, const char *name, void (*wake)(v
         *out = a;
         return S_OK;
     }
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     actions_unref(a);
     return E_OUTOFMEMORY;
 }
@@ -365,7 +365,7 @@ void alert_actions_add(struct alert_actions *a, enum alert_action what, const st
 {
     struct line *l = &a->lines[what];
     struct order *o = copy_order(order);
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     if (o && what == ALERT_TRIGGER && waits_already(l, o)) {
         free_order(o);
     } else if (!o || l->waiting >= l->most || FAILED(begin_thread(a, l))) {
@@ -380,16 +380,16 @@ void alert_actions_add(struct alert_actions *a, enum alert_action what, const st
         l->waiting++;
     }
     thread_condition_wake(&a->changed);
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
 }
 
 bool alert_actions_take_notes(struct alert_actions *a, struct diagnostics *out)
 {
     bool fresh = false;
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     for (size_t i = 0; i < a->notes.count; i++)
         fresh |= diagnostics_note(out, S_OK, a->notes.items[i]);
-    host_lock_leave(&a->lock);
+    lock_leave(&a->lock);
     return fresh;
 }
 
@@ -407,7 +407,7 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out)
     uint64_t began = clock_monotonic_ms();
     if (!a)
         return;
-    host_lock_enter(&a->lock);
+    lock_enter(&a->lock);
     a->ending = true;
     thread_condition_wake(&a->changed);
     while (!all_begun(a) && clock_passed_ms(began, clock_monotonic_ms()) < ALERT_END_MS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The actions of a crossing, by the collector's properties and the set's settings (MS-PLA 3.2.4.8). */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/alert_log.h"
 #include "engine/pla/run/member.h"
 #include "engine/pla/settings.h"
@@ -82,7 +82,7 @@ static HRESULT facts_expand(const struct member *m, const struct facts *f, const
 /* The current folder of tasks: that of the alert log, or the set's. */
 static char *directory_of(const struct member *m)
 {
-    return m->file[0] ? path_folder(m->file) : host_expand_environment(set_root(m->set->set));
+    return m->file[0] ? path_folder(m->file) : os_expand_environment(set_root(m->set->set));
 }
 
 /* ---- actions ---- */

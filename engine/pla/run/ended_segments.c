@@ -22,7 +22,7 @@ struct ended_segments {
     run_compile work;
     struct run_section *section;
     struct thread *thread;
-    struct host_lock lock;
+    struct lock lock;
     struct thread_condition changed;
     struct ended_segment *waiting, *done; /* in the order of segments */
     struct note *notes;                   /* the newest first */
@@ -85,20 +85,20 @@ static void take_note(void *user, HRESULT hr, const char *text)
         return;
     n->what.hr = hr;
     text_fit(n->what.text, sizeof n->what.text, text);
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     n->next = q->notes;
     q->notes = n;
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     run_section_wake(q->section);
 }
 
 bool ended_segments_note(struct ended_segments *q, struct error_kept *out)
 {
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     struct note *n = q->notes;
     if (n)
         q->notes = n->next;
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     if (n)
         *out = n->what;
     memory_free(n);
@@ -119,9 +119,9 @@ static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
 {
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
         q->busy = true;
-        host_lock_leave(&q->lock);
+        lock_leave(&q->lock);
         process_segment(q, e, tasks);
-        host_lock_enter(&q->lock);
+        lock_enter(&q->lock);
         line_append(&q->done, e);
         run_section_wake(q->section);
     }
@@ -132,12 +132,12 @@ static void ended_segments_thread(void *user)
     struct ended_segments *q = user;
     struct segment_tasks tasks = {.note = take_note, .user = q};
     bool at_work = false;
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     do {
         process_line(q, &tasks);
-        host_lock_leave(&q->lock);
+        lock_leave(&q->lock);
         at_work = segment_tasks_look(&tasks);
-        host_lock_enter(&q->lock);
+        lock_enter(&q->lock);
         if (q->waiting)
             continue;
         q->busy = at_work;
@@ -145,7 +145,7 @@ static void ended_segments_thread(void *user)
         if (!q->closing)
             thread_condition_wait(&q->changed, &q->lock, at_work ? SEGMENT_TASK_LOOK_MS : FOR_EVER);
     } while (q->waiting || !q->closing);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     segment_tasks_release(&tasks);
 }
 
@@ -164,38 +164,38 @@ HRESULT ended_segments_add(struct ended_segments *q, struct ended_segment *e)
     HRESULT hr = q->thread ? S_OK : thread_start(ended_segments_thread, q, &q->thread);
     if (FAILED(hr))
         return hr;
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     line_append(&q->waiting, e);
     q->busy = true;
     thread_condition_wake(&q->changed);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     return S_OK;
 }
 
 struct ended_segment *ended_segments_take(struct ended_segments *q)
 {
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     struct ended_segment *e = take_first(&q->done);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     return e;
 }
 
 void ended_segments_wait(struct ended_segments *q)
 {
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     while (q->busy)
         thread_condition_wait(&q->changed, &q->lock, FOR_EVER);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
 }
 
 void ended_segments_close(struct ended_segments *q)
 {
     if (!q)
         return;
-    host_lock_enter(&q->lock);
+    lock_enter(&q->lock);
     q->closing = true;
     thread_condition_wake(&q->changed);
-    host_lock_leave(&q->lock);
+    lock_leave(&q->lock);
     if (q->thread) {
         thread_wait(q->thread, FOR_EVER);
         thread_close(q->thread);

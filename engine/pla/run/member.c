@@ -3,8 +3,8 @@
 #include "engine/pla/run/member.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/retention/folder_record.h"
@@ -243,7 +243,7 @@ HRESULT held_release(const char *space, const char *name)
 
 HRESULT output_check_root(const struct data_collector_set *set)
 {
-    char *root = host_expand_environment(set_root(set));
+    char *root = os_expand_environment(set_root(set));
     HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !folder_exists(root))
         hr = set_creates_root(root) ? folder_create(root)
@@ -314,7 +314,7 @@ HRESULT output_check_resources(const struct run_set *r)
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
     if (!m->Enabled || !m->CheckBeforeRunning)
         return S_OK;
-    char *root = host_expand_environment(set_root(r->set));
+    char *root = os_expand_environment(set_root(r->set));
     HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY, passed = S_OK;
     for (int i = 0; i < ROOM_PASSES && SUCCEEDED(passed) && (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS);
          i++) {

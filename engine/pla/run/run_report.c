@@ -77,7 +77,7 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
         char *text =
             text_format("Logging: \"%.200s\" is not a valid name for a log (.log, .txt) beside the report; using %s",
                         name, RULES_LOG_NAME);
-        HRESULT hr = text ? texts_give(notes, text) : E_OUTOFMEMORY;
+        HRESULT hr = text ? texts_add_owned(notes, text) : E_OUTOFMEMORY;
         if (FAILED(hr))
             return hr;
         name = RULES_LOG_NAME;
@@ -328,7 +328,7 @@ static HRESULT apply_rules(const struct run_report *what, struct limit *limit, c
         return FAILED(hr) ? hr : S_OK;
     const struct error_kept why = error_keep(hr);
     char *text = text_format("Rules: %s", why.text);
-    return text ? texts_give(notes, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(notes, text) : E_OUTOFMEMORY;
 }
 
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *notes)

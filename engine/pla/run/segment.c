@@ -3,8 +3,8 @@
 #include "engine/pla/run/segment.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/sets/run_folders.h"
 
@@ -299,7 +299,7 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     if (FAILED(hr))
         return hr;
     out->serial_number = serial_number;
-    out->root = host_expand_environment(set_root(r->set));
+    out->root = os_expand_environment(set_root(r->set));
     hr = out->root ? set_output_folder(&r->set->object, &context, &out->location) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = open_in_folder(r, follows, previous, &context, out);

@@ -4,8 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/retention.h"
@@ -67,7 +67,7 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
 /* The account that started it, for events; from memory_alloc. */
 static char *starter_of(const struct run *r)
 {
-    return *r->user ? text_copy(r->user) : host_user_name();
+    return *r->user ? text_copy(r->user) : os_user_name();
 }
 
 struct beginning {

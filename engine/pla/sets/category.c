@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of the namespaces, and how refusals by the access check are returned and logged. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
 #include "engine/pla/run/run_journal.h"
@@ -101,17 +101,17 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
 enum { WINDOW_MS = 60000 };
 
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     uint64_t began; /* clock_monotonic_ms; 0: never */
     unsigned logged;
     uint64_t unlogged;
-} refusals = {.lock = HOST_LOCK_INIT};
+} refusals = {.lock = LOCK_INIT};
 
 /* *unlogged: the number of refusals not logged before. */
 static bool refusal_may_log(uint64_t *unlogged)
 {
     const uint64_t now = clock_monotonic_ms();
-    host_lock_enter(&refusals.lock);
+    lock_enter(&refusals.lock);
     if (!refusals.began || clock_passed_ms(refusals.began, now) >= WINDOW_MS) {
         refusals.began = now ? now : 1;
         refusals.logged = 0;
@@ -120,7 +120,7 @@ static bool refusal_may_log(uint64_t *unlogged)
     *unlogged = logs ? refusals.unlogged : 0;
     refusals.logged += logs;
     refusals.unlogged = logs ? 0 : refusals.unlogged + 1;
-    host_lock_leave(&refusals.lock);
+    lock_leave(&refusals.lock);
     return logs;
 }
 

@@ -3,8 +3,8 @@
    run folders. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
@@ -65,7 +65,7 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
 
 HRESULT data_manager_compile(const struct ended_segment *segment)
 {
-    char *root = host_expand_environment(set_root(segment->set));
+    char *root = os_expand_environment(set_root(segment->set));
     if (!root)
         return E_OUTOFMEMORY;
     HRESULT hr = segment->reported ? report_on(segment, root) : S_OK;
@@ -201,7 +201,7 @@ static HRESULT manage_one(struct managed *m, const char *folder)
 static HRESULT check_account(const struct caller *caller, const char *xml, size_t size)
 {
     struct set_account account;
-    if (caller->in_process || !host_logon())
+    if (caller->in_process || !os_logon())
         return S_OK;
     HRESULT hr = set_account_read(xml, size, &account);
     if (SUCCEEDED(hr) && *account.user)
@@ -226,7 +226,7 @@ static HRESULT load_set(const struct caller *caller, struct managed *m)
     if (SUCCEEDED(hr))
         m->set = set_of(set);
     memory_free(xml);
-    m->root = SUCCEEDED(hr) ? host_expand_environment(set_root(m->set)) : NULL;
+    m->root = SUCCEEDED(hr) ? os_expand_environment(set_root(m->set)) : NULL;
     return FAILED(hr) ? definition_name_file(hr, m->space, m->name) : m->root ? S_OK : E_OUTOFMEMORY;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of sets in this process: commit to the store, start in a host process (MS-PLA 3.2.4.1.53 to 57,
    3.2.4.16.8). */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/quotas.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
@@ -406,7 +406,7 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
     object_lock(o);
     bool put = set_of(o)->password != NULL;
     object_unlock(o);
-    if (!put || (c->source == DEFINITION_STORED && host_logon()))
+    if (!put || (c->source == DEFINITION_STORED && os_logon()))
         return S_OK;
     return validation_report(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
                              c->source == DEFINITION_STORED ? "this host OS runs all sets under one account"

@@ -34,7 +34,7 @@ static HRESULT know_token(const struct logon *logon, struct run_rights *out)
 
 static HRESULT log_on(const char *user, const char *password, struct run_rights *out)
 {
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     if (!logon) /* all processes have one account: behaviour 21 */
         return S_OK;
     out->account = text_copy(user);
@@ -75,7 +75,7 @@ HRESULT run_rights_of_definition(const char *space, const char *name, const char
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out)
 {
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     HRESULT hr = S_OK;
     *out = (struct run_rights){.token = NULL};
     if (user && *user) {
@@ -126,7 +126,7 @@ void run_rights_free(struct run_rights *r)
         section_close(r->section);
     }
     if (r->token)
-        host_logon()->close(r->token);
+        os_logon()->close(r->token);
     memory_free(r->account);
     memory_free(r->sid);
     memory_free(r->security);
@@ -150,7 +150,7 @@ void run_rights_confine(const char *space, const char *name)
     struct set_account a;
     char *xml = NULL;
     size_t size;
-    if (!host_logon())
+    if (!os_logon())
         return;
     /* In doubt, assume a separate account. */
     bool own = SUCCEEDED(definition_load(&caller_self, space, name, &xml, &size)) &&

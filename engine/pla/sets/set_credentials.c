@@ -56,7 +56,7 @@ static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, con
 /* Finds out here, not at the first start, that the password is wrong. */
 static HRESULT try_password(const struct put *put, char **sid)
 {
-    const struct logon *logon = host_logon();
+    const struct logon *logon = os_logon();
     void *token;
     *sid = NULL;
     if (!logon)
@@ -587,7 +587,7 @@ static HRESULT take_line(const char *line, struct set_secret *out)
     if (hr == S_FALSE)
         hr = secret_take_line(line, "password ", &out->password);
     if (hr == S_FALSE && (hr = secret_take_line(line, "source ", &source)) == S_OK)
-        hr = texts_give(&out->sources, source);
+        hr = texts_add_owned(&out->sources, source);
     return hr;
 }
 

@@ -2,8 +2,8 @@
 /* Sets as clients use them: the checks before a verb is passed on (MS-PLA 3.2.4.1.52 to 57, 3.2.4.16.8). */
 #include "engine/pla/sets.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/pdh_types.h"
@@ -76,7 +76,7 @@ static HRESULT check_server_of(struct object *set, const char *server)
 
 HRESULT sets_is_own_machine(const char *server, bool *out)
 {
-    return host_is_own_name(server, out);
+    return os_is_own_name(server, out);
 }
 
 /* Splits the name and checks it against the namespace of the set's class and against its binding. */

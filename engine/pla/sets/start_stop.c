@@ -2,8 +2,8 @@
 /* Requests to a run: start its host process, request a stop, read its state, identify and terminate its process. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/pla/definition.h"
@@ -58,7 +58,7 @@ static HRESULT terminate_host(struct process *host, HRESULT hr)
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
-    char *account = user ? text_copy(user) : host_user_name();
+    char *account = user ? text_copy(user) : os_user_name();
     struct run_set set;
     if (SUCCEEDED(run_set_load(space, name, &set))) {
         run_set_record_no_run(&set, hr, why.text);
@@ -408,7 +408,7 @@ HRESULT run_record_put_death(struct run_record *record)
 char *run_host_program(void)
 {
     static const char variable[] = "%OPENPLA_HOST%";
-    char *program = host_expand_environment(variable);
+    char *program = os_expand_environment(variable);
     if (!program || strcmp(program, variable) != 0)
         return program;
     memory_free(program);

@@ -43,8 +43,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/pla/definition.h"
@@ -80,7 +80,7 @@
 
 struct supervisor {
     struct thread *thread;
-    struct host_lock lock;      /* guards the pointer to the watch */
+    struct lock lock;           /* guards the pointer to the watch */
     struct folder_watch *watch; /* of the store's folders; NULL: none */
     atomic_bool end;
     atomic_uint starting; /* threads that are making a start */
@@ -576,10 +576,10 @@ static HRESULT renew_watch(struct supervisor *v)
 {
     struct folder_watch *fresh, *old;
     HRESULT hr = watch_store(&fresh);
-    host_lock_enter(&v->lock);
+    lock_enter(&v->lock);
     old = v->watch;
     v->watch = fresh;
-    host_lock_leave(&v->lock);
+    lock_leave(&v->lock);
     folder_watch_close(old);
     return hr;
 }
@@ -589,7 +589,7 @@ static void run_supervisor(void *user)
     struct supervisor *v = user;
     struct supervisor_lock lock = {0};
     bool ours = false;
-    char *data = host_data_folder();
+    char *data = os_data_folder();
     while (data && !atomic_load(&v->end)) {
         ours = ours || supervisor_lock_try(&lock, data);
         if (ours && SUCCEEDED(renew_watch(v)))
@@ -624,10 +624,10 @@ void supervisor_stop(struct supervisor *v)
     if (!v)
         return;
     atomic_store(&v->end, true);
-    host_lock_enter(&v->lock);
+    lock_enter(&v->lock);
     if (v->watch)
         folder_watch_wake(v->watch);
-    host_lock_leave(&v->lock);
+    lock_leave(&v->lock);
     thread_wait(v->thread, UINT32_MAX);
     thread_close(v->thread);
     while (atomic_load(&v->starting))

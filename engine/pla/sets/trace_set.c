@@ -4,8 +4,8 @@
 #include "engine/pla/sets/trace_set.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 #include "engine/etw/etw_types.h"
 #include "engine/pla/collect/trace_session.h"
@@ -49,7 +49,7 @@ static HRESULT file_of(struct object *set, struct object *collector, char **out)
     if (SUCCEEDED(hr) && (fault = path_names_fault(file)))
         hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" is not below RootPath: %s", name.text, fault);
     if (SUCCEEDED(hr)) {
-        folder = host_expand_environment(root);
+        folder = os_expand_environment(root);
         *out = folder ? path_join(folder, file) : NULL;
         hr = *out ? S_OK : E_OUTOFMEMORY;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cache of definitions: one list per place, which a reader takes out, updates and returns. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/store/set_file.h"
 
 #include <stdlib.h>
@@ -21,11 +21,11 @@ struct kept_place {
 };
 
 static struct {
-    struct host_lock lock;
+    struct lock lock;
     bool wanted;
     struct kept_place *places;
     size_t count, capacity, bytes;
-} kept = {.lock = HOST_LOCK_INIT};
+} kept = {.lock = LOCK_INIT};
 
 static void definitions_free(struct kept_definitions *d)
 {
@@ -49,7 +49,7 @@ static struct kept_place *find_place(const char *path)
 static struct kept_definitions take_out(const char *path)
 {
     struct kept_definitions out = {0};
-    host_lock_enter(&kept.lock);
+    lock_enter(&kept.lock);
     struct kept_place *place = find_place(path);
     if (place) {
         out = place->definitions;
@@ -58,7 +58,7 @@ static struct kept_definitions take_out(const char *path)
         kept.bytes -= place->bytes;
         place->bytes = 0;
     }
-    host_lock_leave(&kept.lock);
+    lock_leave(&kept.lock);
     return out;
 }
 
@@ -71,7 +71,7 @@ struct seen_files {
     struct kept_definitions files; /* only entries and stamps */
 };
 
-static HRESULT add_seen(void *user, const struct seen_file *file)
+static HRESULT add_seen(void *user, const struct file_entry *file)
 {
     struct seen_files *seen = user;
     struct kept_definitions *f = &seen->files;
@@ -162,7 +162,7 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
     bool whole = true;
     for (size_t i = 0; whole && i < read->count; i++)
         whole = read->items[i].set.name != NULL;
-    host_lock_enter(&kept.lock);
+    lock_enter(&kept.lock);
     size_t bytes = kept.wanted && whole && read->count ? bytes_of(read) : 0;
     if (bytes && bytes <= KEPT_MOST - kept.bytes) {
         struct kept_place *place = find_place(path);
@@ -177,22 +177,22 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
             *read = (struct kept_definitions){0};
         }
     }
-    host_lock_leave(&kept.lock);
+    lock_leave(&kept.lock);
     definitions_free(&old);
     definitions_free(read);
 }
 
 bool kept_definitions_wanted(void)
 {
-    host_lock_enter(&kept.lock);
+    lock_enter(&kept.lock);
     bool wanted = kept.wanted;
-    host_lock_leave(&kept.lock);
+    lock_leave(&kept.lock);
     return wanted;
 }
 
 void store_keep_definitions(bool keep)
 {
-    host_lock_enter(&kept.lock);
+    lock_enter(&kept.lock);
     kept.wanted = keep;
     for (size_t i = 0; !keep && i < kept.count; i++) {
         definitions_free(&kept.places[i].definitions);
@@ -203,7 +203,7 @@ void store_keep_definitions(bool keep)
         kept.places = NULL;
         kept.count = kept.capacity = kept.bytes = 0;
     }
-    host_lock_leave(&kept.lock);
+    lock_leave(&kept.lock);
 }
 
 /* ---- single definitions ---- */
@@ -242,11 +242,11 @@ static struct stored_set *find_set(const char *path, const char *file, uint64_t 
 HRESULT kept_definitions_find(const char *place, const char *file, uint64_t stamp, struct stored_set *out)
 {
     HRESULT hr = S_FALSE;
-    host_lock_enter(&kept.lock);
+    lock_enter(&kept.lock);
     const struct stored_set *found = find_set(place, file, stamp);
     if (found)
         hr = stored_set_copy(found, out);
-    host_lock_leave(&kept.lock);
+    lock_leave(&kept.lock);
     return hr;
 }
 
@@ -255,11 +255,11 @@ void store_note_sound(const char *space, const struct stored_set *set)
     char *folder = set->stamp && kept_definitions_wanted() ? store_folder(space) : NULL;
     char *place = folder ? set_file_place(folder, set->file) : NULL;
     if (place) {
-        host_lock_enter(&kept.lock);
+        lock_enter(&kept.lock);
         struct stored_set *found = find_set(place, set->file, set->stamp);
         if (found)
             found->sound = true;
-        host_lock_leave(&kept.lock);
+        lock_leave(&kept.lock);
     }
     memory_free(place);
     memory_free(folder);

@@ -399,10 +399,10 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
     const char *const files[] = {at.run, at.run_lock, at.host, at.held, at.folders, at.pass};
     hr = folder_create(at.place);
     if (SUCCEEDED(hr))
-        hr = file_let(at.place, sid, FILE_LET_ADD);
+        hr = file_grant(at.place, sid, FILE_GRANT_ADD);
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof files / sizeof *files; i++)
         if (file_exists(files[i]))
-            hr = file_let(files[i], sid, FILE_LET_CHANGE);
+            hr = file_grant(files[i], sid, FILE_GRANT_CHANGE);
     set_file_close(&at);
     return hr;
 }

@@ -2,8 +2,8 @@
 /* The paths of a set's files and the lock of its namespace; moving definitions to their places. */
 #include "engine/pla/store/set_file.h"
 
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
 
@@ -16,7 +16,7 @@
 
 char *store_folder(const char *space)
 {
-    char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
+    char *data = os_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
     char *folder = sets ? path_join(sets, space) : NULL;
     memory_free(sets);
     memory_free(data);

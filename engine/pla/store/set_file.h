@@ -137,7 +137,7 @@ struct kept_definitions {
     size_t count, capacity;
 };
 
-typedef HRESULT see_file(void *user, const struct seen_file *file);
+typedef HRESULT see_file(void *user, const struct file_entry *file);
 /* Reads the definitions of a place; a file whose stamp is cached is not opened. Under the store's lock. `also`,
    unless NULL, is called for every file of the place. Pass *out to kept_definitions_keep also on failure, which is
    E_OUTOFMEMORY, an error of the folder or one of `also`. */

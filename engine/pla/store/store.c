@@ -52,8 +52,8 @@
 #include "engine/pla/store.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/quotas.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
@@ -297,7 +297,7 @@ static struct tally {
     size_t count, capacity;
     struct texts owners;
 } tallies[8];
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 
 static void tally_clear(struct tally *t)
 {
@@ -514,13 +514,13 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
         hr = *owner ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && !caller->in_process) {
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         assert(at->lock); /* the changes are read under it */
         struct tally *t = tally_of(at->space);
         hr = bring_up_to_date(t, at);
         if (SUCCEEDED(hr))
             hr = tally_check_quota(t, path_name(at->definition), *owner, size);
-        host_lock_leave(&lock);
+        lock_leave(&lock);
     }
     if (FAILED(hr)) {
         memory_free(*owner);

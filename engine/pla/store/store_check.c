@@ -2,8 +2,8 @@
 /* Checks each file of the store: whether it is what its name and place require. Repairs what can be repaired without
    loss. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
@@ -48,7 +48,7 @@ enum repair_kind { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS 
 
 static char *quarantine_path(const struct checking *c, const char *path, unsigned number)
 {
-    char *data = host_data_folder(), *area = data ? path_join(data, "aside") : NULL;
+    char *data = os_data_folder(), *area = data ? path_join(data, "aside") : NULL;
     char *folder = path_folder(path);
     char *name =
         folder ? text_format("%s-%s-%s", c->at ? c->at->space : "store", path_name(folder), path_name(path)) : NULL;
@@ -388,7 +388,7 @@ struct seen_secrets {
     struct texts old, unknown; /* names of files that no commit is writing, and of files that are not secrets */
 };
 
-static HRESULT see_secret(void *user, const struct seen_file *file)
+static HRESULT see_secret(void *user, const struct file_entry *file)
 {
     struct seen_secrets *s = user;
     if (!secret_key_is_one(file->name))
@@ -445,7 +445,7 @@ HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_
 {
     struct checking c = {.repair = repair, .each = each, .user = user};
     struct seen_secrets seen = {{0}, {0}};
-    char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
+    char *data = os_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
     char *quarantined = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
     HRESULT hr = sets && quarantined && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
     const bool there = hr == S_OK;

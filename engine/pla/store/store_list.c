@@ -2,8 +2,8 @@
 /* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each
    written set. Takes the lock for one place at a time, so that nobody waits for a long list. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
@@ -36,7 +36,7 @@ static HRESULT list_places(const char *space, struct texts *places)
 
 /* Serializes the full scans of this process, such as those of the supervisor and of a list when the service starts:
    waiting for the store's lock sleeps some milliseconds per attempt. */
-static struct host_lock looking = HOST_LOCK_INIT;
+static struct lock looking = LOCK_INIT;
 
 static HRESULT each_place(const char *space, visit_place *visit, void *user)
 {
@@ -46,14 +46,14 @@ static HRESULT each_place(const char *space, visit_place *visit, void *user)
         struct set_file at;
         if (!is_place(places.items[i]))
             continue;
-        host_lock_enter(&looking);
+        lock_enter(&looking);
         hr = set_file_open(space, NULL, SET_FILE_READ, &at);
         char *place = hr == S_OK ? path_join(at.folder, places.items[i]) : NULL;
         if (hr == S_OK)
             hr = place ? visit(place, user) : E_OUTOFMEMORY;
         memory_free(place);
         set_file_close(&at);
-        host_lock_leave(&looking);
+        lock_leave(&looking);
     }
     texts_free(&places);
     return FAILED(hr) ? hr : S_OK;
@@ -278,7 +278,7 @@ struct stamping {
     bool torn; /* a writer was killed there */
 };
 
-static HRESULT add_stamp(struct stored_stamps *stamps, const struct seen_file *seen)
+static HRESULT add_stamp(struct stored_stamps *stamps, const struct file_entry *seen)
 {
     const char *name = seen->name, *extension = path_extension(name);
     void *items = stamps->items;
@@ -300,7 +300,7 @@ static HRESULT add_stamp(struct stored_stamps *stamps, const struct seen_file *s
     return S_OK;
 }
 
-static HRESULT stamp_file(void *user, const struct seen_file *seen)
+static HRESULT stamp_file(void *user, const struct file_entry *seen)
 {
     struct stamping *s = user;
     s->torn = s->torn || set_file_is_torn(seen->name);

@@ -2,8 +2,8 @@
 /* Resolves a task's definition for a start: program, command line, folder. */
 #include "engine/base/command_line.h"
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/task.h"
 
 #include <string.h>
@@ -111,7 +111,7 @@ static HRESULT find_file(const char *path, char **out)
 /* Searches the absolute folders of PATH. */
 static HRESULT find_in_path(const char *name, char **out)
 {
-    char *path = host_expand_environment("%PATH%");
+    char *path = os_expand_environment("%PATH%");
     HRESULT hr = path ? S_FALSE : E_OUTOFMEMORY;
     for (char *at = path; at && *at && hr == S_FALSE;) {
         size_t length = strcspn(at, PATH_SEPARATORS);
@@ -141,7 +141,7 @@ static bool is_batch(const char *path)
 
 static HRESULT find_program(const char *command, char **out)
 {
-    char *expanded = host_expand_environment(command), *path = expanded;
+    char *expanded = os_expand_environment(command), *path = expanded;
     size_t length = expanded ? strlen(expanded) : 0;
     HRESULT hr = expanded ? S_OK : E_OUTOFMEMORY;
     *out = NULL;
@@ -172,7 +172,7 @@ static HRESULT find_program(const char *command, char **out)
 HRESULT task_definition_resolve(const struct task_definition *d, const char *arguments, const char *directory,
                                 struct task_program *out)
 {
-    char *line = host_expand_environment(d->arguments), *folder = host_expand_environment(d->directory);
+    char *line = os_expand_environment(d->arguments), *folder = os_expand_environment(d->directory);
     memset(out, 0, sizeof *out);
     HRESULT hr = line && folder ? find_program(d->command, &out->path) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))

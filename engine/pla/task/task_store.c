@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks in files, for hosts without a Task Scheduler: their definitions as XML, and their folder. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/pla/model.h"
@@ -37,7 +37,7 @@ HRESULT task_name_check(const char *name, const char **bare)
 
 static char *tasks_folder(void)
 {
-    char *data = host_data_folder(), *folder = data ? path_join(data, "tasks") : NULL;
+    char *data = os_data_folder(), *folder = data ? path_join(data, "tasks") : NULL;
     memory_free(data);
     return folder;
 }
@@ -131,7 +131,7 @@ static HRESULT add_name(const char *folder, const char *file, struct texts *name
     char *own = SUCCEEDED(hr) && SUCCEEDED(task_name_check(d.name, &bare)) ? store_file_name(bare) : NULL;
     if (hr != E_OUTOFMEMORY) {
         char *name = own && !strcmp(own, stem) ? text_copy(bare) : store_name_of_file(stem);
-        hr = name ? texts_give(names, name) : E_OUTOFMEMORY;
+        hr = name ? texts_add_owned(names, name) : E_OUTOFMEMORY;
     }
     task_definition_free(&d);
     memory_free(stem);

@@ -484,9 +484,10 @@ HRESULT event_columns_make(const struct schema_table *table, struct event_column
             c->sum = (int)out->sums++;
         } else if (!c->said->group_by) {
             char *place = event_table_place(table);
-            hr = place ? texts_give(warnings, text_format("%s: column '%s' is neither grouped nor aggregated: each row "
-                                                          "shows the value of its first event",
-                                                          place, c->said->name))
+            hr = place ? texts_add_owned(warnings,
+                                         text_format("%s: column '%s' is neither grouped nor aggregated: each row "
+                                                     "shows the value of its first event",
+                                                     place, c->said->name))
                        : E_OUTOFMEMORY;
             memory_free(place);
         }

@@ -474,7 +474,7 @@ static HRESULT write_with_subs(struct event_sink *s, struct report_document *to,
 static HRESULT add_warning(const struct event_sink *s, struct texts *warnings, char *what)
 {
     char *place = event_table_place(s->table);
-    const HRESULT hr = place && what ? texts_give(warnings, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
+    const HRESULT hr = place && what ? texts_add_owned(warnings, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
     memory_free(place);
     memory_free(what);
     return hr;

@@ -107,7 +107,7 @@ static HRESULT order_join(struct event_table *t)
 static HRESULT add_to(struct texts *to, const struct event_table *t, char *what)
 {
     char *place = event_table_place(t->table);
-    const HRESULT hr = place && what ? texts_give(to, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
+    const HRESULT hr = place && what ? texts_add_owned(to, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
     memory_free(place);
     memory_free(what);
     return hr;

@@ -240,7 +240,7 @@ static HRESULT warn_of_omitted(const struct schema_table *table, const char *nam
     char *text =
         text_format("table '%.100s': %llu rows are omitted (a report has at most %d rows of a table and %u MB)", name,
                     (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
-    return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
 }
 
 HRESULT counter_rows_write(const struct counter_rows *from, struct report_document *to, struct texts *warnings)

@@ -30,8 +30,8 @@
 #include "engine/report/report.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 #include "engine/report/make/report_counters.h"
 #include "engine/report/make/report_inputs.h"
@@ -162,7 +162,7 @@ static HRESULT create_parts(struct making *m)
     HRESULT hr = S_OK;
     if (make->events_output && !m->inputs.traces.count) {
         char *text = text_format("'%s' is not written: the inputs contain no trace", make->events_output);
-        hr = text ? texts_give(m->warnings, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(m->warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && m->inputs.logs.count)
         hr = report_counters_create(&(struct report_counters_make){make->schema, level, memory / 2}, &m->counters);
@@ -192,8 +192,8 @@ static void add_count_fact(struct report_document *d, const char *name, uint64_t
    own logs. */
 static void add_memory_fact(struct report_document *d, const char *computer)
 {
-    const uint64_t bytes = host_memory();
-    char *own = host_computer_name();
+    const uint64_t bytes = os_memory_bytes();
+    char *own = os_computer_name();
     if (!own)
         report_fact(d, "memory", NULL, NULL);
     else if (bytes && text_equal_nocase(own, computer)) {
@@ -350,7 +350,7 @@ static HRESULT report_collect_warnings(struct making *m)
     if (SUCCEEDED(hr) && (m->totals.events_lost || m->totals.buffers_lost)) {
         char *text = text_format("%llu events and %llu buffers were lost during recording: totals are too low",
                                  (unsigned long long)m->totals.events_lost, (unsigned long long)m->totals.buffers_lost);
-        hr = text ? texts_give(&m->notes, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(&m->notes, text) : E_OUTOFMEMORY;
     }
     return hr;
 }

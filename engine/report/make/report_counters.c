@@ -260,7 +260,7 @@ static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gap
         report_add_time(&b, gap->from, c->bias_minutes);
         text_buffer_add(&b, " on");
         char *text = text_buffer_take(&b);
-        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
     }
     return hr;
 }

@@ -43,7 +43,7 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
         if (!path)
             hr = E_OUTOFMEMORY;
         else if (is_input(path, names.items[i]))
-            hr = texts_give(out, path);
+            hr = texts_add_owned(out, path);
         else
             memory_free(path);
     }
@@ -59,7 +59,7 @@ static HRESULT skip_input(HRESULT why, struct texts *warnings)
     if (why == E_OUTOFMEMORY)
         return why;
     char *text = text_format("input skipped: %s", error_text(why));
-    return text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
 }
 
 static HRESULT add_trace(struct report_inputs *in, const char *path, struct texts *traces, struct texts *warnings)
@@ -143,7 +143,7 @@ HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *war
         for (size_t k = 0; k < found->count && SUCCEEDED(hr); k++) {
             char *text =
                 text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, found->items[k]);
-            hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+            hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
         }
     }
     return hr;
@@ -347,12 +347,12 @@ HRESULT report_configuration_write(const char *path, struct report_document *to,
     HRESULT hr = report_read(path, &handlers, c, &found);
     for (size_t i = 0; i < found.count && SUCCEEDED(hr); i++) {
         char *text = text_format("%s: %s", path, found.items[i]);
-        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && c->omitted) {
         char *text = text_format("%s: %llu rows are omitted (a report has at most %d rows of a table and %u MB)", path,
                                  (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
-        hr = text ? texts_give(warnings, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
     }
     texts_free(&found);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++)

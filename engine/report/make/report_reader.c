@@ -217,7 +217,7 @@ static unsigned line_now(const struct reader *r)
 static HRESULT add_warning(struct reader *r, char *warning)
 {
     if (r->warnings->count < MOST_WARNINGS)
-        return texts_give(r->warnings, warning);
+        return texts_add_owned(r->warnings, warning);
     memory_free(warning);
     return S_OK;
 }
@@ -479,7 +479,7 @@ static void on_begin(void *about, const xmlChar *name, const xmlChar *prefix, co
         return;
     r->excess = xml_excess_of(r->context);
     if (r->excess != XML_NO_EXCESS)
-        reader_fail(r, xml_bounds_error(r->excess, (int)line_now(r)));
+        reader_fail(r, xml_limits_error(r->excess, (int)line_now(r)));
     else
         reader_fail(r, begin_element(r, (const char *)name, &(struct sax_attributes){attributes, attribute_count}));
 }

@@ -18,7 +18,7 @@ HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *valu
 {
     va_list list;
     va_start(list, format);
-    HRESULT hr = xml_wrong(SCHEMA_INVALID, element, attribute, value, format, list);
+    HRESULT hr = xml_invalid(SCHEMA_INVALID, element, attribute, value, format, list);
     va_end(list);
     return hr;
 }
@@ -28,7 +28,7 @@ static HRESULT schema_keep_message(struct texts *to, char *text)
     if (!text)
         return E_OUTOFMEMORY;
     if (to->count < MOST_ERRORS)
-        return texts_give(to, text);
+        return texts_add_owned(to, text);
     memory_free(text);
     return S_OK;
 }
@@ -63,7 +63,7 @@ HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char
 static HRESULT schema_own(struct report_schema *s, char *text, const char **out)
 {
     *out = text;
-    return text ? texts_give(&s->owned, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(&s->owned, text) : E_OUTOFMEMORY;
 }
 
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out)

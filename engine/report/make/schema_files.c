@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of report schemas, and those that the program brings. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/report/report_schema.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void schema_file_free(struct schema_file *f)
 /* Variables expanded, with '/' alone, which every host takes. */
 static char *path_of(const char *name)
 {
-    char *path = host_expand_environment(name);
+    char *path = os_expand_environment(name);
     for (char *p = path; p && *p; p++)
         if (*p == '\\')
             *p = '/';

@@ -4,8 +4,8 @@
 #include "engine/report/page.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page/page_parts.h"
@@ -195,15 +195,15 @@ static void begin_xslt(void *about)
 /* Creates what libxslt keeps for the whole process before the first sheet, outside the memory of a sheet. */
 static bool xslt_begin(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static atomic_bool begun;
     if (atomic_load(&begun))
         return true;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!atomic_load(&begun))
         atomic_store(&begun, xml_memory_begin() && xml_memory_keep(begin_xslt, NULL));
     const bool done = atomic_load(&begun);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return done;
 }
 
@@ -234,7 +234,7 @@ static xmlDocPtr read_part(struct transforming *t, const struct page_part *part,
         t->failed = E_OUTOFMEMORY;
         return NULL;
     }
-    xml_bounds_watch(context, &excess);
+    xml_limits_watch(context, &excess);
     xmlDocPtr d = xmlCtxtReadMemory(context, part->xml, (int)part->size, NULL, "UTF-8",
                                     XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | options);
     if (!d || excess != XML_NO_EXCESS)
@@ -283,7 +283,7 @@ static HRESULT check_part(const struct page_part *part, size_t most)
     if (part->size > most)
         return error_set(OPENPLA_E_MALFORMED_XML, "cannot create a page of '%s': the report exceeds %u MB", part->name,
                          (unsigned)(most >> 20));
-    const HRESULT hr = xml_bounds_check(part->xml, part->size);
+    const HRESULT hr = xml_limits_check(part->xml, part->size);
     return FAILED(hr) ? error_prefix(hr, "%s", part->name) : S_OK;
 }
 
@@ -314,7 +314,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     struct xml_memory *memory = xslt_begin() ? xml_memory_create_freeing() : NULL;
     if (!memory)
         return E_OUTOFMEMORY;
-    xml_memory_bound_work(memory, MOST_GIVEN);
+    xml_memory_limit_work(memory, MOST_GIVEN);
     complaining = &t.complaint;
     xmlSetStructuredErrorFunc(NULL, on_structured);
     hr = xml_memory_use(memory, transform_in_memory, &t);

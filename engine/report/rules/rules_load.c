@@ -106,14 +106,14 @@ HRESULT rules_note(struct texts *to, const struct rules_place *place, const char
     rules_place_add(place, &b);
     text_buffer_add(&b, text);
     char *taken = text_buffer_take(&b);
-    return taken ? texts_give(to, taken) : E_OUTOFMEMORY;
+    return taken ? texts_add_owned(to, taken) : E_OUTOFMEMORY;
 }
 
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    HRESULT hr = xml_wrong(RULES_INVALID, element, attribute, value, format, list);
+    HRESULT hr = xml_invalid(RULES_INVALID, element, attribute, value, format, list);
     va_end(list);
     return hr;
 }

@@ -105,7 +105,7 @@ struct rules_place {
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
 /* Adds a text after its place, up to 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
-/* RULES_INVALID with xml_wrong's text. */
+/* RULES_INVALID with xml_invalid's text. */
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 

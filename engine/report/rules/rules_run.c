@@ -49,7 +49,7 @@ HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, 
 {
     va_list list;
     va_start(list, format);
-    const struct error_kept why = error_keep(xml_wrong(RULES_INVALID, e, NULL, NULL, format, list));
+    const struct error_kept why = error_keep(xml_invalid(RULES_INVALID, e, NULL, NULL, format, list));
     va_end(list);
     rules_log(run, RULES_LOG_ERRORS, "remark", "%s", why.text);
     return rules_note(&run->out->notes, &run->place, why.text);

@@ -23,9 +23,9 @@
        nodes visited for a string value         each counts as an operation                     count_text
        bytes compared by contains() and         COMPARED_BYTES count as an operation            search_find
          substring-before(), -after()
-       strings and node lists, freed ones too   OPERATION_BYTES for each operation              xml_memory_bound_work
+       strings and node lists, freed ones too   OPERATION_BYTES for each operation              xml_memory_limit_work
        comparing two node sets (n * m)          PAIRED_OPERATIONS, XPATH_PAIRS_NODES in a list  xpath_compares_pairs,
-                                                                                                xml_memory_bound_block
+                                                                                                xml_memory_limit_block
 
    libxml2 counts an operation for a call of contains(), whether it compares ten bytes or a whole report, and for the
    string value of a node, whether it has one node below it or a million. Therefore the string functions of XPath 1.0
@@ -273,7 +273,7 @@ static HRESULT add_variable(struct prepared *p, const char *name, size_t length,
     if (i == EXPRESSION_VARIABLES_MAX)
         return error_set(BAD, "more than %d variables in an expression", EXPRESSION_VARIABLES_MAX);
     char *copy = i == p->names.count ? text_copy_n(name, length) : NULL;
-    HRESULT hr = i < p->names.count ? S_OK : copy ? texts_give(&p->names, copy) : E_OUTOFMEMORY;
+    HRESULT hr = i < p->names.count ? S_OK : copy ? texts_add_owned(&p->names, copy) : E_OUTOFMEMORY;
     text_buffer_format(&p->text, as_text ? "$t%u" : "$v%u", (unsigned)i);
     return hr;
 }
@@ -527,9 +527,9 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     if (e->paired && e->limit > PAIRED_OPERATIONS)
         e->limit = PAIRED_OPERATIONS;
     if (*memory)
-        xml_memory_bound_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
+        xml_memory_limit_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
     if (*memory && e->paired)
-        xml_memory_bound_block(*memory, XPATH_PAIRS_BLOCK);
+        xml_memory_limit_block(*memory, XPATH_PAIRS_BLOCK);
     HRESULT hr = *memory ? xml_memory_use(*memory, expression_evaluate, e) : E_OUTOFMEMORY;
     xmlSetGenericErrorFunc(to, say);
     if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))

@@ -48,7 +48,7 @@ static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest
     if (kind != MANIFEST_OPCODES || !f->task)
         return manifest_add_name(e, "name", &r->names[kind], f->name, place);
     char *key = opcode_key(f->name, f->task);
-    HRESULT hr = key ? texts_give(&r->keys, key) : E_OUTOFMEMORY;
+    HRESULT hr = key ? texts_add_owned(&r->keys, key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = name_index_add(&r->names[kind], key, (uint32_t)place);
     return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the name already exists in the task") : hr;
@@ -512,7 +512,7 @@ static HRESULT read_resources(struct manifest_reader *r, xmlNodePtr e, void *abo
     else if (index == 256)
         hr = manifest_wrong(e, "culture", culture, "more than 256 cultures"), memory_free(culture);
     else
-        hr = texts_give(&r->strings.cultures, culture);
+        hr = texts_add_owned(&r->strings.cultures, culture);
     return SUCCEEDED(hr) ? manifest_children(r, e, "stringTable", read_table, &index) : hr;
 }
 

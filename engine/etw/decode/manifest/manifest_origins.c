@@ -4,8 +4,8 @@
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "engine/logs/little_endian.h"
@@ -18,7 +18,7 @@ struct manifest_origin {
     struct provider_manifests list;
     char *languages;
     bool registered; /* search the registry for providers that are not in the list */
-    struct host_lock lock;
+    struct lock lock;
     struct unknown {
         GUID guid;
         HRESULT hr;
@@ -94,11 +94,11 @@ static HRESULT origin_manifest(void *context, const GUID *guid, const struct pro
 {
     struct manifest_origin *o = context;
     HRESULT hr = S_FALSE;
-    host_lock_enter(&o->lock);
+    lock_enter(&o->lock);
     *out = find_listed(o, guid);
     if (!*out && o->registered)
         hr = load_registered(o, guid, out);
-    host_lock_leave(&o->lock);
+    lock_leave(&o->lock);
     return *out ? S_OK : hr;
 }
 
@@ -131,14 +131,14 @@ static HRESULT make_origin(struct provider_manifests *list, const char *language
                            struct schema_origin *out)
 {
     struct manifest_origin *o = memory_zero(1, sizeof *o);
-    char *wanted = languages ? text_copy(languages) : host_ui_languages();
+    char *wanted = languages ? text_copy(languages) : os_ui_languages();
     if (!o || !wanted) {
         memory_free(o);
         memory_free(wanted);
         provider_manifests_free(list);
         return E_OUTOFMEMORY;
     }
-    const struct host_lock lock = HOST_LOCK_INIT;
+    const struct lock lock = LOCK_INIT;
     *o = (struct manifest_origin){.list = *list, .languages = wanted, .registered = registered, .lock = lock};
     *list = (struct provider_manifests){0};
     *out = (struct schema_origin){.source = SCHEMA_MANIFEST,

@@ -18,7 +18,7 @@ HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, .
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return texts_give(w->warnings, text_format("%.200s: %s", w->m->name ? w->m->name : "a provider", what));
+    return texts_add_owned(w->warnings, text_format("%.200s: %s", w->m->name ? w->m->name : "a provider", what));
 }
 
 char *manifest_plain_name(const char *name)

@@ -229,7 +229,7 @@ HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *va
 {
     va_list list;
     va_start(list, format);
-    HRESULT hr = xml_wrong(MANIFEST_INVALID, element, attribute, value, format, list);
+    HRESULT hr = xml_invalid(MANIFEST_INVALID, element, attribute, value, format, list);
     va_end(list);
     return hr;
 }
@@ -244,8 +244,8 @@ HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, con
 {
     if (!r->warnings)
         return S_OK;
-    return texts_give(r->warnings,
-                      text_format("line %ld: %.60s: %s", xmlGetLineNo(element), (const char *)element->name, text));
+    return texts_add_owned(
+        r->warnings, text_format("line %ld: %.60s: %s", xmlGetLineNo(element), (const char *)element->name, text));
 }
 
 HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node)

@@ -17,8 +17,8 @@
    then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if `force` is set.
    Readers treat a key without a resource file as an error of that provider alone. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/registry.h"
 #include "engine/etw/decode/manifest/message_tables.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -54,7 +54,7 @@ static HRESULT read_path(struct registry_key *key, const char *name, char **out)
 {
     char *text;
     HRESULT hr = registry_read_text(key, name, &text);
-    *out = hr == S_OK ? host_expand_environment(text) : NULL;
+    *out = hr == S_OK ? os_expand_environment(text) : NULL;
     if (hr == S_OK && !*out)
         hr = E_OUTOFMEMORY;
     memory_free(text);
@@ -216,7 +216,7 @@ static HRESULT compiled_path(const GUID *guid, char **out)
 {
     char text[39];
     text_from_guid(guid, text);
-    char *data = host_data_folder(), *folder = data ? path_join(data, "manifests") : NULL;
+    char *data = os_data_folder(), *folder = data ? path_join(data, "manifests") : NULL;
     char *name = text_format("%s.dll", text);
     *out = folder && name ? path_join(folder, name) : NULL;
     memory_free(data);
@@ -281,7 +281,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
 static HRESULT has_template(const char *unexpanded, const GUID *guid)
 {
     struct provider_manifests list;
-    char *path = host_expand_environment(unexpanded);
+    char *path = os_expand_environment(unexpanded);
     HRESULT hr = path ? wevt_template_load(path, &list) : E_OUTOFMEMORY, found = S_FALSE;
     for (size_t i = 0; hr == S_OK && i < list.count; i++)
         if (guid_equal(&list.items[i]->guid, guid))
@@ -309,7 +309,7 @@ static HRESULT write_path(struct registry_key *key, const char *name, const char
 static HRESULT make_key(char *path, struct registry_key **key)
 {
     bool made;
-    HRESULT hr = path ? registry_make(path, &made, key) : E_OUTOFMEMORY;
+    HRESULT hr = path ? registry_create(path, &made, key) : E_OUTOFMEMORY;
     memory_free(path);
     return hr;
 }

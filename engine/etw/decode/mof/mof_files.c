@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The MOF files that `openpla mof add` stores for this computer, and the origin of schemas built from them. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/decode/manifest/message_tables.h"
 #include "engine/etw/mof_classes.h"
 
@@ -12,7 +12,7 @@
 
 static HRESULT files_folder(char **out)
 {
-    char *data = host_data_folder();
+    char *data = os_data_folder();
     *out = data ? path_join(data, "mof") : NULL;
     memory_free(data);
     return *out ? S_OK : E_OUTOFMEMORY;
@@ -204,7 +204,7 @@ HRESULT mof_files_remove(const char *name)
 /* The number of the first preferred language that has one. */
 static HRESULT user_language(uint16_t *number)
 {
-    char *list = host_ui_languages();
+    char *list = os_ui_languages();
     *number = 0;
     if (!list)
         return E_OUTOFMEMORY;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* TDH's functions for payload filters. Handles are addresses of our objects; they are searched in a list before they
    are used. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -18,7 +18,7 @@ struct made {
     uint8_t *bytes;
     size_t size;
 };
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct made *first;
 
 /* Takes ownership of the bytes. */
@@ -29,10 +29,10 @@ static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *byte
         memory_free(bytes);
         return NULL;
     }
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     *m = (struct made){first, joined, *provider, bytes, size};
     first = m;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return m;
 }
 
@@ -40,14 +40,14 @@ static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *byte
    NULL if the address is not ours. */
 static struct made *filter_take(bool joined, const void *address)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct made **m = &first;
     while (*m && !((*m)->joined == joined && address == (joined ? (const void *)(*m)->bytes : (const void *)*m)))
         m = &(*m)->next;
     struct made *found = *m;
     if (found)
         *m = found->next;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return found;
 }
 
@@ -158,7 +158,7 @@ static HRESULT copy_filters(void *const *given, const UCHAR *marks, ULONG count,
         if (!program_read(&address, &given[i], sizeof address) || (marks && !program_read(&mark, &marks[i], 1)))
             return HRESULT_FROM_WIN32(ERROR_NOACCESS);
         all[i] = mark != 0;
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         const struct made *m = first;
         while (m && (m->joined || m != address))
             m = m->next;
@@ -170,7 +170,7 @@ static HRESULT copy_filters(void *const *given, const UCHAR *marks, ULONG count,
             sizes[i] = m->size;
             *provider = m->provider;
         }
-        host_lock_leave(&lock);
+        lock_leave(&lock);
     }
     return hr;
 }

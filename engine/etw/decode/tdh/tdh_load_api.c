@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process knows: the schemas of all TDH functions, and the manifests that a program loads. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -19,7 +19,7 @@ struct loaded {
     char *name;
     uint64_t id;
 };
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct loaded *all;
 static size_t count, capacity;
 
@@ -42,7 +42,7 @@ static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
         origin->free(origin->context);
         return hr;
     }
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct loaded *before = loaded_find(name);
     if (before)
         hr = event_schemas_replace(schemas, origin, &before->id);
@@ -63,7 +63,7 @@ static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
         else
             memory_free(copy);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return hr;
 }
 
@@ -76,7 +76,7 @@ static HRESULT take_path(const WCHAR *path, char **out)
     const HRESULT hr = program_text(path, PATH_UNITS - 1, &given);
     if (FAILED(hr))
         return hr;
-    *out = given[0] ? host_full_path(given) : NULL;
+    *out = given[0] ? os_full_path(given) : NULL;
     const bool empty = !given[0];
     memory_free(given);
     return *out ? S_OK : empty ? HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) : E_OUTOFMEMORY;
@@ -116,14 +116,14 @@ static ULONG unload_name(HRESULT hr, const char *name)
     if (SUCCEEDED(hr))
         hr = tdh_schemas(&schemas);
     if (SUCCEEDED(hr)) {
-        host_lock_enter(&lock);
+        lock_enter(&lock);
         struct loaded *l = loaded_find(name);
         hr = l ? event_schemas_remove(schemas, l->id) : S_FALSE;
         if (l) {
             memory_free(l->name);
             *l = all[--count];
         }
-        host_lock_leave(&lock);
+        lock_leave(&lock);
     }
     return tdh_status(hr);
 }
@@ -179,7 +179,7 @@ ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size)
     return status;
 }
 
-static struct host_lock schemas_lock = HOST_LOCK_INIT;
+static struct lock schemas_lock = LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
 static struct texts tmf_paths; /* added so far */
@@ -212,11 +212,11 @@ static HRESULT schemas_create(struct event_schemas **out)
 HRESULT tdh_schemas(struct event_schemas **out)
 {
     HRESULT hr = S_OK;
-    host_lock_enter(&schemas_lock);
+    lock_enter(&schemas_lock);
     if (!own)
         hr = schemas_create(&own);
     *out = own;
-    host_lock_leave(&schemas_lock);
+    lock_leave(&schemas_lock);
     return hr;
 }
 
@@ -224,11 +224,11 @@ void tdh_take_inband(const EVENT_RECORD *event)
 {
     if (!inband_manifest_event(event))
         return;
-    host_lock_enter(&schemas_lock);
+    lock_enter(&schemas_lock);
     if (own)
         (void)inband_manifests_take(inband, event,
                                     own); /* events of rejected manifests stay undecoded, with the reason */
-    host_lock_leave(&schemas_lock);
+    lock_leave(&schemas_lock);
 }
 
 HRESULT tdh_add_tmf(const char *paths, bool folders)
@@ -238,7 +238,7 @@ HRESULT tdh_add_tmf(const char *paths, bool folders)
     struct texts list = {0}, none = {0};
     HRESULT hr = tdh_schemas(&schemas);
     bool known = false;
-    host_lock_enter(&schemas_lock);
+    lock_enter(&schemas_lock);
     for (size_t i = 0; i < tmf_paths.count; i++)
         known = known || text_equal_nocase(tmf_paths.items[i], paths);
     if (SUCCEEDED(hr) && !known) {
@@ -248,7 +248,7 @@ HRESULT tdh_add_tmf(const char *paths, bool folders)
         if (SUCCEEDED(hr))
             hr = texts_add(&tmf_paths, paths);
     }
-    host_lock_leave(&schemas_lock);
+    lock_leave(&schemas_lock);
     texts_free(&list);
     return hr;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* TDH's functions for event providers: which exist and what they define, on this and on other computers. */
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/provider_manifest.h"
@@ -176,7 +176,7 @@ static HRESULT describe_event(void *context, const struct provider_manifest *man
 {
     struct asked *asked = context;
     struct event_schema *schema;
-    char *languages = host_ui_languages();
+    char *languages = os_ui_languages();
     HRESULT hr = languages ? provider_manifest_schema(manifest, asked->descriptor, languages, &schema) : E_OUTOFMEMORY;
     if (hr == S_OK) {
         hr = tdh_block_event(schema, 0, asked->out);
@@ -207,7 +207,7 @@ static HRESULT list_filters(void *context, const struct provider_manifest *manif
 {
     struct asked *asked = context;
     struct tdh_block *b = asked->out;
-    char *languages = host_ui_languages();
+    char *languages = os_ui_languages();
     uint32_t at = 0;
     size_t size = 0;
     if (!languages)

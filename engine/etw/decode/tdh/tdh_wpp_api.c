@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* TDH's functions for WPP messages: handles and their decoders. */
 #include "engine/base/clock.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
@@ -20,7 +20,7 @@ struct decoding {
 };
 /* Handles are addresses that are searched in a list before they are used. The lock is held during the call; formatting
    a message takes microseconds, except for the first one, which reads a file. */
-static struct host_lock lock = HOST_LOCK_INIT;
+static struct lock lock = LOCK_INIT;
 static struct decoding *first;
 
 static struct decoding *decoding_find(const void *handle)
@@ -43,23 +43,23 @@ ULONG WINAPI tdh_open_decoding_handle(void **handle)
         memory_free(d);
         return ERROR_NOACCESS;
     }
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     d->next = first;
     first = d;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return ERROR_SUCCESS;
 }
 
 ULONG WINAPI tdh_close_decoding_handle(void *handle)
 {
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct decoding **at = &first;
     while (*at && *at != handle)
         at = &(*at)->next;
     struct decoding *d = *at;
     if (d)
         *at = d->next;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (!d)
         return ERROR_INVALID_HANDLE;
     for (size_t i = 0; i < TDH_PARAMETERS; i++) {
@@ -102,7 +102,7 @@ ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter
     if (p.type == TDH_PARAMETER_PDB_PATH)
         return ERROR_NOT_SUPPORTED;
     HRESULT hr = take_value(&p, &path, &text);
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct decoding *d = decoding_find(handle);
     if (SUCCEEDED(hr) && d) {
         memory_free(d->text[p.type]);
@@ -116,7 +116,7 @@ ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter
         text = NULL;
         path = NULL;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     memory_free(text);
     memory_free(path);
     return d ? tdh_status(hr) : ERROR_INVALID_HANDLE;
@@ -132,7 +132,7 @@ ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *para
         return ERROR_NOACCESS;
     if (p.type >= TDH_PARAMETERS)
         return ERROR_INVALID_PARAMETER;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     const struct decoding *d = decoding_find(handle);
     if (!d)
         status = ERROR_INVALID_HANDLE;
@@ -140,7 +140,7 @@ ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *para
         status = ERROR_NOT_FOUND;
     else
         p.value = is_path(p.type) ? (uintptr_t)d->text[p.type] : d->number[p.type];
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (status == ERROR_SUCCESS && !program_write(parameter, &p, sizeof p))
         status = ERROR_NOACCESS;
     return status;
@@ -169,7 +169,7 @@ static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const
     *out = (struct tmf_property){0};
     if (FAILED(hr))
         return hr;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     struct decoding *d = decoding_find(handle);
     if (!d)
         hr = HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE);
@@ -179,7 +179,7 @@ static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const
         const uint32_t size = (uint32_t)d->number[TDH_PARAMETER_POINTER_SIZE];
         hr = tmf_property(d->files, &own.record, event_data_of(&own.record, size).pointer_size, name, out);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     program_event_free(&own);
     return hr;
 }

@@ -15,8 +15,8 @@
    replaced or freed before the whole, so callers may keep pointers to its messages without the lock, which only
    protects `lookups`. */
 #include "engine/base/file.h"
-#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/etw/tmf.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ struct tmf_lookup {
 };
 
 struct tmf_files {
-    struct host_lock lock; /* protects the lookups */
+    struct lock lock; /* protects the lookups */
     struct tmf_document **documents;
     size_t count;
     struct texts folders;
@@ -64,7 +64,7 @@ HRESULT tmf_take_paths(struct texts *list, const char *paths)
     while (SUCCEEDED(hr) && paths && *paths) {
         const size_t bytes = strcspn(paths, ";");
         if (bytes != 0)
-            hr = texts_give(list, text_copy_n(paths, bytes));
+            hr = texts_add_owned(list, text_copy_n(paths, bytes));
         paths += bytes + (paths[bytes] == ';');
     }
     return hr;
@@ -208,13 +208,13 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
         *out = tmf_document_find(t->documents[i], &guid, number);
     if (*out)
         return S_OK;
-    host_lock_enter(&t->lock);
+    lock_enter(&t->lock);
     HRESULT hr = tmf_files_look_up(t, &guid, &lookup);
     const bool there = lookup && lookup->document;
     if (there)
         *out = tmf_document_find(lookup->document, &guid, number);
     const char *reason = lookup ? lookup->reason : NULL;
-    host_lock_leave(&t->lock);
+    lock_leave(&t->lock);
     if (FAILED(hr) || *out)
         return hr;
     text_from_guid(&guid, text);

@@ -161,7 +161,7 @@ static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
         at = skip_blanks(at);
         const size_t size = strcspn(at, ",)");
         char *one = text_copy_n(at, size);
-        hr = one ? texts_give(&a->list, one) : E_OUTOFMEMORY;
+        hr = one ? texts_add_owned(&a->list, one) : E_OUTOFMEMORY;
         at += size + 1;
     }
     return hr;

@@ -6,7 +6,7 @@
    a driver; in odbc.ini it is mostly the name of a driver, or a whole path. So the list is completed here. */
 #include "engine/logs/odbc_library.h"
 
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdbool.h>
@@ -115,7 +115,7 @@ HRESULT odbc_library_load(struct odbc_api *out)
     }
     ODBC_API_LIST(FILL_ENTRY)
 #undef FILL_ENTRY
-    if (host_is_wine())
+    if (os_is_wine())
         odbc_sources_complete();
     return S_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Secrets and logons on Windows. */
-#include "engine/base/host_private.h"
+#include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -28,7 +28,7 @@ static HRESULT open_policy(LSA_HANDLE *out)
 {
     LSA_OBJECT_ATTRIBUTES none = {.Length = sizeof none};
     *out = NULL;
-    if (host_is_wine())
+    if (os_is_wine())
         return S_FALSE;
     NTSTATUS status = LsaOpenPolicy(NULL, &none, POLICY_CREATE_SECRET | POLICY_GET_PRIVATE_INFORMATION, out);
     if (status == (NTSTATUS)0xC0000022) /* STATUS_ACCESS_DENIED */
@@ -274,8 +274,8 @@ static HRESULT token_sid(void *token, char **out)
     return hr;
 }
 
-const struct logon *logon_of_host(void)
+const struct logon *logon_of_os(void)
 {
     static const struct logon windows = {log_on, of_caller, close_token, token_sid};
-    return host_is_wine() ? NULL : &windows;
+    return os_is_wine() ? NULL : &windows;
 }

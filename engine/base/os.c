@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is the same on every host OS: environment variables, settings, random keys and the programs beside our module.
    %name% in strings is replaced by one rule, because the systems differ in how they treat a lone '%'. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-char *host_expand_environment(const char *t)
+char *os_expand_environment(const char *t)
 {
     struct text_buffer b = {0};
     while (*t) {
@@ -78,7 +78,7 @@ char *environment_setting(const char *variable, const char *name)
     return said;
 }
 
-bool host_processes_wanted(void)
+bool os_processes_wanted(void)
 {
     char *said = environment_setting("OPENPLA_PROCESSES", "Processes");
     const bool wanted = said && text_equal_nocase(said, "host");
@@ -92,7 +92,7 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
 {
     GUID random;
     unsigned char bytes[sizeof random];
-    HRESULT hr = host_new_guid(&random);
+    HRESULT hr = os_new_guid(&random);
     if (FAILED(hr))
         return hr;
     memcpy(bytes, &random, sizeof bytes);
@@ -104,7 +104,7 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
 /* Our DLLs for 32-bit programs are in a folder below that of the programs, which have 64 bits. */
 static char *program_folder(void)
 {
-    char *own = host_module_folder();
+    char *own = os_module_folder();
     if (sizeof(void *) == 8 || !own)
         return own;
     char *above = path_folder(own);

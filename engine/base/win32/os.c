@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* This host OS and this process on Windows and under Wine, and the folders that libraries are loaded from. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -12,7 +12,7 @@
 #include <ntsecapi.h>
 
 /* Asked of the loader once: it has a lock that whoever loads a DLL holds, also while he waits for one of ours. */
-bool host_is_wine(void)
+bool os_is_wine(void)
 {
     enum { UNKNOWN, WINE, WINDOWS };
     static atomic_int known;
@@ -26,19 +26,19 @@ bool host_is_wine(void)
 }
 
 /* The system keeps the name from its start on, so it is asked once: under Wine that is a look into the registry. */
-char *host_computer_name(void)
+char *os_computer_name(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static WCHAR name[MAX_COMPUTERNAME_LENGTH + 1];
     static DWORD length;
     char *text, *upper;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!length) {
         length = MAX_COMPUTERNAME_LENGTH + 1;
         if (!GetComputerNameW(name, &length))
             length = 0;
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (FAILED(text_from_utf16(name, length, true, &text)))
         return NULL;
     upper = text_fold(*text ? text : "localhost");
@@ -47,20 +47,20 @@ char *host_computer_name(void)
 }
 
 /* As the computer's name: asked once. */
-void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+void os_dns_name(char name[OS_DNS_NAME_BYTES])
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
-    static char known[HOST_DNS_NAME_BYTES];
+    static struct lock lock = LOCK_INIT;
+    static char known[OS_DNS_NAME_BYTES];
     static bool asked;
     WCHAR wide[256];
     DWORD units = sizeof wide / sizeof *wide;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!asked && GetComputerNameExW(ComputerNameDnsFullyQualified, wide, &units) &&
         !WideCharToMultiByte(CP_UTF8, 0, wide, -1, known, sizeof known, NULL, NULL))
         known[0] = 0;
     asked = true;
     memcpy(name, known, sizeof known);
-    host_lock_leave(&lock);
+    lock_leave(&lock);
 }
 
 HRESULT environment_get(const char *name, char **value)
@@ -87,13 +87,13 @@ HRESULT environment_get(const char *name, char **value)
     return hr;
 }
 
-uint64_t host_memory(void)
+uint64_t os_memory_bytes(void)
 {
     MEMORYSTATUSEX status = {.dwLength = sizeof status};
     return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : 0;
 }
 
-char *host_full_path(const char *path)
+char *os_full_path(const char *path)
 {
     WCHAR *given, *full = NULL;
     DWORD length = 0;
@@ -117,27 +117,27 @@ char *host_full_path(const char *path)
 static HRESULT program_data(char **out)
 {
     static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static WCHAR value[MAX_PATH]; /* asked for once: it stands as long as the system runs */
     DWORD size = sizeof(value);
     bool got;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
     if (!value[0] && RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size))
         value[0] = 0;
     got = value[0] != 0;
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     if (!got)
         return environment_get("ProgramData", out);
     return text_from_utf16(value, wcslen(value), true, out);
 }
 
-char *host_data_folder(void)
+char *os_data_folder(void)
 {
     char *set, *folder;
     HRESULT hr = environment_get("OPENPLA_DATA", &set);
     if (hr == S_OK) {
-        folder = host_full_path(set);
+        folder = os_full_path(set);
     } else {
         if (SUCCEEDED(hr))
             hr = program_data(&set);
@@ -147,7 +147,7 @@ char *host_data_folder(void)
     return folder;
 }
 
-char *host_module_folder(void)
+char *os_module_folder(void)
 {
     static const WCHAR here; /* any address in this module */
     HMODULE module = NULL;
@@ -170,22 +170,22 @@ char *host_module_folder(void)
 }
 
 /* A process keeps its account, so it is asked for once: that is several requests to another process. */
-char *host_user_name(void)
+char *os_user_name(void)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct lock lock = LOCK_INIT;
     static struct account_name own;
     static bool known;
     HANDLE token;
-    host_lock_enter(&lock);
+    lock_enter(&lock);
     if (!known && OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
         known = win32_account(token, &own);
         CloseHandle(token);
     }
-    host_lock_leave(&lock);
+    lock_leave(&lock);
     return known ? win32_account_text(&own) : text_copy("");
 }
 
-char *host_ui_languages(void)
+char *os_ui_languages(void)
 {
     WCHAR names[512];
     ULONG count, units = sizeof names / sizeof names[0];
@@ -198,7 +198,7 @@ char *host_ui_languages(void)
     return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
 }
 
-HRESULT host_new_guid(GUID *out)
+HRESULT os_new_guid(GUID *out)
 {
     if (!RtlGenRandom(out, sizeof(*out)))
         return win32_failed(GetLastError(), "random numbers");
@@ -210,7 +210,7 @@ HRESULT host_new_guid(GUID *out)
 /* Not an SRWLOCK: under Wine each leave of one looks for waiters, which costs more than what most locks guard. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 
-void host_lock_enter(struct host_lock *lock)
+void lock_enter(struct lock *lock)
 {
     volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
     LONG waited_for = LOCK_WAITED_FOR;
@@ -221,7 +221,7 @@ void host_lock_enter(struct host_lock *lock)
         WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
 }
 
-void host_lock_leave(struct host_lock *lock)
+void lock_leave(struct lock *lock)
 {
     volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
     if (InterlockedExchange(state, LOCK_FREE) == LOCK_WAITED_FOR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* This host and this process on POSIX systems. */
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -17,12 +17,12 @@
 
 #define NETBIOS_NAME_MAX 15
 
-bool host_is_wine(void)
+bool os_is_wine(void)
 {
     return false;
 }
 
-char *host_computer_name(void)
+char *os_computer_name(void)
 {
     char name[256] = "";
     gethostname(name, sizeof(name) - 1);
@@ -33,11 +33,11 @@ char *host_computer_name(void)
     return text_fold(n ? name : "localhost");
 }
 
-void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+void os_dns_name(char name[OS_DNS_NAME_BYTES])
 {
     name[0] = 0;
-    gethostname(name, HOST_DNS_NAME_BYTES - 1);
-    name[HOST_DNS_NAME_BYTES - 1] = 0;
+    gethostname(name, OS_DNS_NAME_BYTES - 1);
+    name[OS_DNS_NAME_BYTES - 1] = 0;
 }
 
 HRESULT environment_get(const char *name, char **value)
@@ -50,7 +50,7 @@ HRESULT environment_get(const char *name, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
-char *host_ui_languages(void)
+char *os_ui_languages(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     const char *set = NULL;
@@ -62,7 +62,7 @@ char *host_ui_languages(void)
     return text;
 }
 
-char *host_full_path(const char *path)
+char *os_full_path(const char *path)
 {
     char here[4096];
     if (path[0] == '/' || !getcwd(here, sizeof(here)))
@@ -70,21 +70,21 @@ char *host_full_path(const char *path)
     return path_join(here, path);
 }
 
-uint64_t host_memory(void)
+uint64_t os_memory_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
 }
 
-char *host_data_folder(void)
+char *os_data_folder(void)
 {
     const char *set = getenv("OPENPLA_DATA"), *home = getenv("HOME");
     if (set && *set)
-        return host_full_path(set);
+        return os_full_path(set);
     return path_join(home && *home ? home : "/tmp", ".openpla");
 }
 
-char *host_module_folder(void)
+char *os_module_folder(void)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -92,11 +92,11 @@ char *host_module_folder(void)
     return path_folder(path);
 }
 
-char *host_user_name(void)
+char *os_user_name(void)
 {
     char space[4096], number[16];
     struct passwd entry, *found = NULL;
-    char *computer = host_computer_name(), *name = NULL;
+    char *computer = os_computer_name(), *name = NULL;
     snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
     if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
         found = NULL; /* the number will do */
@@ -106,7 +106,7 @@ char *host_user_name(void)
     return name;
 }
 
-HRESULT host_new_guid(GUID *out)
+HRESULT os_new_guid(GUID *out)
 {
     if (getrandom(out, sizeof(*out), 0) != (ssize_t)sizeof(*out))
         return posix_failed(errno, "random numbers");
@@ -116,20 +116,20 @@ HRESULT host_new_guid(GUID *out)
 }
 
 /* Programs of this host have no string resources. */
-char *host_resource_text(const char *reference)
+char *os_resource_text(const char *reference)
 {
     return text_copy(reference);
 }
 
-_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct host_lock), "a lock holds a mutex");
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct lock), "a lock holds a mutex");
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER in glibc and musl. */
-void host_lock_enter(struct host_lock *lock)
+void lock_enter(struct lock *lock)
 {
     pthread_mutex_lock((pthread_mutex_t *)(void *)lock->opaque);
 }
 
-void host_lock_leave(struct host_lock *lock)
+void lock_leave(struct lock *lock)
 {
     pthread_mutex_unlock((pthread_mutex_t *)(void *)lock->opaque);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Private to engine/base: what its portable files and those in posix/ and win32/ call in each other. */
-#ifndef OPENPLA_HOST_PRIVATE_H
-#define OPENPLA_HOST_PRIVATE_H
+#ifndef OPENPLA_BASE_PRIVATE_H
+#define OPENPLA_BASE_PRIVATE_H
 
 #include "engine/base/file.h"
-#include "engine/base/host.h"
+#include "engine/base/os.h"
 #include "engine/base/security.h"
 
 /* ---- a file that is being stored (file_store_begin) ---- */
@@ -22,7 +22,7 @@ HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- secrets and logons ---- */
 
-const struct logon *logon_of_host(void);      /* NULL: it has none */
+const struct logon *logon_of_os(void);        /* NULL: it has none */
 HRESULT secret_is_too_long(const char *text); /* S_OK: it is not */
 /* The file of a key, for the account alone: made with these bytes; read, S_FALSE where there is none; taken away,
    S_FALSE where there was none. A folder or file that is a link or another's is refused. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of accounts, and which logon is used. */
+#include "engine/base/base_private.h"
 #include "engine/base/file.h"
-#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/security.h"
 #include "engine/base/text.h"
@@ -10,12 +10,12 @@
 
 static const struct logon *logon_instead;
 
-const struct logon *host_logon(void)
+const struct logon *os_logon(void)
 {
-    return logon_instead ? logon_instead : logon_of_host();
+    return logon_instead ? logon_instead : logon_of_os();
 }
 
-void host_logon_use(const struct logon *instead)
+void os_logon_use(const struct logon *instead)
 {
     logon_instead = instead;
 }
@@ -81,7 +81,7 @@ HRESULT secret_is_too_long(const char *text)
 
 static char *secret_folder(void)
 {
-    char *data = host_data_folder(), *folder = data ? path_join(data, "secrets") : NULL;
+    char *data = os_data_folder(), *folder = data ? path_join(data, "secrets") : NULL;
     memory_free(data);
     return folder;
 }

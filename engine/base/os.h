@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Where we run: names, folders, environment, settings, and locks between threads. */
-#ifndef OPENPLA_HOST_H
-#define OPENPLA_HOST_H
+#ifndef OPENPLA_OS_H
+#define OPENPLA_OS_H
 
 #include "engine/base/text.h"
 
-bool host_is_wine(void);
+bool os_is_wine(void);
 /* Whether the user wants the host's own processes, with its numbers, where Wine's with Windows' numbers would be shown:
    the environment's OPENPLA_PROCESSES, else the string value "Processes" of HKLM\Software\OpenPLA, says "host". */
-bool host_processes_wanted(void);
-char *host_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
-#define HOST_DNS_NAME_BYTES 768
+bool os_processes_wanted(void);
+char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
+#define OS_DNS_NAME_BYTES 768
 /* This computer's name in the DNS, with its domain if that is known; "" when it has none. */
-void host_dns_name(char name[HOST_DNS_NAME_BYTES]);
+void os_dns_name(char name[OS_DNS_NAME_BYTES]);
 /* Does a name that somebody gives for a computer mean this one? NULL, "", ".", "localhost", our names (with a domain
    only ours, or any when ours is not known), a loopback address and the addresses of all interfaces, an IPv6 one with
    or without brackets; leading backslashes do not matter. Fails with the system's reason, or E_OUTOFMEMORY. */
-HRESULT host_is_own_name(const char *name, bool *own);
-char *host_expand_environment(const char *t); /* %name% replaced where known, kept as it is where not */
+HRESULT os_is_own_name(const char *name, bool *own);
+char *os_expand_environment(const char *t); /* %name% replaced where known, kept as it is where not */
 /* Folder of OpenPLA's data: %OPENPLA_DATA% if set, else %ProgramData%\OpenPLA (natively $HOME/.openpla). */
-char *host_data_folder(void);
+char *os_data_folder(void);
 /* Folder of the module this code is in: openpla.dll's, or the program's. */
-char *host_module_folder(void);
+char *os_module_folder(void);
 /* Absolute, by this process's folder, so that processes in different folders mean the same one; from memory_alloc. */
-char *host_full_path(const char *path);
-uint64_t host_memory(void); /* bytes that the computer has; 0: it cannot be told */
+char *os_full_path(const char *path);
+uint64_t os_memory_bytes(void); /* bytes that the computer has; 0: it cannot be told */
 /* The languages of the user who runs this process, the best first, as "de-DE;en-US"; from memory_alloc. */
-char *host_ui_languages(void);
-char *host_user_name(void);       /* DOMAIN\user of this process */
-HRESULT host_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
+char *os_ui_languages(void);
+char *os_user_name(void);       /* DOMAIN\user of this process */
+HRESULT os_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of
    its code runs. A copy of the reference when it has another form, or when there is no such string here (natively:
    always). From memory_alloc, NULL when out of memory. */
-char *host_resource_text(const char *reference);
+char *os_resource_text(const char *reference);
 
-/* A plain lock between threads, not recursive. Static initialiser: HOST_LOCK_INIT. */
-struct host_lock {
+/* A plain lock between threads, not recursive. Static initialiser: LOCK_INIT. */
+struct lock {
     void *opaque[8];
 };
-#define HOST_LOCK_INIT                                                                                                 \
+#define LOCK_INIT                                                                                                      \
     {                                                                                                                  \
         {                                                                                                              \
             0                                                                                                          \
         }                                                                                                              \
     }
-void host_lock_enter(struct host_lock *lock);
-void host_lock_leave(struct host_lock *lock);
+void lock_enter(struct lock *lock);
+void lock_leave(struct lock *lock);
 
 /* ---- environment and settings ---- */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Secrets natively: files that their owner alone can open, in a folder of the same kind. There is one account. */
-#include "engine/base/host_private.h"
+#include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 
 #include <string.h>
 
 #define FILE_MOST (SECRET_MOST * 3) /* bytes of UTF-8 */
 
-const struct logon *logon_of_host(void)
+const struct logon *logon_of_os(void)
 {
     return NULL;
 }
