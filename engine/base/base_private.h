@@ -30,4 +30,23 @@ HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);
 
+/* ---- the trace switch (debug_trace.c), as the host OS reads and writes ----
+   None of these allocates memory or sets an error text. They do not use clock.h and process.h, so that a small DLL that
+   can report errors does not have all of base in it. */
+
+#define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* nothing has been opened */
+/* The beginning of a line, "2026-01-31T10:20:30.123456Z 1234.5678": the time in UTC, the process, the thread. Its
+   length. */
+size_t debug_trace_head(char *text, size_t size);
+uint32_t debug_trace_process(void);
+/* The environment variable in UTF-8; "" if it is not set, and on Windows if it does not fit. */
+void debug_trace_setting(const char *name, char *text, size_t size);
+/* The file for appending, created if it does not exist. stderr for "" and for a file that cannot be opened. */
+intptr_t debug_trace_open(const char *path);
+void debug_trace_close(intptr_t file);
+void debug_trace_write(intptr_t file, const char *line, size_t size);
+/* GetLastError and SetLastError; natively without effect. */
+uint32_t debug_trace_last_error(void);
+void debug_trace_restore_last_error(uint32_t code);
+
 #endif

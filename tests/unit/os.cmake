@@ -28,3 +28,5 @@ if(WIN32)
 endif()
 # The zone whose rules the test knows; Windows itself takes no notice of it.
 set_property(TEST test_os_host APPEND PROPERTY ENVIRONMENT "TZ=PST8PDT,M3.2.0,M11.1.0")
+# Alone in its program: the environment is read at the first step.
+openpla_test(test_os_trace ${CMAKE_CURRENT_LIST_DIR}/test_os_trace.c LINK openpla_base)
