@@ -58,7 +58,9 @@ int help_no_verb(const char *name)
 
 int help_list(FILE *out)
 {
-    fputs("OpenPLA: performance logs and alerts.\n\nopenpla VERB ...\nopenpla help VERB\n\n", out);
+    fputs("OpenPLA: performance logs and alerts.\n\nopenpla VERB ...\nopenpla help VERB\n"
+          "openpla --trace AREAS VERB ...\n\n",
+          out);
     for (size_t i = 0; cli_verbs[i]; i++) {
         struct texts subs = {0};
         fprintf(out, "  %-11s%s\n", cli_verbs[i]->name, cli_verbs[i]->summary);

@@ -2,9 +2,11 @@
 /* openpla.exe: finds the verb and runs it. Exit codes: enum cli_exit. Results go to stdout, everything else (errors,
    warnings, progress) to stderr, both in UTF-8. */
 #include "cli/cli.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef _WIN32
@@ -49,6 +51,13 @@ static int verb_run_line(int argc, char **argv)
 {
     const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
     int at = 1;
+    if (!verb && argc > 1 && strcmp(argv[1], "--trace") == 0) {
+        const int result = set_trace(argc > 2 ? argv[2] : NULL);
+        if (result != CLI_DONE)
+            return result;
+        argc -= 2;
+        argv += 2;
+    }
     if (!verb && argc < 2) {
         (void)help_list(stderr);
         return CLI_USAGE;
