@@ -78,7 +78,7 @@ static void write_backslashes(struct command_line *l, size_t each)
 }
 
 /* Brings the quotes to where they are wanted. */
-static void settle(struct command_line *l)
+static void command_line_settle_quotes(struct command_line *l)
 {
     if (l->quoted == l->wants_quotes)
         return;
@@ -102,7 +102,7 @@ void command_line_text(struct command_line *l, const char *text)
             l->backslashes++;
             continue;
         }
-        settle(l);
+        command_line_settle_quotes(l);
         write_backslashes(l, *c == '"' ? 2 : 1);
         text_buffer_add(&l->text, *c == '"' ? "\\" : "");
         text_buffer_add_n(&l->text, c, 1);
@@ -114,7 +114,7 @@ static void end_argument(struct command_line *l)
 {
     l->wants_quotes = false;
     l->written = l->written || l->backslashes;
-    settle(l);
+    command_line_settle_quotes(l);
     write_backslashes(l, 1);
     text_buffer_add(&l->text, l->argument && !l->written ? "\"\"" : "");
     l->argument = l->written = false;

@@ -59,7 +59,7 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
 }
 
 /* `base` NULL: wherever the path leads. */
-static HRESULT load(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
+static HRESULT file_load_from(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;
     *out = NULL;
@@ -78,17 +78,17 @@ static HRESULT load(const char *base, const char *path, size_t limit, bool trust
 
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
 {
-    return load(NULL, path, limit, false, out, size);
+    return file_load_from(NULL, path, limit, false, out, size);
 }
 
 HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size)
 {
-    return load(NULL, path, limit, true, out, size);
+    return file_load_from(NULL, path, limit, true, out, size);
 }
 
 HRESULT file_load_below(const char *base, const char *path, size_t limit, char **out, size_t *size)
 {
-    return load(base, path, limit, false, out, size);
+    return file_load_from(base, path, limit, false, out, size);
 }
 
 static void storing_free(struct file_storing *s)

@@ -201,7 +201,7 @@ static void *pool_resize(void *p, size_t size)
 static atomic_bool tested;
 static _Thread_local uint64_t allocations, failing;
 
-static int refused(void)
+static int allocation_is_refused(void)
 {
     if (!atomic_load_explicit(&tested, memory_order_relaxed))
         return 0;
@@ -211,12 +211,12 @@ static int refused(void)
 
 void *memory_alloc(size_t size)
 {
-    return refused() ? NULL : pool_alloc(size ? size : 1);
+    return allocation_is_refused() ? NULL : pool_alloc(size ? size : 1);
 }
 
 void *memory_zero(size_t count, size_t size)
 {
-    if (refused() || (size && count > SIZE_MAX / size))
+    if (allocation_is_refused() || (size && count > SIZE_MAX / size))
         return NULL;
     void *p = pool_alloc(count && size ? count * size : 1);
 
@@ -227,7 +227,7 @@ void *memory_zero(size_t count, size_t size)
 
 void *memory_resize(void *p, size_t size)
 {
-    return refused() ? NULL : pool_resize(p, size ? size : 1);
+    return allocation_is_refused() ? NULL : pool_resize(p, size ? size : 1);
 }
 
 void memory_free(void *p)

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool passes(const struct caller *caller, const char *descriptor)
+static bool caller_passes(const struct caller *caller, const char *descriptor)
 {
     static const struct access_rights one = {1, 1, 1, 1};
     struct access_subject *subject;
@@ -22,13 +22,13 @@ static bool passes(const struct caller *caller, const char *descriptor)
 
 bool access_is_administrator(const struct caller *caller)
 {
-    return passes(caller, "D:(A;;1;;;SY)(A;;1;;;BA)");
+    return caller_passes(caller, "D:(A;;1;;;SY)(A;;1;;;BA)");
 }
 
 bool access_is_account(const struct caller *caller, const char *sid)
 {
     char *descriptor = text_format("D:(A;;1;;;%s)", sid);
-    const bool is = descriptor && passes(caller, descriptor);
+    const bool is = descriptor && caller_passes(caller, descriptor);
     memory_free(descriptor);
     return is;
 }
@@ -80,7 +80,7 @@ static bool of_alias(const char alias[3], struct sid *out)
 }
 
 /* Digits of that base up to `most`; *at is behind them. */
-static bool number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *out)
+static bool sid_read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *out)
 {
     const char *s = *at;
     *out = 0;
@@ -101,9 +101,9 @@ static bool any_number(const char **at, const char *end, bool octal, uint64_t mo
 {
     if (end - *at > 2 && **at == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {
         *at += 2;
-        return number(at, end, 16, most, out);
+        return sid_read_number(at, end, 16, most, out);
     }
-    return number(at, end, octal && **at == '0' ? 8 : 10, most, out);
+    return sid_read_number(at, end, octal && **at == '0' ? 8 : 10, most, out);
 }
 
 bool sid_read(const char *text, size_t length, struct sid *out)

@@ -48,7 +48,7 @@ static inline uint32_t access_map(uint32_t rights, const struct access_rights *k
 
 /* Who asks, as one call knows him: opened anew for each call and kept for none. */
 struct access_subject;
-/* E_ACCESSDENIED, with a text: who asks cannot be told. */
+/* E_ACCESSDENIED, with a text: the account of the caller cannot be determined. */
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
 /* Whether the descriptor, an SDDL text, gives all of these rights: to this process itself always, else by the entries

@@ -163,7 +163,7 @@ char *text_put_digits(char *at, uint64_t value, unsigned count)
     return at + count;
 }
 
-static void add(struct text_buffer *b, uint64_t value, unsigned digits, bool negative)
+static void text_buffer_add_decimal(struct text_buffer *b, uint64_t value, unsigned digits, bool negative)
 {
     char text[1 + MOST_DECIMAL];
     size_t at = sizeof text;
@@ -176,12 +176,12 @@ static void add(struct text_buffer *b, uint64_t value, unsigned digits, bool neg
 
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits)
 {
-    add(b, value, digits, false);
+    text_buffer_add_decimal(b, value, digits, false);
 }
 
 void text_buffer_add_i64(struct text_buffer *b, int64_t value)
 {
-    add(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
+    text_buffer_add_decimal(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
 }
 
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits)

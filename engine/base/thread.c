@@ -32,7 +32,7 @@ static size_t idle, users;
 static _Atomic size_t threads; /* that serve */
 
 /* Takes the group's next piece that does not run already. NULL: none is left. */
-static struct timed_work *take(struct work_group *g)
+static struct timed_work *work_group_take_next(struct work_group *g)
 {
     while (g->next < g->count) {
         struct timed_work *w = g->work[g->next++];
@@ -50,7 +50,7 @@ static struct timed_work *take(struct work_group *g)
 static void run_group(struct work_group *g)
 {
     struct timed_work *w;
-    while (g && (w = take(g))) {
+    while (g && (w = work_group_take_next(g))) {
         lock_leave(&lock);
         w->run(w);
         lock_enter(&lock);
@@ -69,7 +69,7 @@ static void run_group(struct work_group *g)
         thread_condition_wake(&g->ended);
 }
 
-static void unqueue(struct work_group *g)
+static void work_group_unqueue(struct work_group *g)
 {
     struct work_group **at = &queue;
     while (*at && *at != g)
@@ -89,7 +89,7 @@ static void end_process_if_last(void)
 }
 
 /* One idle thread is kept for the next piece; it must not keep a process that all others have left (last_thread.h). */
-static void serve(void *context)
+static void work_thread_serve(void *context)
 {
     enum { LOOK_MS = 1000 };
     (void)context;
@@ -107,7 +107,7 @@ static void serve(void *context)
         struct work_group *g = queue;
         if (!g)
             break;
-        unqueue(g);
+        work_group_unqueue(g);
         run_group(g);
     }
     atomic_fetch_sub(&threads, 1);
@@ -121,7 +121,7 @@ void timed_work_thread_leaves(void)
 }
 
 /* Gets the group a thread. The lock is held. False: there is none to get. */
-static bool engage(struct work_group *g)
+static bool work_group_engage_thread(struct work_group *g)
 {
     bool others = queue != NULL;
     g->behind = queue;
@@ -134,12 +134,12 @@ static bool engage(struct work_group *g)
     }
     struct thread *thread;
     atomic_fetch_add(&threads, 1);
-    if (SUCCEEDED(thread_start(serve, NULL, &thread))) {
+    if (SUCCEEDED(thread_start(work_thread_serve, NULL, &thread))) {
         thread_close(thread);
         return true;
     }
     atomic_fetch_sub(&threads, 1);
-    unqueue(g);
+    work_group_unqueue(g);
     return false;
 }
 
@@ -158,16 +158,16 @@ static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
 
 static void wait_for(struct work_group *g, uint32_t limit_ms)
 {
-    bool engaged = engage(g);
+    bool engaged = work_group_engage_thread(g);
     while (engaged && (g->next < g->count || g->open > 0)) {
         size_t next = g->next;
         uint32_t left = next == g->count ? time_left(g, limit_ms) : PATIENCE_MS;
         if (left == 0)
             break;
         if (!thread_condition_wait(&g->ended, &lock, left) && next < g->count && next == g->next && !g->queued)
-            engaged = engage(g);
+            engaged = work_group_engage_thread(g);
     }
-    unqueue(g);
+    work_group_unqueue(g);
     if (!engaged)
         run_group(g);
 }
@@ -225,7 +225,7 @@ struct cpuid {
 };
 
 /* All 0 for a leaf that this processor does not have. */
-static struct cpuid cpuid(uint32_t leaf)
+static struct cpuid processor_read_cpuid(uint32_t leaf)
 {
     struct cpuid most, r = {0};
     __asm__ volatile("cpuid"
@@ -239,9 +239,9 @@ static struct cpuid cpuid(uint32_t leaf)
 enum processor_method processor_method(void)
 {
     enum { RDPID = 1 << 22, RDTSCP = 1 << 27 };
-    if ((cpuid(7).c & RDPID) != 0)
+    if ((processor_read_cpuid(7).c & RDPID) != 0)
         return PROCESSOR_RDPID;
-    return (cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
+    return (processor_read_cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
 }
 
 /* The kernel compares its clocks and gives up the counter when it drifts. Where there is no such file the host is
@@ -261,5 +261,5 @@ static bool is_trusted(void)
 bool processor_cycles_are_time(void)
 {
     enum { INVARIANT = 1 << 8 };
-    return (cpuid(0x80000007u).d & INVARIANT) != 0 && is_trusted();
+    return (processor_read_cpuid(0x80000007u).d & INVARIANT) != 0 && is_trusted();
 }

@@ -123,7 +123,7 @@ struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
     HRESULT invalid; /* what is wrong is this error, with xml_invalid's text */
-    HRESULT (*remark)(void *context, xmlNodePtr node, const char *what); /* what is passed over, and what is missing */
+    HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* what is passed over, and what is missing */
     void *context;
 };
 /* Its attributes, and which elements stand in it; not what is in those. */

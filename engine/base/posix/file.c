@@ -430,7 +430,7 @@ static HRESULT check_below(const struct walk *w, int fd)
 }
 
 /* Into the folder `name`, which is made where `make` says so and it is missing. */
-static HRESULT enter(struct walk *w, const char *name, bool make)
+static HRESULT walk_enter_folder(struct walk *w, const char *name, bool make)
 {
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
     int next = openat(w->fd, name, flags);
@@ -452,7 +452,7 @@ static HRESULT enter(struct walk *w, const char *name, bool make)
     return hr;
 }
 
-static HRESULT begin(struct walk *w, const char *base, const char *path, const char **names)
+static HRESULT walk_begin(struct walk *w, const char *base, const char *path, const char **names)
 {
     *w = (struct walk){.base = base, .path = path, .fd = -1};
     *names = path_names_behind(base, path);
@@ -475,17 +475,18 @@ static void end(struct walk *w)
 }
 
 /* As far as the folder of the last name, or into that too. *last is borrowed from the path. */
-static HRESULT walk(struct walk *w, const char *base, const char *path, bool make, bool whole, const char **last)
+static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole,
+                              const char **last)
 {
     const char *at;
-    HRESULT hr = begin(w, base, path, &at);
+    HRESULT hr = walk_begin(w, base, path, &at);
     while (SUCCEEDED(hr)) {
         size_t length = strcspn(at, "/");
         *last = at;
         if (!at[length] && (!whole || !length))
             return S_OK;
         char *name = text_copy_n(at, length);
-        hr = !name ? E_OUTOFMEMORY : *name ? enter(w, name, make) : S_OK;
+        hr = !name ? E_OUTOFMEMORY : *name ? walk_enter_folder(w, name, make) : S_OK;
         memory_free(name);
         at += length + (at[length] == '/');
     }
@@ -496,7 +497,7 @@ HRESULT folder_create_below(const char *base, const char *path)
 {
     struct walk w;
     const char *last;
-    HRESULT hr = walk(&w, base, path, true, true, &last);
+    HRESULT hr = walk_to_folder(&w, base, path, true, true, &last);
     end(&w);
     return hr;
 }
@@ -532,7 +533,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     const char *last;
     struct file *f = NULL;
     *out = NULL;
-    HRESULT hr = walk(&w, base, path, false, false, &last);
+    HRESULT hr = walk_to_folder(&w, base, path, false, false, &last);
     if (SUCCEEDED(hr)) {
         f = file_reserve(path);
         hr = f ? file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path) : E_OUTOFMEMORY;
@@ -557,7 +558,7 @@ HRESULT file_delete_below(const char *base, const char *path)
 {
     struct walk w;
     const char *last;
-    HRESULT hr = walk(&w, base, path, false, false, &last);
+    HRESULT hr = walk_to_folder(&w, base, path, false, false, &last);
     if (SUCCEEDED(hr))
         hr = file_operation(FILE_OPERATION_DELETE, path);
     if (SUCCEEDED(hr) && unlinkat(w.fd, last, 0))

@@ -182,7 +182,7 @@ static HRESULT failed(int error, const char *path)
 }
 
 /* By a descriptor of the folder that `name` is in, or AT_FDCWD. Takes over `path`. */
-static HRESULT take(int at, const char *name, int more, char *path, struct held_folder **out)
+static HRESULT held_folder_take(int at, const char *name, int more, char *path, struct held_folder **out)
 {
     struct stat st;
     *out = NULL;
@@ -212,7 +212,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
     *out = NULL;
     if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
         return error_set(E_INVALIDARG, "\"%s\" is no name of a folder in \"%s\"", name, f->path);
-    return take(f->fd, name, O_NOFOLLOW, path_join(f->path, name), out);
+    return held_folder_take(f->fd, name, O_NOFOLLOW, path_join(f->path, name), out);
 }
 
 HRESULT held_folder_open(const char *base, const char *names, struct held_folder **out)
@@ -222,7 +222,7 @@ HRESULT held_folder_open(const char *base, const char *names, struct held_folder
     *out = NULL;
     if (fault)
         return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", names, base, fault);
-    HRESULT hr = take(AT_FDCWD, base, 0, text_copy(base), &f);
+    HRESULT hr = held_folder_take(AT_FDCWD, base, 0, text_copy(base), &f);
     while (SUCCEEDED(hr) && *names) {
         size_t length = strcspn(names, "/");
         char *name = text_copy_n(names, length);
@@ -262,8 +262,8 @@ static bool is_mounted(int folder, const char *name)
            (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-static HRESULT give(DIR *directory, const char *name, HRESULT (*each)(void *user, const struct held_entry *entry),
-                    void *user)
+static HRESULT held_folder_report_entry(DIR *directory, const char *name,
+                                        HRESULT (*each)(void *user, const struct held_entry *entry), void *user)
 {
     struct stat st;
     if (fstatat(dirfd(directory), name, &st, AT_SYMLINK_NOFOLLOW))
@@ -293,7 +293,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
     }
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            hr = give(directory, entry->d_name, each, user);
+            hr = held_folder_report_entry(directory, entry->d_name, each, user);
         errno = 0;
     }
     if (SUCCEEDED(hr) && errno)

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* A file of the interface's in /sys, without its line's end; "" where it is not told. NULL: out of memory. */
-static char *told(const char *name, const char *what)
+static char *interface_read_file(const char *name, const char *what)
 {
     char *path = text_format("/sys/class/net/%s/%s", name, what), *out = NULL;
     struct kernel_file *f = NULL;
@@ -37,9 +37,9 @@ static char *told(const char *name, const char *what)
     return out;
 }
 
-static uint64_t told_number(const char *name, const char *what)
+static uint64_t interface_read_number(const char *name, const char *what)
 {
-    char *text = told(name, what);
+    char *text = interface_read_file(name, what);
     uint64_t n = 0;
     if (!text || !text_to_u64(text, &n))
         n = 0;
@@ -52,7 +52,7 @@ static const char *status_of(const char *name)
     static const char *const known[][2] = {{"up", "up"},           {"down", "down"},
                                            {"dormant", "dormant"}, {"lowerlayerdown", "lower layer down"},
                                            {"testing", "testing"}, {"notpresent", "not present"}};
-    char *text = told(name, "operstate");
+    char *text = interface_read_file(name, "operstate");
     const char *status = "unknown";
     for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
         if (!strcmp(text, known[i][0]))
@@ -63,7 +63,7 @@ static const char *status_of(const char *name)
 
 static char *physical_of(const char *name)
 {
-    char *text = told(name, "address");
+    char *text = interface_read_file(name, "address");
     for (char *at = text; at && *at; at++)
         *at = *at == ':' ? '-' : *at >= 'a' && *at <= 'f' ? (char)(*at - 'a' + 'A') : *at;
     return text;
@@ -187,20 +187,20 @@ static void add_offload(const char *name, struct text_buffer *list)
 static uint32_t type_of(const char *name)
 {
     char *path = text_format("/sys/class/net/%s/wireless", name);
-    const uint64_t hardware = told_number(name, "type");
+    const uint64_t hardware = interface_read_number(name, "type");
     const bool wireless = path && folder_exists(path);
     memory_free(path);
     return wireless ? 71 : hardware == 1 ? 6 : hardware == 772 ? 24 : hardware == 512 ? 23 : hardware == 768 ? 131 : 1;
 }
 
-static HRESULT describe(const struct ifaddrs *all, const char *name, struct network_adapter *out)
+static HRESULT interface_describe(const struct ifaddrs *all, const char *name, struct network_adapter *out)
 {
-    const uint64_t megabits = told_number(name, "speed");
+    const uint64_t megabits = interface_read_number(name, "speed");
     struct routes gateways = {name, &out->gateways};
-    *out = (struct network_adapter){.mtu = (uint32_t)told_number(name, "mtu")};
+    *out = (struct network_adapter){.mtu = (uint32_t)interface_read_number(name, "mtu")};
     out->name = text_copy(name);
     out->caption = text_copy(name);
-    out->description = told(name, "ifalias");
+    out->description = interface_read_file(name, "ifalias");
     out->dns_suffix = text_copy("");
     out->physical_address = physical_of(name);
     network_set_type(out, type_of(name));
@@ -225,7 +225,7 @@ HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapte
     HRESULT hr = kernel_folder_names("/sys/class/net", &names);
     for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
         struct network_adapter adapter;
-        hr = describe(all, names.items[i], &adapter);
+        hr = interface_describe(all, names.items[i], &adapter);
         if (SUCCEEDED(hr))
             hr = each(user, &adapter);
         network_adapter_free(&adapter);

@@ -29,7 +29,7 @@ struct process {
 };
 
 /* Streams to nowhere, no other descriptor of ours, own group without a terminal, signals as at the start. */
-static int spawn(const struct program *program, char **arguments, pid_t *id)
+static int process_spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -87,7 +87,7 @@ HRESULT process_start(const struct program *program, struct process **out)
         memcpy(list + 1, program->arguments, count * sizeof(*program->arguments));
     if (more.count)
         memcpy(list + 1 + count, more.items, more.count * sizeof(*more.items));
-    int error = spawn(program, list, &p->id);
+    int error = process_spawn(program, list, &p->id);
     memory_free(list);
     texts_free(&more);
     if (error) {
@@ -103,7 +103,7 @@ uint32_t process_id(const struct process *p)
     return (uint32_t)p->id;
 }
 
-static bool reap(struct process *p)
+static bool process_reap(struct process *p)
 {
     int status;
     if (p->start_time)
@@ -118,9 +118,9 @@ static bool reap(struct process *p)
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
-    if (!reap(p) && timeout_ms) {
+    if (!process_reap(p) && timeout_ms) {
         int fd = (int)syscall(SYS_pidfd_open, p->id, 0);
-        for (uint64_t now; !reap(p) && (now = clock_monotonic_ms()) < limit;) {
+        for (uint64_t now; !process_reap(p) && (now = clock_monotonic_ms()) < limit;) {
             uint64_t rest = limit - now;
             struct pollfd wait = {.fd = fd, .events = POLLIN};
             if (fd < 0 && rest > 2)
@@ -130,7 +130,7 @@ HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code
         if (fd >= 0)
             close(fd);
     }
-    if (!reap(p))
+    if (!process_reap(p))
         return S_FALSE;
     if (exit_code)
         *exit_code = p->exit_code;
@@ -141,7 +141,7 @@ void process_close(struct process *p)
 {
     if (!p)
         return;
-    reap(p);
+    process_reap(p);
     memory_free(p);
 }
 

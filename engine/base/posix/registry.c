@@ -39,7 +39,7 @@ static void node_free(struct node *n)
     memory_free(n->path);
 }
 
-static struct node *find(const char *path)
+static struct node *registry_find_node(const char *path)
 {
     const uint64_t hash = text_hash_nocase(path);
     for (size_t i = 0; i < node_count; i++)
@@ -102,7 +102,7 @@ HRESULT registry_open(const char *path, bool to_change, struct registry_key **ou
     (void)to_change;
     *out = NULL;
     lock_enter(&lock);
-    HRESULT hr = find(path) ? key_of(path, out) : S_FALSE;
+    HRESULT hr = registry_find_node(path) ? key_of(path, out) : S_FALSE;
     lock_leave(&lock);
     return hr;
 }
@@ -112,10 +112,10 @@ HRESULT registry_create(const char *path, bool *made, struct registry_key **out)
     HRESULT hr = S_OK;
     *out = NULL;
     lock_enter(&lock);
-    *made = !find(path);
+    *made = !registry_find_node(path);
     for (const char *mark = strchr(path, '\\'); SUCCEEDED(hr) && mark; mark = strchr(mark + 1, '\\')) {
         char *above = text_copy_n(path, (size_t)(mark - path));
-        hr = !above ? E_OUTOFMEMORY : find(above) ? S_OK : make_node(above);
+        hr = !above ? E_OUTOFMEMORY : registry_find_node(above) ? S_OK : make_node(above);
         memory_free(above);
     }
     if (SUCCEEDED(hr) && *made)
@@ -136,14 +136,14 @@ void registry_close(struct registry_key *key)
 HRESULT registry_delete(const char *path)
 {
     lock_enter(&lock);
-    struct node *n = find(path);
+    struct node *n = registry_find_node(path);
     const HRESULT hr = n ? S_OK : S_FALSE;
     while (n) {
         node_free(n);
         *n = nodes[--node_count];
         n = NULL;
         for (size_t i = 0; !n && i < node_count; i++)
-            n = nodes[i].above[0] && !find(nodes[i].above) ? &nodes[i] : NULL;
+            n = nodes[i].above[0] && !registry_find_node(nodes[i].above) ? &nodes[i] : NULL;
     }
     lock_leave(&lock);
     return hr;
@@ -171,7 +171,7 @@ HRESULT registry_read(struct registry_key *key, const char *name, struct registr
     HRESULT hr = S_FALSE;
     *out = (struct registry_value){.type = 0};
     lock_enter(&lock);
-    struct node *n = find(key->path);
+    struct node *n = registry_find_node(key->path);
     const struct value *v = n ? find_value(n, name) : NULL;
     if (v) {
         out->type = v->is.type;
@@ -204,7 +204,7 @@ HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type
     if (!is.data)
         return E_OUTOFMEMORY;
     lock_enter(&lock);
-    struct node *n = find(key->path);
+    struct node *n = registry_find_node(key->path);
     HRESULT hr = n ? S_OK : KEY_DELETED;
     if (n && !(v = find_value(n, name)))
         hr = add_value(n, name, &v);
@@ -221,7 +221,7 @@ HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type
 HRESULT registry_remove(struct registry_key *key, const char *name)
 {
     lock_enter(&lock);
-    struct node *n = find(key->path);
+    struct node *n = registry_find_node(key->path);
     struct value *v = n ? find_value(n, name) : NULL;
     if (v) {
         memory_free(v->name);
@@ -279,7 +279,7 @@ HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registr
 {
     size_t count;
     lock_enter(&lock);
-    const bool there = !*key->path || find(key->path);
+    const bool there = !*key->path || registry_find_node(key->path);
     const struct node *n = find_below(key->path, index, &count);
     HRESULT hr = n ? name_of(n->path + strlen(n->above) + (*n->above ? 1 : 0), out) : S_FALSE;
     lock_leave(&lock);
@@ -290,7 +290,7 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
 {
     HRESULT hr = S_FALSE;
     lock_enter(&lock);
-    const struct node *n = find(key->path);
+    const struct node *n = registry_find_node(key->path);
     const struct value *v = n && index < n->count ? &n->values[index] : NULL;
     if (v) {
         const size_t kept = v->is.size > REGISTRY_MOST_BYTES ? 0 : v->is.size;
@@ -309,7 +309,7 @@ HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *valu
     size_t below = 0;
     lock_enter(&lock);
     find_below(key->path, SIZE_MAX, &below);
-    const struct node *n = find(key->path);
+    const struct node *n = registry_find_node(key->path);
     *keys = (uint32_t)below;
     *values = n ? (uint32_t)n->count : 0;
     lock_leave(&lock);

@@ -18,7 +18,7 @@ HRESULT access_open(const struct caller *caller, struct access_subject **out)
 {
     *out = NULL;
     if (!caller->in_process && !caller->account)
-        return error_set(E_ACCESSDENIED, "who asks cannot be told");
+        return error_set(E_ACCESSDENIED, "the account of the caller cannot be determined");
     *out = memory_zero(1, sizeof **out);
     if (!*out)
         return E_OUTOFMEMORY;
@@ -47,7 +47,7 @@ static bool holds_for(const struct account_sids *a, const struct sid *account, b
     return holds;
 }
 
-static bool cannot_be_told(const struct sddl_entry *e)
+static bool denies_unknown_account(const struct sddl_entry *e)
 {
     return e->denies && *e->account.alias;
 }
@@ -56,14 +56,14 @@ static uint32_t granted_by(const struct sddl *d, const struct account_sids *a, c
 {
     static const struct sid owner_rights = {.count = 1, .authority = 3, .parts = {4}};
     const bool owner = d->has_owner && holds_for(a, &d->owner, false);
-    bool told = false;
+    bool has_owner_rights = false;
     for (size_t i = 0; i < d->count; i++)
-        told = told || sid_equal(&d->entries[i].account, &owner_rights);
-    uint32_t granted = owner && !told ? READ_CONTROL | WRITE_DAC : 0, denied = 0;
+        has_owner_rights = has_owner_rights || sid_equal(&d->entries[i].account, &owner_rights);
+    uint32_t granted = owner && !has_owner_rights ? READ_CONTROL | WRITE_DAC : 0, denied = 0;
     for (size_t i = 0; i < d->count; i++) {
         const struct sddl_entry *e = &d->entries[i];
         const uint32_t rights = access_map(e->rights, kind);
-        if (cannot_be_told(e))
+        if (denies_unknown_account(e))
             return 0;
         if (!holds_for(a, &e->account, e->denies) && !(owner && sid_equal(&e->account, &owner_rights)))
             continue;

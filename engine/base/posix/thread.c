@@ -29,7 +29,7 @@ struct wakeup {
     bool set;
 };
 
-static struct timespec after(uint32_t ms)
+static struct timespec time_after(uint32_t ms)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -42,7 +42,7 @@ static struct timespec after(uint32_t ms)
     return t;
 }
 
-static void *run(void *user)
+static void *thread_run_body(void *user)
 {
     struct body body = *(struct body *)user;
     memory_free(user);
@@ -61,7 +61,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
         return E_OUTOFMEMORY;
     }
     *b = (struct body){body, user};
-    int error = pthread_create(&t->id, NULL, run, b);
+    int error = pthread_create(&t->id, NULL, thread_run_body, b);
     if (error) {
         memory_free(t);
         memory_free(b);
@@ -73,7 +73,7 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
 
 bool thread_wait(struct thread *t, uint32_t timeout_ms)
 {
-    struct timespec until = after(timeout_ms);
+    struct timespec until = time_after(timeout_ms);
     if (!t->ended)
         t->ended = !pthread_clockjoin_np(t->id, NULL, CLOCK_MONOTONIC, &until);
     return t->ended;
@@ -135,7 +135,7 @@ void wakeup_set(struct wakeup *w)
 
 bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms)
 {
-    struct timespec until = after(timeout_ms);
+    struct timespec until = time_after(timeout_ms);
     pthread_mutex_lock(&w->lock);
     while (!w->set && pthread_cond_timedwait(&w->changed, &w->lock, &until) != ETIMEDOUT)
         ;
@@ -161,7 +161,7 @@ bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32
 {
     pthread_cond_t *condition = (pthread_cond_t *)(void *)c->opaque;
     pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)lock->opaque;
-    struct timespec until = after(timeout_ms);
+    struct timespec until = time_after(timeout_ms);
     if (timeout_ms == UINT32_MAX)
         return pthread_cond_wait(condition, mutex) == 0;
     return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &until) == 0;

@@ -22,7 +22,7 @@ struct file {
     char path[];
 };
 
-static HRESULT seek(struct file *f, uint64_t offset)
+static HRESULT file_seek(struct file *f, uint64_t offset)
 {
     LARGE_INTEGER to = {.QuadPart = (LONGLONG)offset};
     if (f->at == offset)
@@ -190,7 +190,7 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
 static HRESULT write_failed(struct file *f, DWORD code)
 {
     if (f->at > f->end) {
-        if (FAILED(seek(f, f->end)) || !SetEndOfFile(f->handle))
+        if (FAILED(file_seek(f, f->end)) || !SetEndOfFile(f->handle))
             return win32_failed(GetLastError(), f->path);
         code = ERROR_DISK_FULL;
     }
@@ -200,7 +200,7 @@ static HRESULT write_failed(struct file *f, DWORD code)
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
     const HRESULT asked = file_operation(FILE_OPERATION_WRITE, f->path);
-    HRESULT hr = SUCCEEDED(asked) ? seek(f, offset) : asked;
+    HRESULT hr = SUCCEEDED(asked) ? file_seek(f, offset) : asked;
     const size_t room = asked == S_FALSE ? size / 2 : size;
     for (size_t done = 0; SUCCEEDED(hr) && done < size;) {
         size_t rest = room - done;
@@ -227,7 +227,7 @@ HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, s
     HRESULT hr = file_operation(FILE_OPERATION_READ, f->path);
     *got = 0;
     if (SUCCEEDED(hr))
-        hr = seek(f, offset);
+        hr = file_seek(f, offset);
     while (SUCCEEDED(hr) && *got < size) {
         DWORD ask = size - *got > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - *got), n = 0;
         if (!ReadFile(f->handle, (char *)data + *got, ask, &n, NULL))
@@ -253,7 +253,7 @@ HRESULT file_set_size(struct file *f, uint64_t size)
 {
     HRESULT hr = file_operation(FILE_OPERATION_RESIZE, f->path);
     if (SUCCEEDED(hr))
-        hr = seek(f, size);
+        hr = file_seek(f, size);
     if (FAILED(hr))
         return hr;
     if (!SetEndOfFile(f->handle))
@@ -505,7 +505,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
 }
 
 /* Opens a folder and keeps it. Without the right to delete for others it cannot be replaced meanwhile. */
-static HRESULT hold(struct walk *w, const char *folder)
+static HRESULT walk_hold_folder(struct walk *w, const char *folder)
 {
     WCHAR *wide;
     void *held = w->held;
@@ -526,15 +526,15 @@ static HRESULT hold(struct walk *w, const char *folder)
 }
 
 /* Into the folder, which is made where `make` says so and it is missing. */
-static HRESULT enter(struct walk *w, const char *folder, bool make)
+static HRESULT walk_enter_folder(struct walk *w, const char *folder, bool make)
 {
     HRESULT hr = make ? folder_create(folder) : S_OK;
     if (SUCCEEDED(hr))
-        hr = hold(w, folder);
+        hr = walk_hold_folder(w, folder);
     return SUCCEEDED(hr) ? check_below(w, w->held[w->count - 1]) : hr;
 }
 
-static HRESULT begin(struct walk *w, const char *base, const char *path, const char **names)
+static HRESULT walk_begin(struct walk *w, const char *base, const char *path, const char **names)
 {
     *w = (struct walk){.base = base, .path = path};
     *names = path_names_behind(base, path);
@@ -542,12 +542,12 @@ static HRESULT begin(struct walk *w, const char *base, const char *path, const c
     if (fault)
         return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", path, base, fault);
     char *folder = path_with_separator(base); /* "C:" alone is the current folder of that drive */
-    HRESULT hr = folder ? hold(w, folder) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? walk_hold_folder(w, folder) : E_OUTOFMEMORY;
     memory_free(folder);
     return SUCCEEDED(hr) ? file_final_path(w->held[0], base, &w->real) : hr;
 }
 
-static void end(struct walk *w)
+static void walk_end(struct walk *w)
 {
     for (size_t i = 0; i < w->count; i++)
         CloseHandle(w->held[i]);
@@ -556,17 +556,17 @@ static void end(struct walk *w)
 }
 
 /* As far as the folder of the last name, or into that too. */
-static HRESULT walk(struct walk *w, const char *base, const char *path, bool make, bool whole)
+static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole)
 {
     const char *at;
-    HRESULT hr = begin(w, base, path, &at);
+    HRESULT hr = walk_begin(w, base, path, &at);
     while (SUCCEEDED(hr)) {
         size_t length = strcspn(at, "\\/");
         if (!at[length] && (!whole || !length))
             return S_OK;
         char *folder = length ? text_copy_n(path, (size_t)(at + length - path)) : NULL;
         if (length)
-            hr = folder ? enter(w, folder, make) : E_OUTOFMEMORY;
+            hr = folder ? walk_enter_folder(w, folder, make) : E_OUTOFMEMORY;
         memory_free(folder);
         at += length + (at[length] != 0);
     }
@@ -576,8 +576,8 @@ static HRESULT walk(struct walk *w, const char *base, const char *path, bool mak
 HRESULT folder_create_below(const char *base, const char *path)
 {
     struct walk w;
-    HRESULT hr = walk(&w, base, path, true, true);
-    end(&w);
+    HRESULT hr = walk_to_folder(&w, base, path, true, true);
+    walk_end(&w);
     return hr;
 }
 
@@ -616,7 +616,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     struct file *f = NULL;
     bool made = false;
     *out = NULL;
-    HRESULT hr = walk(&w, base, path, false, false);
+    HRESULT hr = walk_to_folder(&w, base, path, false, false);
     if (SUCCEEDED(hr)) {
         f = file_reserve(path);
         hr = f ? open_last(&w, mode, &handle, &made) : E_OUTOFMEMORY;
@@ -636,17 +636,17 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
         error_restore(&why);
         memory_free(f);
     }
-    end(&w);
+    walk_end(&w);
     return hr;
 }
 
 HRESULT file_delete_below(const char *base, const char *path)
 {
     struct walk w;
-    HRESULT hr = walk(&w, base, path, false, false);
+    HRESULT hr = walk_to_folder(&w, base, path, false, false);
     if (SUCCEEDED(hr))
         hr = file_delete(path);
-    end(&w);
+    walk_end(&w);
     return hr;
 }
 
@@ -728,10 +728,10 @@ HRESULT folder_identify(const char *path, struct folder_identity *out)
     memory_free(wide);
     if (handle == INVALID_HANDLE_VALUE)
         return win32_failed(code, path);
-    BOOL told = GetFileInformationByHandle(handle, &info);
+    BOOL is_known = GetFileInformationByHandle(handle, &info);
     code = GetLastError();
     WCHAR *real = NULL;
-    hr = told ? file_final_path(handle, path, &real) : win32_failed(code, path);
+    hr = is_known ? file_final_path(handle, path, &real) : win32_failed(code, path);
     CloseHandle(handle);
     if (SUCCEEDED(hr) && !(info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is no folder", path);

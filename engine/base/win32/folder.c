@@ -12,7 +12,7 @@
 #include <string.h>
 #include <wchar.h>
 
-static HRESULT find(const char *path, DWORD *attributes)
+static HRESULT folder_read_attributes(const char *path, DWORD *attributes)
 {
     WCHAR *wide;
     HRESULT hr = win32_path(path, &wide);
@@ -29,19 +29,19 @@ static HRESULT find(const char *path, DWORD *attributes)
 HRESULT file_find(const char *path)
 {
     DWORD attributes;
-    return find(path, &attributes);
+    return folder_read_attributes(path, &attributes);
 }
 
 bool file_exists(const char *path)
 {
     DWORD attributes;
-    return find(path, &attributes) == S_OK && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
+    return folder_read_attributes(path, &attributes) == S_OK && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 bool folder_exists(const char *path)
 {
     DWORD attributes;
-    return find(path, &attributes) == S_OK && (attributes & FILE_ATTRIBUTE_DIRECTORY);
+    return folder_read_attributes(path, &attributes) == S_OK && (attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 static HRESULT create_one(const char *path)
@@ -111,7 +111,8 @@ static HRESULT search_pattern(const char *path, WCHAR **out)
     return hr;
 }
 
-static HRESULT walk(const char *path, HRESULT (*each)(void *user, const WIN32_FIND_DATAW *entry), void *user)
+static HRESULT folder_find_each(const char *path, HRESULT (*each)(void *user, const WIN32_FIND_DATAW *entry),
+                                void *user)
 {
     WIN32_FIND_DATAW entry;
     WCHAR *pattern;
@@ -157,7 +158,7 @@ static HRESULT add_entry(void *user, const WIN32_FIND_DATAW *entry)
 HRESULT folder_list(const char *path, bool folders, struct texts *names)
 {
     struct names list = {.folders = folders};
-    HRESULT hr = walk(path, add_entry, &list);
+    HRESULT hr = folder_find_each(path, add_entry, &list);
     if (FAILED(hr)) {
         texts_free(&list.found);
         return hr;
@@ -195,7 +196,7 @@ static HRESULT give_file(void *user, const WIN32_FIND_DATAW *entry)
 
 HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user)
 {
-    return walk(path, give_file, &(struct each_file){each, user});
+    return folder_find_each(path, give_file, &(struct each_file){each, user});
 }
 
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes)
@@ -311,7 +312,7 @@ static HRESULT attributes_of(HANDLE handle, const char *path, DWORD *attributes)
 }
 
 /* Takes over `path`. `in` NULL: links are followed. */
-static HRESULT take(const struct held_folder *in, const char *name, char *path, struct held_folder **out)
+static HRESULT held_folder_take(const struct held_folder *in, const char *name, char *path, struct held_folder **out)
 {
     DWORD attributes = 0;
     *out = NULL;
@@ -349,7 +350,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
     *out = NULL;
     if (!*name || strpbrk(name, "\\/:") || !strcmp(name, ".") || !strcmp(name, ".."))
         return error_set(E_INVALIDARG, "\"%s\" is no name of a folder in \"%s\"", name, f->path);
-    return take(f, name, path_join(f->path, name), out);
+    return held_folder_take(f, name, path_join(f->path, name), out);
 }
 
 HRESULT held_folder_open(const char *base, const char *names, struct held_folder **out)
@@ -359,7 +360,7 @@ HRESULT held_folder_open(const char *base, const char *names, struct held_folder
     *out = NULL;
     if (fault)
         return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", names, base, fault);
-    HRESULT hr = take(NULL, "", path_with_separator(base), &f);
+    HRESULT hr = held_folder_take(NULL, "", path_with_separator(base), &f);
     while (SUCCEEDED(hr) && *names) {
         size_t length = strcspn(names, "\\/");
         char *name = text_copy_n(names, length);
@@ -397,8 +398,8 @@ void held_folder_close(struct held_folder *f)
     }
 }
 
-static HRESULT give(const WIN32_FIND_DATAW *found, HRESULT (*each)(void *user, const struct held_entry *entry),
-                    void *user)
+static HRESULT held_folder_report_entry(const WIN32_FIND_DATAW *found,
+                                        HRESULT (*each)(void *user, const struct held_entry *entry), void *user)
 {
     const FILETIME *written = &found->ftLastWriteTime;
     char *name;
@@ -436,7 +437,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
     if (search == INVALID_HANDLE_VALUE)
         return code == ERROR_FILE_NOT_FOUND ? S_OK : win32_failed(code, f->path); /* the root of an empty disk */
     do
-        hr = give(&found, each, user);
+        hr = held_folder_report_entry(&found, each, user);
     while (SUCCEEDED(hr) && FindNextFileW(search, &found));
     code = GetLastError();
     FindClose(search);
@@ -444,7 +445,8 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 }
 
 /* *path from memory_alloc. */
-static HRESULT begin(struct held_folder *f, const char *name, enum file_operation operation, char **path)
+static HRESULT held_folder_begin_operation(struct held_folder *f, const char *name, enum file_operation operation,
+                                           char **path)
 {
     *path = NULL;
     if (!*name || strpbrk(name, "\\/:"))
@@ -470,7 +472,8 @@ HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode
     struct file *file = NULL;
     HANDLE handle = INVALID_HANDLE_VALUE;
     *out = NULL;
-    HRESULT hr = begin(f, name, mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, &path);
+    HRESULT hr =
+        held_folder_begin_operation(f, name, mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, &path);
     if (SUCCEEDED(hr) && !(file = file_reserve(path)))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -492,7 +495,7 @@ HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode
 HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to)
 {
     char *source, *target = path_join(f->path, to);
-    HRESULT hr = target ? begin(f, from, FILE_OPERATION_OPEN, &source) : E_OUTOFMEMORY;
+    HRESULT hr = target ? held_folder_begin_operation(f, from, FILE_OPERATION_OPEN, &source) : E_OUTOFMEMORY;
     if (target && SUCCEEDED(hr))
         hr = file_rename_new(source, target);
     if (target)
@@ -526,7 +529,7 @@ static HRESULT delete_open(struct held_folder *f, const char *name, const char *
 static HRESULT delete_entry(struct held_folder *f, const char *name, enum file_operation operation, bool folder)
 {
     char *path;
-    HRESULT hr = begin(f, name, operation, &path);
+    HRESULT hr = held_folder_begin_operation(f, name, operation, &path);
     if (SUCCEEDED(hr))
         hr = delete_open(f, name, path, folder);
     memory_free(path);

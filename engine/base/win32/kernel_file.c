@@ -154,7 +154,7 @@ struct name_entry {
 };
 
 /* Hands on one name; most are short and ASCII. */
-static HRESULT hand_on(const struct name_entry *entry, HRESULT (*each)(void *user, const char *name), void *user)
+static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void *user, const char *name), void *user)
 {
     size_t units = entry->length / sizeof(WCHAR), i = 0;
     char small[64], *text;
@@ -195,7 +195,7 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
         if (status)
             hr = error_set(E_FAIL, "\"%s\": cannot be listed (status 0x%08lX)", path, (unsigned long)status);
         while (SUCCEEDED(hr)) {
-            hr = hand_on(entry, each, user);
+            hr = pipe_forward(entry, each, user);
             if (!entry->next)
                 break;
             entry = (const void *)((const char *)entry + entry->next);

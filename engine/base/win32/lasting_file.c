@@ -49,7 +49,7 @@ static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
 }
 
 /* The bytes are written, so that they are there: what a full disk cannot give would end the process at its use. */
-static HRESULT fill(HANDLE file, uint64_t size, bool create, const char *name)
+static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const char *name)
 {
     LARGE_INTEGER at, zero = {.QuadPart = 0};
     DWORD done = FILL_BYTES;
@@ -129,7 +129,7 @@ HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, H
     if (SUCCEEDED(hr)) {
         hr = lasting_check_own(file, what->name);
         if (SUCCEEDED(hr))
-            hr = fill(file, size, what->create, what->name);
+            hr = lasting_file_fill(file, size, what->create, what->name);
         if (SUCCEEDED(hr))
             hr = number_of(file, what->name, number);
         if (SUCCEEDED(hr)) {

@@ -119,7 +119,7 @@ static HRESULT add_offload(const char *name, struct text_buffer *list)
 
 /* ---- adapters ---- */
 
-static HRESULT describe(const IP_ADAPTER_ADDRESSES *a, struct network_adapter *out)
+static HRESULT adapter_describe(const IP_ADAPTER_ADDRESSES *a, struct network_adapter *out)
 {
     *out = (struct network_adapter){.mtu = a->Mtu == UINT32_MAX ? 0 : a->Mtu};
     out->name = text_copy(a->AdapterName);
@@ -144,7 +144,7 @@ static HRESULT describe(const IP_ADAPTER_ADDRESSES *a, struct network_adapter *o
     return FAILED(hr) || network_adapter_whole(out) ? hr : E_OUTOFMEMORY;
 }
 
-static HRESULT ask(IP_ADAPTER_ADDRESSES **out)
+static HRESULT adapters_read(IP_ADAPTER_ADDRESSES **out)
 {
     ULONG size = 16384, status = ERROR_BUFFER_OVERFLOW;
     *out = NULL;
@@ -166,10 +166,10 @@ static HRESULT ask(IP_ADAPTER_ADDRESSES **out)
 HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapter *adapter), void *user)
 {
     IP_ADAPTER_ADDRESSES *all;
-    HRESULT hr = ask(&all);
+    HRESULT hr = adapters_read(&all);
     for (const IP_ADAPTER_ADDRESSES *a = all; SUCCEEDED(hr) && a; a = a->Next) {
         struct network_adapter adapter;
-        hr = describe(a, &adapter);
+        hr = adapter_describe(a, &adapter);
         if (SUCCEEDED(hr))
             hr = each(user, &adapter);
         network_adapter_free(&adapter);

@@ -33,7 +33,7 @@ bool ip_address_read(const char *text, struct ip_address *out)
     return true;
 }
 
-static HRESULT ask(ask_fn function, IP_ADAPTER_ADDRESSES **out)
+static HRESULT adapters_read(ask_fn function, IP_ADAPTER_ADDRESSES **out)
 {
     ULONG size = 16384, status = ERROR_BUFFER_OVERFLOW;
     *out = NULL;
@@ -71,7 +71,7 @@ HRESULT ip_addresses_own(struct ip_addresses *list)
     const ask_fn function =
         module ? (ask_fn)(void *)GetProcAddress(module, "GetAdaptersAddresses") : (ask_fn)(void *)NULL;
     IP_ADAPTER_ADDRESSES *all = NULL;
-    HRESULT hr = function ? ask(function, &all) : win32_failed(GetLastError(), "iphlpapi.dll");
+    HRESULT hr = function ? adapters_read(function, &all) : win32_failed(GetLastError(), "iphlpapi.dll");
     for (const IP_ADAPTER_ADDRESSES *a = all; SUCCEEDED(hr) && a; a = a->Next)
         for (const IP_ADAPTER_UNICAST_ADDRESS *u = a->FirstUnicastAddress; u && SUCCEEDED(hr); u = u->Next)
             hr = add_address(list, u->Address.lpSockaddr);

@@ -50,7 +50,7 @@ struct start {
     SECURITY_ATTRIBUTES security;
 };
 
-static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
+static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
     if (s->console) { /* and its first window, if it has one, is hidden */
@@ -70,9 +70,9 @@ static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
     BOOL ok = FALSE;
 
     for (int births = 0; !ok && births < BIRTHS; births++) {
-        ok = create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
+        ok = process_create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
         if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
-            ok = create(s, flags, started);
+            ok = process_create(s, flags, started);
         if (!ok && GetLastError() != DIES_AT_BIRTH)
             break;
     }

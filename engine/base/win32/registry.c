@@ -195,7 +195,7 @@ static char *path_in(const struct registry_place *place, const char *path)
                            : text_format("%s%s%s", hive, *path ? "\\" : "", path);
 }
 
-static HRESULT connect(const struct registry_place *place, HKEY root, HKEY *out)
+static HRESULT registry_connect(const struct registry_place *place, HKEY root, HKEY *out)
 {
     char *machine = text_format("\\\\%s", place->computer);
     WCHAR *wide;
@@ -228,7 +228,7 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
         memory_free(full);
         return hr;
     }
-    hr = place->computer ? connect(place, root, &root) : S_OK;
+    hr = place->computer ? registry_connect(place, root, &root) : S_OK;
     LSTATUS status = SUCCEEDED(hr) ? RegOpenKeyExW(root, wide, 0, KEY_READ | view, &handle) : 0;
     memory_free(wide);
     if (place->computer && SUCCEEDED(hr))

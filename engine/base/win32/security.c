@@ -63,7 +63,7 @@ HRESULT access_open(const struct caller *caller, struct access_subject **out)
         hr = s->token ? for_impersonation(s->token, &s->token) : E_ACCESSDENIED;
         if (FAILED(hr)) {
             access_close(s);
-            return error_set(E_ACCESSDENIED, "who asks cannot be told");
+            return error_set(E_ACCESSDENIED, "the account of the caller cannot be determined");
         }
     }
     *out = s;
@@ -111,7 +111,7 @@ static bool to_sid(const struct sid *from, struct sid_room *out)
 
 enum acl_result { ACL_MADE, ACL_CLOSED, ACL_FAILED };
 
-static enum acl_result fill(ACL *acl, const struct sddl *d, const struct access_rights *kind)
+static enum acl_result acl_fill(ACL *acl, const struct sddl *d, const struct access_rights *kind)
 {
     for (size_t i = 0; i < d->count; i++) {
         const struct sddl_entry *e = &d->entries[i];
@@ -131,8 +131,8 @@ static enum acl_result fill(ACL *acl, const struct sddl *d, const struct access_
     return ACL_MADE;
 }
 
-static HRESULT check(HANDLE token, const struct sddl *d, const ACL *acl, const struct access_rights *kind,
-                     uint32_t rights, bool *allowed)
+static HRESULT acl_check(HANDLE token, const struct sddl *d, const ACL *acl, const struct access_rights *kind,
+                         uint32_t rights, bool *allowed)
 {
     static const struct sid system_account = {.count = 1, .authority = 5, .parts = {18}};
     SECURITY_DESCRIPTOR made;
@@ -184,9 +184,9 @@ HRESULT access_allows(const struct access_subject *subject, const char *descript
     if (SUCCEEDED(hr)) {
         /* More than an access list can hold is refused by InitializeAcl. */
         const enum acl_result made =
-            bytes <= MAXWORD && InitializeAcl(acl, (DWORD)bytes, ACL_REVISION) ? fill(acl, &d, kind) : ACL_FAILED;
+            bytes <= MAXWORD && InitializeAcl(acl, (DWORD)bytes, ACL_REVISION) ? acl_fill(acl, &d, kind) : ACL_FAILED;
         if (made == ACL_MADE)
-            hr = check(subject->token, &d, acl, kind, rights, allowed);
+            hr = acl_check(subject->token, &d, acl, kind, rights, allowed);
         else if (made == ACL_FAILED)
             hr = win32_failed(ERROR_INVALID_ACL, "security descriptor");
     }

@@ -25,7 +25,7 @@ struct wakeup {
     HANDLE event;
 };
 
-static DWORD WINAPI run(void *user)
+static DWORD WINAPI thread_run_body(void *user)
 {
     struct body body = *(struct body *)user;
     memory_free(user);
@@ -43,8 +43,9 @@ HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         *b = (struct body){body, user, NULL};
-        if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (const WCHAR *)(void *)run, &b->module))
-            t->handle = CreateThread(NULL, 0, run, b, 0, NULL);
+        if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (const WCHAR *)(void *)thread_run_body,
+                               &b->module))
+            t->handle = CreateThread(NULL, 0, thread_run_body, b, 0, NULL);
         if (!t->handle)
             hr = win32_failed(GetLastError(), "thread");
         if (FAILED(hr) && b->module)
@@ -190,7 +191,7 @@ void *thread_slot_elsewhere(void)
     return value;
 }
 
-static void WINAPI end(void *value)
+static void WINAPI thread_slot_end(void *value)
 {
     if (!value)
         return;
@@ -212,7 +213,7 @@ void module_pin(void)
     HMODULE module;
     if (!atomic_exchange(&pinned, true))
         (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                                 (const WCHAR *)(void *)end, &module);
+                                 (const WCHAR *)(void *)thread_slot_end, &module);
 }
 
 static bool have_index(void (*ended)(void *value))
@@ -223,7 +224,7 @@ static bool have_index(void (*ended)(void *value))
     if (elsewhere == TLS_OUT_OF_INDEXES)
         elsewhere = TlsAlloc();
     if (elsewhere != TLS_OUT_OF_INDEXES && at_end == FLS_OUT_OF_INDEXES)
-        at_end = FlsAlloc(end);
+        at_end = FlsAlloc(thread_slot_end);
     const bool have = elsewhere != TLS_OUT_OF_INDEXES && at_end != FLS_OUT_OF_INDEXES;
     if (have) {
         if (elsewhere < THREAD_SLOTS_INLINE)

@@ -76,7 +76,7 @@ static char *one_line(WCHAR *text, DWORD units)
     return units != 0 && SUCCEEDED(text_from_utf16(text, units, true, &out)) ? out : NULL;
 }
 
-static char *message(DWORD source, HMODULE module, uint32_t code)
+static char *system_message_from(DWORD source, HMODULE module, uint32_t code)
 {
     WCHAR *text = NULL;
     const DWORD units = FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_IGNORE_INSERTS | source, module,
@@ -89,10 +89,11 @@ static char *message(DWORD source, HMODULE module, uint32_t code)
 char *system_message(enum system_message kind, uint32_t code)
 {
     if (kind != SYSTEM_MESSAGE_NTSTATUS)
-        return message(FORMAT_MESSAGE_FROM_SYSTEM, NULL, code);
-    char *text = message(FORMAT_MESSAGE_FROM_HMODULE, GetModuleHandleW(L"ntdll.dll"), code);
+        return system_message_from(FORMAT_MESSAGE_FROM_SYSTEM, NULL, code);
+    char *text = system_message_from(FORMAT_MESSAGE_FROM_HMODULE, GetModuleHandleW(L"ntdll.dll"), code);
     const ULONG system = text ? ERROR_MR_MID_NOT_FOUND : RtlNtStatusToDosError((NTSTATUS)code);
-    return text || system == ERROR_MR_MID_NOT_FOUND ? text : message(FORMAT_MESSAGE_FROM_SYSTEM, NULL, system);
+    return text || system == ERROR_MR_MID_NOT_FOUND ? text
+                                                    : system_message_from(FORMAT_MESSAGE_FROM_SYSTEM, NULL, system);
 }
 
 #define STRINGS_PER_BLOCK 16 /* a string table's resources hold 16 strings each, numbered from 1 */
@@ -106,7 +107,7 @@ static bool is_local_path(const char *path)
 }
 
 /* The file's full path and the string's number. S_FALSE: it is no such reference. */
-static HRESULT parse(const char *reference, char **path, unsigned *id)
+static HRESULT resource_reference_parse(const char *reference, char **path, unsigned *id)
 {
     const char *comma = strrchr(reference, ',');
     int64_t number;
@@ -145,7 +146,7 @@ static HRESULT read_string(HMODULE module, unsigned id, char **text)
     return length ? text_from_utf16(units, length, true, text) : S_FALSE;
 }
 
-static HRESULT load(const char *path, unsigned id, char **text)
+static HRESULT resource_load_string(const char *path, unsigned id, char **text)
 {
     WCHAR *wide;
     DWORD mode = 0;
@@ -167,9 +168,9 @@ char *os_resource_text(const char *reference)
 {
     char *path = NULL, *text = NULL;
     unsigned id = 0;
-    HRESULT hr = parse(reference, &path, &id);
+    HRESULT hr = resource_reference_parse(reference, &path, &id);
     if (hr == S_OK)
-        hr = load(path, id, &text);
+        hr = resource_load_string(path, id, &text);
     memory_free(path);
     if (hr == E_OUTOFMEMORY)
         return NULL;

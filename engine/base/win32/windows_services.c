@@ -23,7 +23,7 @@ static const GUID provider = {0xE4D53F84, 0x7DE3, 0x11D8, {0x94, 0x35, 0x50, 0x5
 #define CHANNEL_FIRST      16 /* manifests number their channels from here: Operational is this provider's only one */
 #define KEYWORD_OF_CHANNEL 0x8000000000000000u
 
-static HRESULT describe(const struct event_log_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)
+static HRESULT event_log_describe_field(const struct event_log_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)
 {
     size_t units = 0;
     HRESULT hr = field->text ? text_to_utf16(field->text, wide, &units) : S_OK;
@@ -46,7 +46,7 @@ HRESULT event_log_write(uint32_t id, uint8_t level, const struct event_log_field
     HRESULT hr = count <= EVENT_LOG_FIELDS_MAX ? S_OK : E_INVALIDARG;
     ULONG code;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = describe(&fields[i], &data[i], &texts[i]);
+        hr = event_log_describe_field(&fields[i], &data[i], &texts[i]);
     if (SUCCEEDED(hr)) {
         code = EventRegister(&provider, NULL, NULL, &handle);
         if (!code) {
@@ -91,7 +91,7 @@ static HRESULT text_to_bstr(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT find(const char *name, IRegisteredTask **out)
+static HRESULT task_find(const char *name, IRegisteredTask **out)
 {
     VARIANT none;
     ITaskService *service = NULL;
@@ -116,7 +116,7 @@ static HRESULT find(const char *name, IRegisteredTask **out)
     return hr;
 }
 
-static HRESULT parameters(const char *arguments, const char *directory, VARIANT *out)
+static HRESULT task_build_parameters(const char *arguments, const char *directory, VARIANT *out)
 {
     const char *const texts[] = {arguments, directory};
     SAFEARRAY *array = SafeArrayCreateVector(VT_BSTR, 0, 2);
@@ -161,9 +161,9 @@ static HRESULT start_task(const char *task, const char *arguments, const char *d
     if (!t)
         return E_OUTOFMEMORY;
     t->initialised = SUCCEEDED(CoInitializeEx(NULL, COINIT_MULTITHREADED));
-    HRESULT hr = find(task, &t->task);
+    HRESULT hr = task_find(task, &t->task);
     if (SUCCEEDED(hr))
-        hr = parameters(arguments, directory, &given);
+        hr = task_build_parameters(arguments, directory, &given);
     if (SUCCEEDED(hr))
         hr = IRegisteredTask_RunEx(t->task, given, as_self ? RUN_AS_SELF : 0, 0, NULL, &t->instance);
     VariantClear(&given);
@@ -227,7 +227,7 @@ static const struct {
     {(HRESULT)WBEM_E_INVALID_QUERY_TYPE, "no query in that language is understood"},
 };
 
-static HRESULT failed(HRESULT hr, const char *where)
+static HRESULT wmi_failed(HRESULT hr, const char *where)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].hr == hr)
@@ -355,7 +355,7 @@ static HRESULT probe_class(IWbemServices *services, const char *query, const cha
     if (object)
         IWbemClassObject_Release(object);
     return hr == (HRESULT)WBEM_E_NOT_FOUND || hr == (HRESULT)WBEM_E_INVALID_CLASS
-               ? failed((HRESULT)WBEM_E_INVALID_CLASS, where)
+               ? wmi_failed((HRESULT)WBEM_E_INVALID_CLASS, where)
                : S_OK;
 }
 
@@ -368,7 +368,7 @@ static HRESULT take_rows(IEnumWbemClassObject *rows, const char *where,
         ULONG got = 0;
         HRESULT hr = IEnumWbemClassObject_Next(rows, (LONG)WBEM_INFINITE, 1, &object, &got);
         if (FAILED(hr))
-            return failed(hr, where);
+            return wmi_failed(hr, where);
         if (!got || !object)
             return S_OK;
         ++*count;
@@ -395,7 +395,7 @@ static HRESULT run_query(IWbemServices *services, const char *query, const char 
         hr = IWbemServices_ExecQuery(services, language, text, WBEM_FLAG_FORWARD_ONLY | WBEM_FLAG_RETURN_IMMEDIATELY,
                                      NULL, &rows);
         if (FAILED(hr))
-            hr = failed(hr, where);
+            hr = wmi_failed(hr, where);
     }
     SysFreeString(text);
     SysFreeString(language);
@@ -424,7 +424,7 @@ static HRESULT own_namespace(const char *path, const char **out)
     return hr;
 }
 
-static HRESULT connect(const char *namespace_path, IWbemServices **out)
+static HRESULT wmi_connect(const char *namespace_path, IWbemServices **out)
 {
     IWbemLocator *locator;
     BSTR path;
@@ -434,13 +434,13 @@ static HRESULT connect(const char *namespace_path, IWbemServices **out)
         return hr;
     hr = CoCreateInstance(&CLSID_WbemLocator, NULL, CLSCTX_INPROC_SERVER, &IID_IWbemLocator, (void **)&locator);
     if (FAILED(hr))
-        return failed(hr, namespace_path);
+        return wmi_failed(hr, namespace_path);
     hr = to_bstr(here, &path);
     if (SUCCEEDED(hr)) {
         hr = IWbemLocator_ConnectServer(locator, path, NULL, NULL, NULL, WBEM_FLAG_CONNECT_USE_MAX_WAIT, NULL, NULL,
                                         out);
         if (FAILED(hr))
-            hr = failed(hr, namespace_path);
+            hr = wmi_failed(hr, namespace_path);
     }
     SysFreeString(path);
     IWbemLocator_Release(locator);
@@ -453,8 +453,8 @@ HRESULT management_query(const char *namespace_path, const char *query,
     IWbemServices *services;
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (FAILED(hr))
-        return failed(hr, namespace_path);
-    hr = connect(namespace_path, &services);
+        return wmi_failed(hr, namespace_path);
+    hr = wmi_connect(namespace_path, &services);
     if (SUCCEEDED(hr)) {
         as_ourselves((IUnknown *)services);
         hr = run_query(services, query, namespace_path, take, user);

@@ -85,7 +85,7 @@ static void xml_shared_watch(xmlParserCtxtPtr context, struct xml_shared *s)
 
 /* ---- documents ---- */
 
-static HRESULT malformed(const xmlError *e)
+static HRESULT xml_malformed(const xmlError *e)
 {
     size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
     if (e->message && strstr(e->message, "Excessive depth"))
@@ -115,7 +115,7 @@ static int read_part(void *about, char *to, int most)
     return part;
 }
 
-static void parse(void *about)
+static void xml_parse_document(void *about)
 {
     struct parsing *p = about;
     p->context = xmlNewParserCtxt();
@@ -138,12 +138,12 @@ static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, 
     p->shared = limits->shared_texts ? &shared : NULL;
     if (memory && limits->memory)
         xml_memory_limit(memory, limits->memory);
-    HRESULT hr = memory ? xml_memory_use(memory, parse, p) : E_OUTOFMEMORY;
+    HRESULT hr = memory ? xml_memory_use(memory, xml_parse_document, p) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = xml_limits_error(p->excess, p->line);
     xmlNodePtr root = SUCCEEDED(hr) && p->doc ? xmlDocGetRootElement(p->doc) : NULL;
     if (SUCCEEDED(hr) && !root)
-        hr = malformed(&p->context->lastError);
+        hr = xml_malformed(&p->context->lastError);
     else if (SUCCEEDED(hr) && (p->doc->intSubset || p->doc->extSubset))
         hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
     if (FAILED(hr) || !root) {
@@ -298,7 +298,7 @@ struct dumping {
     const xmlChar *text;
 };
 
-static void dump(void *about)
+static void xml_dump_element(void *about)
 {
     struct dumping *d = about;
     xmlBufferPtr buffer = xmlBufferCreate();
@@ -319,7 +319,7 @@ static HRESULT copy_made(const struct xml_document *d, void (*work)(void *about)
 static HRESULT dump_copy(const struct xml_document *d, xmlNodePtr first, bool siblings, char **out)
 {
     struct dumping dumping = {.first = first, .siblings = siblings, .text = BAD_CAST ""};
-    return copy_made(d, dump, &dumping, &dumping.text, out);
+    return copy_made(d, xml_dump_element, &dumping, &dumping.text, out);
 }
 
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out)

@@ -56,10 +56,10 @@ void xml_trim(char *text)
     memmove(text, text + blanks, length - (blanks < length ? blanks : length) + 1);
 }
 
-static HRESULT wrong(const struct xml_checking *c, xmlNodePtr e, const char *attribute, const char *value,
-                     const char *format, ...) PRINTF_LIKE(5, 6);
-static HRESULT wrong(const struct xml_checking *c, xmlNodePtr e, const char *attribute, const char *value,
-                     const char *format, ...)
+static HRESULT xml_checking_fail(const struct xml_checking *c, xmlNodePtr e, const char *attribute, const char *value,
+                                 const char *format, ...) PRINTF_LIKE(5, 6);
+static HRESULT xml_checking_fail(const struct xml_checking *c, xmlNodePtr e, const char *attribute, const char *value,
+                                 const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -68,15 +68,16 @@ static HRESULT wrong(const struct xml_checking *c, xmlNodePtr e, const char *att
     return hr;
 }
 
-static HRESULT remark(const struct xml_checking *c, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
-static HRESULT remark(const struct xml_checking *c, xmlNodePtr node, const char *format, ...)
+static HRESULT xml_checking_warn(const struct xml_checking *c, xmlNodePtr node, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static HRESULT xml_checking_warn(const struct xml_checking *c, xmlNodePtr node, const char *format, ...)
 {
     char what[200];
     va_list list;
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return c->remark(c->context, node, what);
+    return c->warn(c->context, node, what);
 }
 
 static HRESULT check_attributes(const struct xml_checking *c, xmlNodePtr e, unsigned type)
@@ -89,7 +90,7 @@ static HRESULT check_attributes(const struct xml_checking *c, xmlNodePtr e, unsi
             continue;
         const struct xml_value *row = xml_grammar_value(c->grammar, type, name);
         if (!row) {
-            hr = remark(c, e, "the attribute %.60s is not known, it is passed over", name);
+            hr = xml_checking_warn(c, e, "the attribute %.60s is not known, it is passed over", name);
             continue;
         }
         hr = xml_element_attribute(c->document, e, name, &text);
@@ -97,7 +98,7 @@ static HRESULT check_attributes(const struct xml_checking *c, xmlNodePtr e, unsi
             xml_trim(text);
         const char *fault = SUCCEEDED(hr) && text ? c->grammar->fault(row->sort, text) : NULL;
         if (fault)
-            hr = wrong(c, e, name, text, "%s", fault);
+            hr = xml_checking_fail(c, e, name, text, "%s", fault);
         memory_free(text);
     }
     return hr;
@@ -110,8 +111,8 @@ static HRESULT check_missing(const struct xml_checking *c, xmlNodePtr e, unsigne
         const struct xml_value *row = &c->grammar->values[i];
         if (row->of != type || row->use == XML_OPTIONAL || xmlHasProp(e, BAD_CAST row->name))
             continue;
-        hr = row->use == XML_REQUIRED ? wrong(c, e, row->name, NULL, "it is wanted")
-                                      : remark(c, e, "it has no %s", row->name);
+        hr = row->use == XML_REQUIRED ? xml_checking_fail(c, e, row->name, NULL, "it is wanted")
+                                      : xml_checking_warn(c, e, "it has no %s", row->name);
     }
     return hr;
 }
@@ -123,7 +124,8 @@ static HRESULT check_children(const struct xml_checking *c, xmlNodePtr e, unsign
     for (xmlNodePtr child = xml_grammar_element(g, e->children, NULL); child && SUCCEEDED(hr);
          child = xml_grammar_element(g, child->next, NULL))
         if (!xml_grammar_within(g, type, (const char *)child->name))
-            hr = remark(c, child, "no such element stands in a %.60s, it is passed over", (const char *)e->name);
+            hr = xml_checking_warn(c, child, "no such element stands in a %.60s, it is passed over",
+                                   (const char *)e->name);
     for (size_t i = 0; i < g->within_count && SUCCEEDED(hr); i++) {
         const struct xml_within *row = &g->withins[i];
         unsigned count = 0;
@@ -133,9 +135,11 @@ static HRESULT check_children(const struct xml_checking *c, xmlNodePtr e, unsign
              child = xml_grammar_element(g, child->next, row->element))
             count++;
         if (count < row->least)
-            hr = wrong(c, e, NULL, NULL, "%u elements %s stand in it, %u are wanted", count, row->element, row->least);
+            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s stand in it, %u are wanted", count, row->element,
+                                   row->least);
         else if (row->most && count > row->most)
-            hr = wrong(c, e, NULL, NULL, "%u elements %s stand in it, more than %u", count, row->element, row->most);
+            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s stand in it, more than %u", count, row->element,
+                                   row->most);
     }
     return hr;
 }

@@ -116,7 +116,7 @@ static void free_loose(struct block *b)
     memory_free(l);
 }
 
-static void *cut(struct xml_memory *m, size_t size)
+static void *xml_memory_cut_block(struct xml_memory *m, size_t size)
 {
     const size_t need = sizeof(struct block) + size;
     if ((!m->pieces || m->pieces->size - m->pieces->used < need) && !add_piece(m, need))
@@ -137,7 +137,7 @@ static void *xml_alloc(size_t wanted)
         current->too_much = !size || current->block_refused;
         if (current->too_much)
             longjmp(current->out, 1);
-        return current->freeing ? add_loose(current, size) : cut(current, size);
+        return current->freeing ? add_loose(current, size) : xml_memory_cut_block(current, size);
     }
     struct block *b = size ? memory_alloc(sizeof *b + size) : NULL;
     if (!b)

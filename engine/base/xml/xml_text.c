@@ -20,7 +20,7 @@ static const char *skip_plain(const char *text)
 }
 
 /* How many bytes from `c` on are one character that XML 1.0 cannot hold; 0: it can. */
-static size_t unholdable(const char *c)
+static size_t xml_invalid_bytes(const char *c)
 {
     unsigned char u = (unsigned char)*c;
     if (u < ' ')
@@ -30,7 +30,7 @@ static size_t unholdable(const char *c)
 
 bool xml_holds(const char *text)
 {
-    for (text = skip_plain(text); *text && !unholdable(text); text = skip_plain(text))
+    for (text = skip_plain(text); *text && !xml_invalid_bytes(text); text = skip_plain(text))
         text++;
     return !*text;
 }
@@ -40,7 +40,7 @@ void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute)
 {
     const char *plain = text;
     for (text = skip_plain(text); *text; text = skip_plain(text)) {
-        size_t bad = unholdable(text);
+        size_t bad = xml_invalid_bytes(text);
         const char *escape = bad ? "\xEF\xBF\xBD" : xml_escape_of(*text, attribute);
         if (escape) {
             text_buffer_add_n(b, plain, (size_t)(text - plain));
