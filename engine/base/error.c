@@ -2,6 +2,7 @@
 /* Error texts per thread, and the standard English texts of the results that the engine gives. */
 #include "engine/base/error.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/thread.h"
 
 #include <stdarg.h>
@@ -128,6 +129,7 @@ HRESULT error_set(HRESULT hr, const char *format, ...)
     va_start(list, format);
     error_set_list(hr, format, list);
     va_end(list);
+    TRACE_STEP(base, "error 0x%08X: %s", (unsigned)hr, error_text(hr));
     return hr;
 }
 

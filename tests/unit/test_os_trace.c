@@ -124,22 +124,23 @@ static void list_with_an_unknown_area_is_refused(void **state)
     assert_int_equal(debug_trace_check(""), E_INVALIDARG);
 }
 
+/* Sets the environment before anything that may be a step. */
 static int begin_trace(void **state)
 {
-    char *folder = scratch_create("test_os_trace"), *pattern = path_join(folder, "steps.%p");
-    *state = folder;
-    path = text_format("%s/steps.%u", folder, process_own_id());
+    (void)state;
     scratch_environment(DEBUG_TRACE_VARIABLE, "pdh, nothing,pla");
-    scratch_environment(DEBUG_TRACE_FILE_VARIABLE, pattern);
-    memory_free(pattern);
+    scratch_environment(DEBUG_TRACE_FILE_VARIABLE, "test_os_trace.%p.steps");
+    path = text_format("test_os_trace.%u.steps", process_own_id());
     return path ? 0 : -1;
 }
 
 static int end_trace(void **state)
 {
+    (void)state;
+    (void)file_delete(path);
     memory_free(loaded);
     memory_free(path);
-    return scratch_end(state);
+    return 0;
 }
 
 int main(void)

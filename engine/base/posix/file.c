@@ -4,6 +4,7 @@
 
 #include "engine/base/base_private.h"
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -290,6 +291,7 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
 {
     (void)what; /* the own account alone */
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    TRACE_STEP(base, "lock file %s: wait up to %u ms", path, (unsigned)timeout_ms);
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     unsigned wait_us = 200;
     int error;

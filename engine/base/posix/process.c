@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -95,6 +96,7 @@ HRESULT process_start(const struct program *program, struct process **out)
         return posix_failed(error, program->path);
     }
     *out = p;
+    TRACE_STEP(base, "process %u started: %s", (unsigned)p->id, program->path);
     return S_OK;
 }
 

@@ -3,6 +3,7 @@
    shared flock on it: a process that gets the exclusive lock is alone, and what it finds there was left by processes
    that have ended. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -250,6 +251,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     struct section *s = memory_alloc(sizeof(*s) + room);
     int error, tries = 0;
     *out = NULL;
+    TRACE_STEP(base, "section %s: open%s, %zu bytes", what->name, what->create ? " or create" : "", size);
     if (!s)
         return E_OUTOFMEMORY;
     s->lasting = what->lasting;

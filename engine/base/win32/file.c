@@ -4,6 +4,7 @@
 
 #include "engine/base/base_private.h"
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"
@@ -403,6 +404,7 @@ HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock *
 HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    TRACE_STEP(base, "lock file %s: wait up to %u ms", path, (unsigned)timeout_ms);
     struct file_lock *lock = memory_alloc(sizeof(*lock));
     DWORD wait = 0;
     WCHAR *wide = NULL;

@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -104,6 +105,7 @@ HRESULT process_start(const struct program *program, struct process **out)
             p->handle = started.hProcess;
             p->id = started.dwProcessId;
             *out = p;
+            TRACE_STEP(base, "process %u started: %s", (unsigned)p->id, program->path);
         } else {
             hr = win32_failed(GetLastError(), program->path);
         }

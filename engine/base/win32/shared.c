@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -117,6 +118,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
 {
     struct section *s = memory_zero(1, sizeof(*s));
     *out = NULL;
+    TRACE_STEP(base, "section %s: open%s, %zu bytes", what->name, what->create ? " or create" : "", size);
     if (!s)
         return E_OUTOFMEMORY;
     if (!size)
