@@ -3,6 +3,7 @@
    that logs are written to. */
 #include "engine/logs/log.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -103,11 +104,13 @@ HRESULT log_writer_create(enum log_format format, const char *path, const struct
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "cannot create '%s': unknown log file format %d",
                          path, (int)format);
     }
+    TRACE_STEP(logs, "write %s: format %d, %zu counters", path, (int)format, count);
     return writers[format]->create(&traits[format], path, counters, count, start_utc, options ? options : &none, out);
 }
 
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
 {
+    TRACE_STEP(logs, "append a sample at %lld", (long long)utc);
     return w->functions->append(w, utc, cells);
 }
 
@@ -129,6 +132,7 @@ HRESULT log_writer_warning(struct log_writer *w, char **text)
 
 HRESULT log_writer_close(struct log_writer *w)
 {
+    TRACE_STEP(logs, "close a log");
     return !w ? S_OK : w->functions->close(w);
 }
 
@@ -160,6 +164,7 @@ HRESULT log_reader_open(const char *path, struct log_reader **out)
 {
     uint8_t head[LOG_HEAD_BYTES];
     size_t size = 0;
+    TRACE_STEP(logs, "read %s", path);
     for (size_t i = 0; readers[i]; i++)
         if (readers[i]->recognises(path, NULL, 0))
             return readers[i]->open(path, out);

@@ -9,6 +9,7 @@
    numbers tell readers the order. */
 #include "engine/logs/etl_file.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/etl/etl_container.h"
