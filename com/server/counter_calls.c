@@ -2,6 +2,7 @@
 /* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for providers that
    represent several computers; no provider here does. */
 #include "com/server/counter_server.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "perflib_server.h"

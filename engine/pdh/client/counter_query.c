@@ -4,6 +4,7 @@
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
@@ -608,6 +609,7 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
     /* PDH_NO_DATA: no counter has a value now. The log gets a row nevertheless, which shows that the instances were
        gone. */
     HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
+    TRACE_STEP(pdh, "sample of %zu columns: 0x%08X", q->columns.count, (unsigned)status);
     for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {
         struct query_counter *c = &q->counters[i];
         if (q->columns.items[i].wildcard)

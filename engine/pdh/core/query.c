@@ -2,6 +2,7 @@
 /* Queries: adding counters, taking samples, keeping the last two; and the set of live handles. */
 #include "engine/pdh/core/query.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -266,6 +267,7 @@ PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, str
         status = query_attach_counter(q, c);
         query_leave(q);
     }
+    TRACE_STEP(pdh, "add %s: 0x%08X", path, (unsigned)status);
     if (status != ERROR_SUCCESS) {
         counter_free(c);
         return status;
@@ -397,6 +399,7 @@ PDH_STATUS query_collect(struct query *q, int64_t *time)
     query_enter(q);
     PDH_STATUS status = query_collect_locked(q, time);
     query_leave(q);
+    TRACE_STEP(pdh, "collect query %p: 0x%08X", (void *)q, (unsigned)status);
     return status;
 }
 

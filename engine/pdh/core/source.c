@@ -3,6 +3,7 @@
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -335,6 +336,7 @@ static HRESULT open_file(struct source_files *f, enum source_part part)
 static HRESULT read_file(struct source_files *f, enum source_part part)
 {
     struct part *p = &f->parts[part];
+    TRACE_STEP(pdh, "read source %d", (int)part);
     HRESULT hr = p->file ? S_OK : open_file(f, part);
     if (SUCCEEDED(hr)) {
         hr = (pieces[part] ? kernel_file_read_piece : kernel_file_read)(p->file, &p->text, &p->size);

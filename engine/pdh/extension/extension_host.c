@@ -3,6 +3,7 @@
 #include "engine/pdh/extension/extension_host.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
@@ -222,6 +223,7 @@ static void drop_process(struct extension_host *h)
 static void extension_host_delay_restart(struct extension_host *h)
 {
     drop_process(h);
+    TRACE_STEP(pdh, "extension host of %s: restart in %u ms", h->service, (unsigned)h->pause);
     h->restart = clock_monotonic_ms() + h->pause;
     h->pause = h->pause * 2 < LAST_PAUSE_MS ? h->pause * 2 : LAST_PAUSE_MS;
 }
@@ -242,6 +244,7 @@ static bool extension_host_reap_process(struct extension_host *h)
 static void extension_host_start_process(struct extension_host *h)
 {
     HRESULT hr = open_channel(h);
+    TRACE_STEP(pdh, "start the extension host of %s: 0x%08X", h->service, (unsigned)hr);
     if (SUCCEEDED(hr))
         hr = extension_start(h->name, h->service, &h->process);
     if (SUCCEEDED(hr))

@@ -209,6 +209,7 @@ static HRESULT query_run_task(struct remote_task *t, struct link *l, uint64_t ep
         hr = ask_set(q, l, epoch, link_failed);
     else
         hr = ask_values(q, &q->uses, l, epoch, link_failed);
+    TRACE_STEP(rpc, "question %d to another computer: 0x%08X", (int)q->what, (unsigned)hr);
     if (FAILED(hr))
         link_answer_free(&q->answer);
     q->fresh = SUCCEEDED(hr) && q->what == ASK_VALUES;

@@ -201,6 +201,7 @@ static DWORD connection_check_access(const struct connection *c)
 
 static HRESULT answer_fault(struct connection *c, uint32_t fault)
 {
+    TRACE_STEP(rpc, "method %u: fault 0x%08X", (unsigned)c->method, (unsigned)fault);
     struct byte_buffer w = {0};
     const size_t begin = pdu_begin(&w, PDU_FAULT, PDU_FIRST | PDU_LAST, c->call);
     byte_buffer_u32(&w, 0);
@@ -282,6 +283,7 @@ static HRESULT serve_call(struct connection *c)
 {
     struct ndr_call call;
     struct handle *h = NULL;
+    TRACE_STEP(rpc, "method %u: %zu bytes of parameters", (unsigned)c->method, c->parameters.size);
     if (!is_bound(c, c->context))
         return answer_fault(c, FAULT_NO_INTERFACE);
     if (c->method >= PCQ_METHODS)
