@@ -4,6 +4,7 @@
    distinguishes it from the handle of a session, which programs pass by mistake. */
 #include "engine/etw/consumer/consumer.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -318,6 +319,7 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
         if (status == ERROR_SUCCESS)
             *logfile = opened;
     }
+    TRACE_STEP(etw, "open '%s': %lu", text ? text : "", (unsigned long)status);
     memory_free(text);
     if (status != ERROR_SUCCESS)
         consumer_free(c);

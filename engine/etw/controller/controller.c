@@ -4,6 +4,7 @@
 #include "engine/etw/controller/controller.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -521,6 +522,8 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
             directory_session_free(&s);
         }
     }
+    TRACE_STEP(etw, "control session '%s', code %lu: %lu", text ? text : "", (unsigned long)code,
+               (unsigned long)status);
     memory_free(text);
     return status;
 }

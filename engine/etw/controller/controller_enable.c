@@ -176,6 +176,8 @@ ULONG controller_enable(const struct controller_enable *e)
             system_provider_is_one(&wanted.provider) ? change_system(d, e, &s, &wanted) : enable_change(d, e, &wanted);
         directory_session_free(&s);
     }
+    TRACE_STEP(etw, "enable provider %08lX..., code %u, level %u: %lu", (unsigned long)wanted.provider.Data1,
+               (unsigned)e->code, (unsigned)e->level, (unsigned long)code);
     memory_free(wanted.filter_data);
     return code;
 }

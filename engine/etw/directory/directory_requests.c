@@ -10,6 +10,7 @@
    The word of the mailbox holds a request number with the state. A controller that gives up changes that word only, so
    an answer never reaches the next request. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -134,6 +135,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
     struct process *host = NULL;
     struct signal *answered = NULL;
     uint64_t number;
+    TRACE_STEP(etw, "request %d to the host of logger %u", (int)request->verb, (unsigned)logger);
     char name[96];
     HRESULT hr = directory_session_at(d, logger, generation, &session);
     if (hr == S_FALSE)
@@ -236,6 +238,7 @@ void directory_request_free(struct directory_request *r)
 
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer)
 {
+    TRACE_STEP(etw, "answer for logger %u: %u", (unsigned)logger, (unsigned)answer);
     struct mailbox_record *mailbox = mailbox_of(d, logger);
     uint64_t word = atomic_load(&mailbox->word);
     char name[96];

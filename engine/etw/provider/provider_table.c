@@ -4,6 +4,7 @@
 #include "engine/etw/provider/provider_table.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
@@ -584,6 +585,7 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
                        const struct provider_source *source)
 {
     HRESULT hr = S_OK;
+    TRACE_STEP(etw, "apply %zu enables to the providers of this process", count);
     lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (!r->record->gone && (handle == 0 || atomic_load_explicit(&r->handle, memory_order_relaxed) == handle)) {

@@ -4,6 +4,7 @@
 #include "engine/etw/session/session_host.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -324,6 +325,7 @@ void session_host_own(struct session_host *h)
 ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t generation)
 {
     HRESULT hr = directory_get(&h->d);
+    TRACE_STEP(etw, "host of logger %u begins", (unsigned)logger);
     if (SUCCEEDED(hr)) {
         h->born = directory_born(h->d);
         hr = directory_session_at(h->d, logger, generation, &h->session);
@@ -719,5 +721,6 @@ void session_host_answer(struct session_host *h)
         if (session_host_is_known(h))
             directory_answer(h->d, h->session.logger, answer);
     }
+    TRACE_STEP(etw, "logger %u: request %d was served", (unsigned)h->session.logger, (int)r.verb);
     directory_request_free(&r);
 }

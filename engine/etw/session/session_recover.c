@@ -4,6 +4,7 @@
    changed at the same time. If that process is killed, too, the next one starts over: session_drain_recover may be
    repeated. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_types.h"
@@ -252,6 +253,7 @@ HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t genera
     if (is_private_whole(&s))
         session_recover_parts(d, &s);
     const bool ended = has_ended(d, &s);
+    TRACE_STEP(etw, "logger %u: its host has%s ended", (unsigned)logger, ended ? "" : " not");
     directory_session_free(&s);
     return ended ? recover_under_mutex(d, logger, generation, give_up, false) : S_FALSE;
 }
