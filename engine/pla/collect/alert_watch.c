@@ -4,6 +4,7 @@
 #include "engine/pla/collect/alert_watch.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
@@ -402,6 +403,7 @@ HRESULT alert_watch_sample(struct alert_watch *w, const struct alert_rules *rule
     size_t count;
     struct sample s = {.w = w, .rules = rules, .plain = alert_rules_are_plain(rules), .now = clock_monotonic_ms()};
     HRESULT hr = counter_query_sample(w->query, utc, &s.cells);
+    TRACE_STEP(collect, "thresholds of %zu counters: 0x%08X", w->watched_count, (unsigned)hr);
     if (FAILED(hr))
         return hr;
     s.columns = counter_query_columns(w->query, &count);

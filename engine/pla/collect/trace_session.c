@@ -3,6 +3,7 @@
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
@@ -330,6 +331,7 @@ static HRESULT start_trace(const struct etw_api *etw, const struct trace_plan *p
             b->p.LogFileNameOffset = 0;
         error_clear();
         const ULONG code = etw->StartTraceW(handle, name, &b->p);
+        TRACE_STEP(collect, "StartTrace %s: %lu", plan->session, (unsigned long)code);
         if (code != ERROR_SUCCESS)
             hr = failed(code, plan->session);
     }

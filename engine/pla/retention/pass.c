@@ -108,6 +108,7 @@ static HRESULT do_step(struct doing *d, const struct retention_step *step)
 {
     const struct folder_work w = {d->pass->scan.root, d->scanned->of[step->folder], &d->pass->scan.names, &d->kept};
     d->kept = (struct folder_kept){0};
+    TRACE_STEP(retention, "step %d, reason %d, on folder %zu", (int)step->what, (int)step->why, (size_t)step->folder);
     switch (step->what) {
     case RETENTION_CREATE_CABINET:
         return pack(d, &w);

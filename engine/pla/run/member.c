@@ -2,6 +2,7 @@
 /* Members: opening collectors, routing their messages, what outlives the host process, and the output location. */
 #include "engine/pla/run/member.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -135,6 +136,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     }
     if (SUCCEEDED(hr) && previous)
         m->grid = previous->grid;
+    TRACE_STEP(run, "%s opens %s: 0x%08X", member_name(m), m->file ? m->file : "", (unsigned)hr);
     m->looked = tick_clock();
     value_free(&description);
     return hr;

@@ -41,6 +41,7 @@
    with it, the run lock is released, the logs end with their last complete sample, and the run record still says
    that a run is active. The supervisor sees that combination and records the death. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/run/member.h"
 #include "engine/pla/run/set_host.h"
@@ -306,6 +307,7 @@ static HRESULT run_take_definition(struct run *r)
 {
     struct run_set fresh;
     HRESULT hr = run_set_load(r->set.space, r->set.name, &fresh);
+    TRACE_STEP(run, "%s\\%s: a new definition: 0x%08X", r->set.space, r->set.name, (unsigned)hr);
     if (FAILED(hr))
         return hr;
     hr = change_in_place(r, &fresh);
@@ -392,6 +394,7 @@ static const char log_limit[] = "the run ended because a log reached SegmentMaxR
 static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {
     bool all = true;
+    TRACE_STEP(run, "%s failed: 0x%08X", member_name(m), (unsigned)reason);
     m->failed = true;
     member_note(m, reason);
     for (size_t i = 0; i < r->segment.count; i++)
@@ -433,6 +436,7 @@ static HRESULT take_sample(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
     HRESULT hr = collector_sample(m->collector);
+    TRACE_STEP(run, "sample of %s: 0x%08X", member_name(m), (unsigned)hr);
     r->state.samples += hr == S_OK;
     if (FAILED(hr) && diagnostics_lost(&r->set.diagnostics, hr)) {
         run_write_record(r, true);

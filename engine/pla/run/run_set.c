@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The set of a run: loading it, its record, the report of its start, and its diagnostics. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run/run_state.h"

@@ -2,6 +2,7 @@
 /* Opens and closes the segments of a run, records them, and undoes a failed start. */
 #include "engine/pla/run/segment.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -305,6 +306,8 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
         hr = open_in_folder(r, follows, previous, &context, out);
     else
         segment_free(out);
+    TRACE_STEP(run, "segment %u opens in %s: 0x%08X", (unsigned)serial_number, out->location ? out->location : "",
+               (unsigned)hr);
     name_context_free(&context);
     return hr;
 }
@@ -330,6 +333,7 @@ void segment_complete(struct segment *s)
 HRESULT segment_close(struct segment *s)
 {
     HRESULT hr = each_member(s, collector_close);
+    TRACE_STEP(run, "segment %u closes: 0x%08X", (unsigned)s->serial_number, (unsigned)hr);
     for (size_t i = 0; i < s->count; i++)
         s->members[i].collector = NULL;
     return hr;

@@ -3,6 +3,7 @@
 #include "engine/pla/run/set_host.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -254,6 +255,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     struct file_lock *lock = NULL;
     bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
     run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
+    TRACE_STEP(run, "host of %s\\%s%s", space, name, waits ? ", ahead of its start" : "");
     run_secret_take(run_key);
     run_rights_confine(space, name);
     if (FAILED(start_report_open(run_key, &report)))
@@ -308,6 +310,7 @@ void run_move(struct run *r, enum run_step step)
     if (hr != S_OK)
         return;
     r->state.status = phase_status(r->state.phase);
+    TRACE_STEP(run, "%s\\%s: step %d, now in phase %d", r->set.space, r->set.name, (int)step, (int)r->state.phase);
     r->state.phase_since = clock_monotonic_ms();
     run_publish(r);
 }
@@ -335,6 +338,7 @@ HRESULT run_write_record(struct run *r, bool running)
 void run_end(struct run *r, HRESULT hr)
 {
     r->end = true;
+    TRACE_STEP(run, "%s\\%s: end: 0x%08X", r->set.space, r->set.name, (unsigned)hr);
     if (FAILED(hr)) {
         r->failure = error_keep(hr);
         diagnostics_end(&r->set.diagnostics, hr, r->failure.text);

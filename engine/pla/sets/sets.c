@@ -2,6 +2,7 @@
 /* Sets as clients use them: the checks before a verb is passed on (MS-PLA 3.2.4.1.52 to 57, 3.2.4.16.8). */
 #include "engine/pla/sets.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
@@ -252,6 +253,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
         hr = check_what_is_put(o, c, bare, mode, issues);
     if (SUCCEEDED(hr))
         hr = set_of(o)->verbs->commit(o, caller, space, bare, server, mode, issues);
+    TRACE_STEP(sets, "commit %s\\%s, mode %u: 0x%08X", space, bare, (unsigned)mode, (unsigned)hr);
     memory_free(bare);
     return hr;
 }
@@ -334,6 +336,7 @@ HRESULT set_query(struct object *o, const struct caller *caller, const char *nam
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->query(o, caller, space, bare, server);
+    TRACE_STEP(sets, "query %s\\%s: 0x%08X", space, bare, (unsigned)hr);
     memory_free(bare);
     return hr;
 }
@@ -396,6 +399,7 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
         object_unlock(o);
         sets_forget_latest(o);
     }
+    TRACE_STEP(sets, "start %s\\%s: 0x%08X", space, name, (unsigned)hr);
     memory_free(name);
     return hr;
 }
@@ -410,6 +414,7 @@ HRESULT set_stop(struct object *o, const struct caller *caller, bool synchronous
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->stop(o, caller, space, name, synchronous);
+    TRACE_STEP(sets, "stop %s\\%s: 0x%08X", space, name, (unsigned)hr);
     memory_free(name);
     return hr;
 }

@@ -2,6 +2,7 @@
 /* What a run leaves in files beside its set: the run record, the host process, and lists of what it holds and of its
    folders. */
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/pla/store.h"
@@ -246,6 +247,7 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
             hr = tries < CHANGES_ASIDE ? change_unlocked(&at, change) : set_file_change_run(&at, change);
         set_file_close(&at);
     }
+    TRACE_STEP(store, "change the run record of %s\\%s: 0x%08X", space, name, (unsigned)hr);
     return hr;
 }
 

@@ -51,6 +51,7 @@
    folder are moved to their places by the next access, unless they belong to an account that may not write here. */
 #include "engine/pla/store.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -182,6 +183,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         set_file_remove_torn(at.place);
     if (SUCCEEDED(hr))
         hr = save_both(&at, &content, change);
+    TRACE_STEP(store, "save %s\\%s: 0x%08X", space, name, (unsigned)hr);
     text_buffer_free(&content);
     memory_free(owner);
     memory_free(security);
@@ -214,6 +216,7 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
         *xml = NULL;
         *size = 0;
     }
+    TRACE_STEP(store, "load %s\\%s: 0x%08X", space, name, (unsigned)hr);
     set_file_close(&at);
     return hr;
 }
@@ -245,6 +248,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         set_file_remove_torn(at.place);
         set_file_note_change(&at);
     }
+    TRACE_STEP(store, "delete %s\\%s: 0x%08X", space, name, (unsigned)hr);
     set_file_close(&at);
     return hr;
 }

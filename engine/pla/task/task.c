@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/base/windows_services.h"
@@ -78,6 +79,7 @@ HRESULT task_start(const char *task, const char *arguments, const char *director
     t->scheduler = scheduler;
     hr = scheduler ? scheduler->start(bare, arguments, directory, as_self, &t->scheduled)
                    : start_stored(bare, arguments, directory, t);
+    TRACE_STEP(task, "start task %s %s: 0x%08X", bare, arguments ? arguments : "", (unsigned)hr);
     if (FAILED(hr)) {
         memory_free(t);
         return hr;
