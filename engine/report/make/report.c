@@ -30,6 +30,7 @@
 #include "engine/report/report.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
@@ -105,6 +106,7 @@ static bool trace_part_seen(void *context, uint64_t done)
 static HRESULT read_traces(struct making *m)
 {
     const HRESULT hr = report_events_read(m->events, &m->inputs.traces, trace_part_seen, m);
+    TRACE_STEP(report, "the traces are read: 0x%08X", (unsigned)hr);
     if (FAILED(hr))
         atomic_store(&m->failed, true);
     return hr;
@@ -242,6 +244,7 @@ static HRESULT write_section(struct making *m, const struct schema_section *s, s
     HRESULT hr = S_OK;
     char *key = s->has_key ? text_format("%llu", (unsigned long long)s->key) : NULL;
     report_section_begin(d, s->name, key, s->note);
+    TRACE_STEP(report, "section %s: %zu tables", s->name ? s->name : "", s->count);
     for (size_t i = 0; i < s->count && SUCCEEDED(hr); i++) {
         const struct schema_table *table = &s->tables[i];
         if (is_stopped(m))
@@ -394,6 +397,7 @@ static HRESULT make_it(struct making *m)
                                     &d);
     if (FAILED(hr))
         return hr;
+    TRACE_STEP(report, "write %s", m->make->output);
     hr = write_document(m, d);
     if (SUCCEEDED(hr) && m->events)
         hr = report_events_keep(m->events);
