@@ -6,6 +6,7 @@
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"
 #include "com/server/server.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -203,6 +204,7 @@ HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR 
                       const VARIANT *arguments, UINT count, VARIANT *result)
 {
     HRESULT hr = gone(late_invoke(object, class, member, flags, arguments, count, result));
+    TRACE_STEP(com, "call %ls: 0x%08X", member, (unsigned)hr);
     if (SUCCEEDED(hr) && result && V_VT(result) == VT_DISPATCH && V_DISPATCH(result))
         hr = as_caller((IUnknown *)V_DISPATCH(result));
     if (FAILED(hr) && result)

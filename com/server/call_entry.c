@@ -2,6 +2,7 @@
 /* Identifies and limits the callers of the server. */
 #include "com/server/call_entry.h"
 
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/quotas.h"
@@ -216,6 +217,7 @@ HRESULT call_enter(struct call_entry *call)
     if (served.call)
         return S_OK;
     const struct caller caller = com_caller();
+    TRACE_STEP(com, "a call of process %u", (unsigned)caller.process);
     if (caller.in_process)
         return S_OK;
     HRESULT hr = call_check_level(CoQueryClientBlanket, os_is_wine());

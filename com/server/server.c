@@ -5,6 +5,7 @@
 #include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/counter_server.h"
+#include "engine/base/debug_trace.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -263,6 +264,7 @@ static int serve_for_com(void)
     DWORD grace = FIRST_CLIENT_MS;
     note_clients = os_is_wine();
     HRESULT hr = open_server();
+    TRACE_STEP(com, "the server is open: 0x%08X", (unsigned)hr);
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
