@@ -15,17 +15,17 @@ struct file_storing {
     char path[];
 };
 
-/* Opens the temporary file, which is not there, as this host wants it for what follows. */
+/* Creates the temporary file, open as this host OS needs it for the rename. */
 HRESULT file_storing_open(struct file_storing *s);
-/* Gives the temporary file, which is written and flushed, the name `path`, and closes it if that takes it. */
+/* Renames the temporary file, which has been written and flushed, to `path`, and closes it if that needs it closed. */
 HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- secrets and logons ---- */
 
-const struct logon *logon_of_os(void);        /* NULL: it has none */
+const struct logon *logon_of_os(void);        /* NULL: the host OS has none */
 HRESULT secret_is_too_long(const char *text); /* S_OK: it is not */
-/* The file of a key, for the account alone: made with these bytes; read, S_FALSE where there is none; taken away,
-   S_FALSE where there was none. A folder or file that is a link or another's is refused. */
+/* The file of a key, which only this account may open: created with these bytes, read, deleted. S_FALSE: the file does
+   not exist. A folder or file that is a link or belongs to another account is refused. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);

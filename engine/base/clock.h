@@ -29,7 +29,7 @@ int64_t clock_boot_utc(void); /* FILETIME of the host's boot */
 int clock_bias_minutes(int64_t utc);
 int64_t clock_utc_to_local(int64_t utc);
 /* Local time of many samples, without asking the system for its zone each time (0.4 ms a call under Wine). Zones change
-   their bias at quarters of an hour of UTC only, so one answer serves for one; a zone that is set meanwhile holds from
+   their bias at quarters of an hour of UTC only, so one answer serves for one; a change of the zone takes effect from
    the next. Zero-initialise, or set `fixed` and the offset. */
 struct clock_zone {
     bool known, fixed; /* fixed: one offset for all times */

@@ -77,7 +77,7 @@ static void write_backslashes(struct command_line *l, size_t each)
     l->backslashes = 0;
 }
 
-/* Brings the quotes to where they are wanted. */
+/* Opens or closes the quotes as the next piece needs it. */
 static void command_line_settle_quotes(struct command_line *l)
 {
     if (l->quoted == l->wants_quotes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines as Windows' programs take them apart (the C runtime's rules, and CommandLineToArgvW's where these are
+/* Command lines as Windows' programs split them (the C runtime's rules, and CommandLineToArgvW's where these are
    the same): blanks and tabs separate; a quote begins or ends a piece in which they do not; 2n backslashes before a
    quote are n, 2n+1 are n and a quote that is text; within a quoted piece two quotes are one that is text. */
 #ifndef OPENPLA_COMMAND_LINE_H
@@ -7,7 +7,7 @@
 
 #include "engine/base/text.h"
 
-/* ---- taken apart ---- */
+/* ---- splitting ---- */
 
 struct command_line_reader {
     const char *at;
@@ -25,7 +25,7 @@ enum command_line_piece command_line_next(struct command_line_reader *r, char *c
 /* Its arguments, added to `out`, which is freed by the caller on failure too. */
 HRESULT command_line_split(const char *line, struct texts *out);
 
-/* ---- put together ---- */
+/* ---- building ---- */
 
 /* A line that is being built; zero-initialise. Quotes are written no sooner than they are needed, so two never stand
    beside each other within an argument, which programs read in different ways. */
@@ -40,7 +40,7 @@ void command_line_quote(struct command_line *l); /* begins or ends a piece in qu
 void command_line_text(struct command_line *l,
                        const char *text);                /* what the argument is to have; blanks only in quotes */
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
-/* Text of the present argument that is in quotes if it needs them, by itself where none are open. */
+/* Text of the present argument that is in quotes if it needs them, which it then opens if none are open. */
 void command_line_value(struct command_line *l, const char *text);
 /* The next piece of another line as it is; false: that is at its end. */
 bool command_line_copy(struct command_line *l, struct command_line_reader *from);

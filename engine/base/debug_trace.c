@@ -17,7 +17,7 @@ static const uint32_t not_read = UINT32_MAX;
 
 volatile uint32_t debug_trace_areas = UINT32_MAX;
 
-/* What lines are written to. Several threads may open it at once; one of them keeps its own. */
+/* The file for the lines. Several threads may open it at once; one of them keeps its own. */
 static intptr_t trace_file = DEBUG_TRACE_NO_FILE;
 
 static const char *area_name(enum debug_area area)

@@ -15,7 +15,7 @@ struct error_state {
     char standard[32];
 };
 
-/* Of this thread; of the last one when the process is ending: what it had of its own may be freed by then, and there is
+/* Of this thread; of the last one when the process is ending: its own may be freed by then, and there is
    no other. */
 static struct error_state *own_state(void)
 {

@@ -23,13 +23,13 @@
    `return error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. Cut at 1023 bytes. The text names the
    property or file and the value. */
 HRESULT error_set(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts "context: " before the present text of hr (or before the standard text of hr if there is none). */
+/* Puts "context: " before the present text of hr (or before the standard text of hr if it has none). */
 HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The text set last by this thread for exactly this hr; else a standard text for hr; never NULL. Borrowed until the
    thread's next error_ call. */
 const char *error_text(HRESULT hr);
-/* A failure and its text, put aside while other calls, which may fail with texts of their own, tidy up or look for
-   more: `struct error_kept why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
+/* A failure and its text, saved while other calls, which may fail with other texts, clean up or continue: `struct
+ * error_kept why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
 struct error_kept {
     HRESULT hr;
     char text[ERROR_TEXT_BYTES]; /* as error_text gives it */

@@ -18,7 +18,7 @@ static HRESULT too_large(const char *path, size_t limit)
                      (unsigned long long)limit);
 }
 
-/* The file may grow or shrink meanwhile, and some have no size at all: what counts is what can be read. */
+/* The file may grow or shrink during the read, and some files have no size at all: only the bytes read count. */
 static HRESULT load_open_file(struct file *f, const char *path, size_t limit, char **out, size_t *size)
 {
     uint64_t expected;
@@ -129,7 +129,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
-    /* A name of its own length: one made of path's own could be longer than a name may be. */
+    /* A short name of fixed length: path's name with a suffix could exceed the limit of a name. */
     snprintf(name, sizeof name, "~%lu-%u.tmp", (unsigned long)process_own_id(), atomic_fetch_add(&stored, 1));
     memcpy(s->path, path, length + 1);
     s->folder = path_folder(path);

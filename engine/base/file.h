@@ -11,7 +11,7 @@
 /* ---- protection: who may do what with the files, folders and objects that we create ---- */
 
 enum protection {
-    PROTECTION_NONE, /* what the host gives by itself */
+    PROTECTION_NONE, /* the default of the host OS */
 #define PROTECTION(name, descriptor) PROTECTION_##name,
 #include "engine/base/protection.def"
 #undef PROTECTION
@@ -20,9 +20,9 @@ enum protection {
    PROTECTION_NONE. */
 char *protection_sddl(enum protection what);
 
-/* Makes the data folder or one below it, with every folder that is missing; the last gets that protection, those above
-   it PROTECTION_DATA. What is there already must be ours, as folder_check_own says. A path elsewhere is made as
-   folder_create makes it. ERROR_ALREADY_EXISTS's HRESULT for a file in the way. */
+/* Creates the data folder or one below it, with every missing parent; the last gets that protection, those above
+   it PROTECTION_DATA. An existing folder must be ours, as folder_check_own says. A path elsewhere is created as
+   by folder_create. ERROR_ALREADY_EXISTS's HRESULT for a file in the way. */
 HRESULT folder_create_protected(const char *path, enum protection what);
 /* Whether the folder and those above it, up to the data folder, are ours where they are there: a link is
    ERROR_BAD_PATHNAME's HRESULT, for it makes of our files whatever it leads to; a folder of another account, who may do
@@ -30,18 +30,18 @@ HRESULT folder_create_protected(const char *path, enum protection what);
    administrators. Asked of each folder once. */
 HRESULT folder_check_own(const char *path);
 
-/* Whose a file or folder is. */
+/* The owner of a file or folder. */
 struct ownership {
     bool is_folder, is_link, is_foreign;
     bool is_open;    /* others than its owner, the system, administrators and members may do something with it */
     char owner[192]; /* the text of a SID, natively a number */
 };
-/* S_FALSE: there is none. Follows no link. */
+/* S_FALSE: it does not exist. Follows no link. */
 HRESULT file_ownership(const char *path, struct ownership *out);
-/* Gives what is there the protection, and nothing else. */
+/* Sets the protection of an existing file or folder. */
 HRESULT file_protect(const char *path, enum protection what);
 
-/* For the layer's own files: makes one folder; its parent is there. */
+/* For the files of base alone: creates one folder in an existing one. */
 HRESULT folder_create_one(const char *path, enum protection what);
 
 /* ---- files and folders ---- */
@@ -54,9 +54,9 @@ enum file_mode {
     FILE_REPLACE,    /* created or cut to nothing */
     FILE_APPEND,     /* created or kept; writes go to the end, file_write_at may rewrite what is there */
 };
-/* Others may read, rename and delete the file meanwhile (logs are read while they grow); others may not write. */
+/* Others may read, rename and delete the open file (logs are read while they grow); others may not write. */
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
-/* The same; one that is made gets that protection. */
+/* The same; a file that is created gets that protection. */
 HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
 /* The same, and waits up to timeout_ms for another who has it open for writing; then ERROR_SHARING_VIOLATION's. */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
@@ -75,17 +75,18 @@ void file_close(struct file *f);    /* NULL is allowed */
 /* The whole file, NUL-terminated, from memory_alloc; fails with ERROR_FILE_TOO_LARGE's HRESULT above `limit` bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it, renames it over path. A sharing violation is retried for up to
-   1 s (a replace of an open file fails under Wine). On failure path is as it was; only where all is done and the
-   folder's flush fails, which is told too, it is the new one. */
+   1 s (a replace of an open file fails under Wine). On failure path is as it was, except that
+   it is the new file if only the flush of the folder failed. */
 HRESULT file_store(const char *path, const void *data, size_t size);
-/* The same in two steps, for who holds a lock over the second alone: others need not wait for the disk. Who cleans up
-   behind killed writers may take it away meanwhile: then the second step fails with ERROR_FILE_NOT_FOUND's HRESULT. */
+/* The same in two steps, for a caller that holds a lock only during the second, so that others need not wait for the
+   disk. A cleanup after killed writers may delete the temporary file between the steps: then the second one fails with
+   ERROR_FILE_NOT_FOUND's HRESULT. */
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees it */
-/* Instead of the second step, for this reason, whose text survives; gives it back. NULL is allowed. */
+/* Discards the file in place of the second step. Returns hr, whose text is kept. NULL is allowed. */
 HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
-/* A failure with a temporary file, told of the file that it stands for, which is the one that users know. */
+/* Reports a failure with a temporary file as one of `path`, the file that users know. */
 HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path);
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
@@ -94,9 +95,9 @@ HRESULT file_rename(const char *from, const char *to);
    name by then. A process that ends in it leaves the old name, or both of them, or, on a file system that can neither
    rename so nor make links, an empty file of the new name beside the old one. */
 HRESULT file_rename_new(const char *from, const char *to);
-/* S_OK: something has the name; S_FALSE: nothing has; a failure: it cannot be known. */
+/* S_OK: the name exists; S_FALSE: it does not; a failure: unknown. */
 HRESULT file_find(const char *path);
-/* Also false when it cannot be known: no access, or memory is out. */
+/* Also false if it is unknown: no access, or out of memory. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
 /* Whether both are the same file, as far as their names tell: also by another way to its folder, but not by a second
@@ -121,16 +122,17 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* ---- below a base folder ----
    What a user's names make of a path must not lead out of the folder that is their base (DECISIONS 36). `path` is the
-   text of `base` with names behind it; the links of `base` itself count as those of the user, who chose it. What is
-   opened is asked where it lies: a ".." or a stream in the names is E_INVALIDARG; a link or a second name that leads
-   out, or a device, is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Outside nothing is made, cut or deleted. */
+   text of `base` with names behind it; the links of `base` itself count as those of the user, who chose it. The
+   location is checked on the opened file: a ".." or a stream in the names is E_INVALIDARG; a link or a hard link that
+   leads out, or a device, is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Nothing outside is created, truncated or deleted.
+ */
 HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
 /* file_load of what file_open_below opens. */
 HRESULT file_load_below(const char *base, const char *path, size_t limit, char **out, size_t *size);
 
-/* ---- whose files are ---- */
+/* ---- owners and rights of files ---- */
 
 enum file_grant {
     FILE_GRANT_ADD,    /* of a folder: to make files in it, which are then that account's */
@@ -146,12 +148,12 @@ HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *si
 /* E_ACCESSDENIED unless the owner of the open file may be trusted so. */
 HRESULT file_check_owner(struct file *f);
 
-/* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
-   Who only has the file open holds nothing, unless he shares it with nobody. timeout_ms 0 = do not wait. Not got:
-   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays behind; only who holds the lock may file_delete it. */
+/* An exclusive lock between processes by a lock file; the system frees it when the holder exits. A process that only
+   has the file open holds no lock, unless it shares the file with nobody. timeout_ms 0: do not wait. Timeout:
+   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays; only the holder of the lock may file_delete it. */
 struct file_lock;
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
-/* The same; a lock file that is made gets that protection in place of PROTECTION_LOCK. */
+/* The same; a lock file that is created gets that protection in place of PROTECTION_LOCK. */
 HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out);
 void file_lock_release(struct file_lock *lock); /* NULL is allowed */
 
@@ -166,8 +168,8 @@ const char *path_extension(const char *path); /* ".csv" or "", borrowed from pat
    have a drive or a stream, are a device's, or are longer than PATH_NAME_MAX. Static text; NULL: nothing is wrong. */
 #define PATH_NAME_MAX 255 /* UTF-16 units of one name */
 const char *path_names_fault(const char *names);
-/* Why a folder that a user chose is none, wherever it is: a device, a stream, what is no share of files. Its own links
-   and its ".." are his. Static text; NULL: nothing is wrong. */
+/* Why a path that a user chose cannot be a folder: a device, a stream, a share that has no files. Its links and its
+   ".." are the user's choice. Static text; NULL: it can be one. */
 const char *path_root_fault(const char *root);
 /* The names of `path` behind `base`, borrowed; NULL: it does not begin with it. */
 const char *path_names_behind(const char *base, const char *path);
@@ -190,7 +192,7 @@ struct file_traits {
    a pipe: pipes and devices are ERROR_NOT_SUPPORTED's HRESULT, a folder is ERROR_DIRECTORY's. */
 HRESULT file_open_source(const char *path, struct file **out);
 HRESULT file_traits_of(struct file *f, struct file_traits *out);
-/* Times and attributes, as far as the host keeps them; the size is not looked at. */
+/* Times and attributes, as far as the host keeps them; the size is ignored. */
 HRESULT file_set_traits(struct file *f, const struct file_traits *traits);
 
 /* Which folder it is, by whatever path: links are followed. Equal for the same one alone. */
@@ -223,7 +225,7 @@ enum file_operation {
    is then not begun. S_FALSE: a write stops in the middle, as a disk is full, and ends with ERROR_DISK_FULL's HRESULT;
    any other operation goes on. */
 typedef HRESULT file_observer(void *user, enum file_operation operation, const char *path);
-/* For this thread; NULL: nobody any more. */
+/* For this thread; NULL: none. */
 void file_observe(file_observer *observer, void *user);
 
 /* For the layer's own files: asks the observer. A failure has a text that names the path. */

@@ -32,8 +32,8 @@ struct held_entry {
     uint64_t size;   /* bytes, of a file */
     int64_t written; /* FILETIME, UTC */
 };
-/* Calls `each` for all in it, in no order, until one call fails; that failure is returned. What goes meanwhile may be
-   left out. `each` must not change the folder. */
+/* Calls `each` for all in it, in no order, until one call fails; that failure is returned. Entries that are
+   deleted during the call may be skipped. `each` must not change the folder. */
 HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, const struct held_entry *entry),
                          void *user);
 /* A file in it; FILE_READ and FILE_CREATE_NEW alone. A link or a device is ERROR_BAD_PATHNAME. */
@@ -49,8 +49,8 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
    Notices that something in a folder has changed: files made, replaced, written, renamed or deleted. */
 
 struct folder_watch;
-/* Watches the folder itself, not those below it. HRESULT of ERROR_PATH_NOT_FOUND or ERROR_FILE_NOT_FOUND when there is
-   none. Changes from now on are noticed, also those that come before the first wait. */
+/* Watches the folder itself, not those below it. HRESULT of ERROR_PATH_NOT_FOUND or ERROR_FILE_NOT_FOUND if it
+   does not exist. Changes from now on are noticed, also those before the first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
 /* One more folder, before the first wait; FOLDERS_WATCHED at the most: E_INVALIDARG. */
 #define FOLDERS_WATCHED 8
@@ -68,7 +68,7 @@ void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 struct drive {
     char name[3]; /* "C:" */
 };
-/* The drives with a disk of their own or a removable one in; natively one, "Z:", for the root, as under Wine. */
+/* The drives of fixed disks and of inserted removable ones; natively one, "Z:", for the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
 /* Bytes. May wait long for a drive of another computer. */
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free);

@@ -23,7 +23,7 @@ bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes t
    in `left`'s place. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* Instruction, where to go on, and who is told, in the table of win32/guard.c, which the frame's handler looks at;
+/* Instruction, place to continue, and function to call, in the table of win32/guard.c, which the frame's handler reads;
    .text is where all code is that reads this way. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct kernel_file;
-/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT where there is no such file, and
+/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, and
    always on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
 /* Reads the whole file afresh. The text is NUL-terminated, borrowed until the next read or close. A file that has gone
@@ -46,7 +46,7 @@ static inline const char *kernel_skip(const char *p, const char *end)
     return p;
 }
 
-/* Reads a decimal number after blanks; more than 64 bits stick at the largest. NULL: there is none. */
+/* Reads a decimal number after blanks; more than 64 bits stick at the largest. NULL: no digit follows. */
 static inline const char *kernel_number(const char *p, const char *end, uint64_t *out)
 {
     p = kernel_skip(p, end);
@@ -82,12 +82,12 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 /* ---- control files (tracefs) and streams of raw pages ----
    Paths in Unix form. Real Windows has none of it. */
 
-/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT where there is no such file, ERROR_ACCESS_DENIED's where
+/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if
    this user may not, another one when the kernel does not take the text. */
 HRESULT kernel_control_write(const char *path, const char *text);
 /* ERROR_ALREADY_EXISTS's HRESULT when it is there. */
 HRESULT kernel_control_folder(const char *path);
-/* Removes a folder of which all that it holds goes with it, as an instance of tracefs. S_OK when it is not there.
+/* Removes a folder of which all that it holds goes with it, as an instance of tracefs. S_OK if it does not exist.
    ERROR_BUSY's HRESULT: a file in it is open, in whatever process. */
 HRESULT kernel_control_remove(const char *path);
 
@@ -96,7 +96,7 @@ const char *kernel_trace_clock(void);
 
 struct kernel_stream;
 HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
-/* Takes the next `bytes`, of which the kernel gives out all or none. S_FALSE: there are none now. Under Wine the call
+/* Takes the next `bytes`, of which the kernel gives out all or none. S_FALSE: none is ready. Under Wine the call
    then waits for them instead: who must not wait asks the kernel before how many there are. */
 HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
 void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
@@ -115,7 +115,7 @@ struct process_stat {
 /* Of stat. False when the text is cut off or is something else. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);
 
-/* Figures by name; INT64_MIN for one that is not there. */
+/* Numbers by name; INT64_MIN for one that is missing. */
 struct process_status {
     int64_t virtual_peak, resident_peak, resident_private, swapped; /* bytes */
     int64_t switches;                                               /* of the thread, voluntary or not */

@@ -239,7 +239,7 @@ void memory_wipe(void *p, size_t size)
 {
     if (size)
         memset(p, 0, size);
-    __asm__ __volatile__("" : : "r"(p) : "memory"); /* somebody may read it, for all that the compiler knows */
+    __asm__ __volatile__("" : : "r"(p) : "memory"); /* as far as the compiler knows, it may be read */
 }
 
 void memory_free_secret(char *text)

@@ -13,7 +13,7 @@ char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 #define OS_DNS_NAME_BYTES 768
 /* This computer's name in the DNS, with its domain if that is known; "" when it has none. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES]);
-/* Does a name that somebody gives for a computer mean this one? NULL, "", ".", "localhost", our names (with a domain
+/* Whether a name of a computer means this one: NULL, "", ".", "localhost", our names (with a domain
    only ours, or any when ours is not known), a loopback address and the addresses of all interfaces, an IPv6 one with
    or without brackets; leading backslashes do not matter. Fails with the system's reason, or E_OUTOFMEMORY. */
 HRESULT os_is_own_name(const char *name, bool *own);
@@ -24,13 +24,13 @@ char *os_data_folder(void);
 char *os_module_folder(void);
 /* Absolute, by this process's folder, so that processes in different folders mean the same one; from memory_alloc. */
 char *os_full_path(const char *path);
-uint64_t os_memory_bytes(void); /* bytes that the computer has; 0: it cannot be told */
+uint64_t os_memory_bytes(void); /* memory of the computer; 0: unknown */
 /* The languages of the user who runs this process, the best first, as "de-DE;en-US"; from memory_alloc. */
 char *os_ui_languages(void);
 char *os_user_name(void);       /* DOMAIN\user of this process */
 HRESULT os_new_guid(GUID *out); /* unlike any other on any computer: random, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names: binary is a full path on a drive, with environment variables; none of
-   its code runs. A copy of the reference when it has another form, or when there is no such string here (natively:
+   its code runs. A copy of the reference when it has another form, or when the string does not exist here (natively:
    always). From memory_alloc, NULL when out of memory. */
 char *os_resource_text(const char *reference);
 

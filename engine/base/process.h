@@ -10,7 +10,7 @@
 /* An account that a process may run under. */
 struct account {
     const char *name;
-    void *token; /* a primary token of it, borrowed; NULL: there is none */
+    void *token; /* a primary token of it, borrowed; NULL: no token */
 };
 struct program {
     const char *path;
@@ -35,13 +35,13 @@ void process_close(struct process *p); /* does not end it */
    process has started it. S_FALSE, and NULL: it does not live. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
-/* The SID of this process' account, for SDDL; natively "". From memory_alloc; NULL: it cannot be told. */
+/* The SID of this process' account, for SDDL; natively "". From memory_alloc; NULL: unknown. */
 char *process_own_sid(void);
-/* Start time of a process as the system tells it (FILETIME UTC or any value unique per start), 0 when there is none:
-   with the id it names one process for ever. */
+/* Start time of a process as the system has it (FILETIME UTC or any value unique per start), 0 if the process does not
+   exist. With the id it names one process for ever. */
 uint64_t process_start_time(uint32_t id);
-/* True while the process `id` that started at `start_time` lives; of one that we may not look at, by what the system
-   tells everybody. A start time of 0 is nobody's. */
+/* True while the process `id` that started at `start_time` lives; if we may not open it, by what the
+   system shows everybody. False for a start time of 0. */
 bool process_alive(uint32_t id, uint64_t start_time);
 /* Path of the program that the living process `id` of that start time runs, from memory_alloc. S_FALSE, and NULL: it
    does not live. */
@@ -63,17 +63,17 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1]);
 /* A name that processes share, and how it is opened. */
 struct shared {
     const char *name;
-    bool create; /* made if it is not there; else it must be: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
-    /* SDDL with a DACL: who may open what is made; of what is there already it changes nothing. NULL:
+    bool create; /* created if it does not exist; else it must exist: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
+    /* SDDL with a DACL: who may open what is created; an existing object keeps its own. NULL:
        PROTECTION_OBJECT. Natively without effect: only the own account may. */
     const char *security;
-    /* With `create`: it must be made. Who finds it made by another gets HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+    /* With `create`: it must not exist, else HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
-    /* As section_owner told it: what belongs to another account is refused, E_ACCESSDENIED. NULL: anybody's is taken
+    /* As section_owner returned it: an object of another account is refused, E_ACCESSDENIED. NULL: any owner
        (natively only the own account's ever is). */
     const char *owner;
     /* Of a section: it lies in a file of this account's (under Wine: and of its prefix's), and stays with all that is
-       in it when all its processes have ended, until section_delete. `security` and `owner` are then not looked at: no
+       in it when all its processes have ended, until section_delete. `security` and `owner` are ignored then: no
        other account may. On Windows without effect. */
     bool lasting;
 };
@@ -88,8 +88,8 @@ void *section_memory(struct section *s);
    for a section that was made without a descriptor, so it tells few apart there. */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
-/* A lasting section has no name any more; who holds it keeps it (under Wine it keeps the name so long). S_FALSE: there
-   was none. */
+/* A lasting section has no name any more; who holds it keeps it (under Wine it keeps the name so long). S_FALSE: it
+   did not exist. */
 HRESULT section_delete(const char *name);
 /* Whether the section that was opened by this name has it still. S_FALSE: it was deleted, or another one has the name
    now. One that is not lasting has it as long as it is open. */
@@ -115,14 +115,14 @@ void signal_close(struct signal *e);
 /* Exclusion between threads, of this process and of others: who ends while he has it has it no longer. Natively under
    the own account alone. Not to be taken again by the thread that has it. */
 struct mutex;
-HRESULT mutex_open(const char *name, struct mutex **out); /* made if it is not there */
+HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread has it; S_FALSE: another had it for timeout_ms (UINT32_MAX: for ever). */
 HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
 void mutex_release(struct mutex *m); /* by the thread that has it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
 /* ---- the Windows processes of this Wine prefix and their threads ----
-   Code that knows only the numbers of Linux asks for them. Natively there are none. */
+   Code that knows only the numbers of Linux asks for them. Natively it has none. */
 
 /* A thread by Windows' numbers. */
 struct windows_thread {

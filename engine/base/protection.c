@@ -44,7 +44,7 @@ char *protection_sddl(enum protection what)
     return sddl;
 }
 
-/* Hashes of the paths of folders that were looked at, with all above them: who may replace a folder below ours is
+/* Hashes of the paths of folders that were checked, with all above them: who may replace a folder below ours is
    ourselves. */
 static _Atomic uint64_t checked[1024];
 
@@ -60,7 +60,7 @@ static void note_checked(const char *path)
     atomic_store(&checked[hash % (sizeof checked / sizeof *checked)], hash);
 }
 
-/* S_FALSE: there is none. */
+/* S_FALSE: it does not exist. */
 static HRESULT check_one(const char *path)
 {
     struct ownership o;
@@ -108,7 +108,7 @@ static HRESULT check_or_stop(const char *folder, bool last, const void *user)
     (void)last;
     (void)user;
     HRESULT hr = check_one(folder);
-    return hr == S_FALSE ? E_ABORT : hr; /* what is not there is nobody's, nor is what would be in it */
+    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, nor has anything below it */
 }
 
 HRESULT folder_check_own(const char *path)

@@ -87,7 +87,7 @@ uint32_t quota_limit(enum quota which)
     if (!atomic_load(&known)) {
         lock_enter(&lock);
         if (!atomic_load(&known) && FAILED(read_numbers()))
-            error_clear(); /* who starts a server is told by quotas_read */
+            error_clear(); /* quotas_read reports it to the starter of a server */
         lock_leave(&lock);
     }
     return atomic_load(&limits[which]);

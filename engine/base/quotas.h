@@ -24,7 +24,7 @@ enum quota_number {
 /* The environment variable of whoever runs the process that keeps them: "sets=20;bytes=1000000". It is read once, at
    the first question, or by quotas_read. */
 #define QUOTAS_VARIABLE "OPENPLA_QUOTAS"
-/* Reads it anew. E_INVALIDARG with a text that names the part which is no settable quota and a number of 1 to 2^32-1;
+/* Reads it again. E_INVALIDARG with a text that names the part which is no settable quota and a number of 1 to 2^32-1;
    then all stand as in the table. */
 HRESULT quotas_read(void);
 
@@ -41,16 +41,16 @@ struct memory_share;
 /* With one reference; NULL: out of memory. A share that has gone from its client stays as long as something counts in
    it. */
 struct memory_share *memory_share_create(void);
-struct memory_share *memory_share_reference(struct memory_share *s); /* NULL is allowed, here and below: nobody's */
+struct memory_share *memory_share_reference(struct memory_share *s); /* NULL is allowed, here and below: no share */
 void memory_share_release(struct memory_share *s);
 
-/* What this thread makes from now on is counted there; NULL: nowhere. Borrowed. */
+/* Counts what this thread creates from now on in the share; NULL: in none. Borrowed. */
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 
 /* Whether so many bytes more may be had: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT memory_share_room(const struct memory_share *s, size_t bytes);
-/* Counts so many bytes more, or fewer, whatever the bound says. */
+/* Counts so many bytes more, or fewer, whatever the limit is. */
 void memory_share_count(struct memory_share *s, int64_t bytes);
 uint64_t memory_share_bytes(const struct memory_share *s);
 

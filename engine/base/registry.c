@@ -42,7 +42,7 @@ HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_
     } else if (v.type == REGISTRY_LONG_NUMBER && v.size == sizeof *out) {
         memcpy(out, v.data, sizeof *out);
     } else {
-        hr = error_set(NOT_AS_IT_SHOULD_BE, "%s: the value has the type %u and %u bytes, and is no number", name,
+        hr = error_set(NOT_AS_IT_SHOULD_BE, "%s: not a number: the value has type %u and %u bytes", name,
                        (unsigned)v.type, (unsigned)v.size);
     }
     registry_value_free(&v);

@@ -21,13 +21,13 @@ enum {
 };
 
 struct registry_key;
-/* S_FALSE with *out NULL: there is no such key. */
+/* S_FALSE with *out NULL: the key does not exist. */
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
-/* Makes it, and those above it, where they are not there yet; opened for changes. *made: it was not there, and is now,
-   whatever is returned. */
+/* Creates it, and those above it, unless they exist; opened for changes. *made: this call has created it, whatever it
+   returns. */
 HRESULT registry_create(const char *path, bool *made, struct registry_key **out);
 void registry_close(struct registry_key *key); /* NULL is allowed */
-/* With all that is below it. S_FALSE: there is none. */
+/* With all that is below it. S_FALSE: it does not exist. */
 HRESULT registry_delete(const char *path);
 /* The names of the keys right below it; *out is empty on failure. */
 HRESULT registry_list(struct registry_key *key, struct texts *out);
@@ -37,18 +37,18 @@ struct registry_value {
     size_t size; /* bytes */
     uint8_t *data;
 };
-/* S_FALSE: there is none. ERROR_INVALID_DATA's HRESULT above REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
+/* S_FALSE: it does not exist. ERROR_INVALID_DATA's HRESULT above REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
 HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out);
 void registry_value_free(struct registry_value *v);
 HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
-HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE: there was none */
+HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE: it did not exist */
 
 /* ---- what values are read as ---- */
 
-/* S_FALSE: there is none, and *out is 0. ERROR_INVALID_DATA's HRESULT, naming the value: it is no number. */
+/* S_FALSE: it does not exist, and *out is 0. ERROR_INVALID_DATA's HRESULT, naming the value: it is not a number. */
 HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
-/* S_FALSE: there is none, or it is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is no
-   text. Variables are left as they stand. From memory_alloc. */
+/* S_FALSE: it does not exist, or it is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is
+   no text. Variables are left as they stand. From memory_alloc. */
 HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
 HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
 HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
@@ -87,11 +87,11 @@ struct registry_entry {
     uint8_t *data;
     size_t capacity;
 };
-/* The key or value at that index, from 0 on. S_FALSE: there are no more. What is made or deleted meanwhile may move
-   those behind it. */
+/* The key or value at that index, from 0 on. S_FALSE: there are no more. Keys that are created or deleted between the
+   calls may move those behind them. */
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
-void registry_entry_free(struct registry_entry *e); /* what it has of its own */
+void registry_entry_free(struct registry_entry *e); /* what it owns */
 /* How many there are now. */
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
 /* The key right below that has the entry's name, in the same view, for reading: of a link the link itself, which has

@@ -197,7 +197,7 @@ struct span {
 };
 
 /* The fields of an entry, from its parenthesis on; behind the account may stand a condition or an attribute with
-   parentheses of its own. Returns what is behind the entry; NULL: it is none. */
+   nested parentheses. Returns what is behind the entry; NULL: it is malformed. */
 static const char *read_fields(const char *s, struct span fields[FIELDS])
 {
     size_t depth = 0;

@@ -18,18 +18,18 @@ struct account_sids {
 };
 struct caller {
     bool in_process;  /* this process itself: nothing can be kept from it */
-    uint32_t process; /* id of another one; 0: it is on another machine, or cannot be told */
+    uint32_t process; /* id of another one; 0: it is on another machine, or unknown */
     /* Opens the token of the account that the running call acts for; NULL: the process's own. Windows alone. */
     HRESULT (*token)(void **out);
-    const struct account_sids *account; /* natively alone: who it is; NULL: cannot be told */
+    const struct account_sids *account; /* natively alone: who it is; NULL: unknown */
 };
-/* What this process does for itself. */
+/* The caller for the work of this process itself. */
 extern const struct caller caller_self;
 
-/* DOMAIN\user, the SID's text where the account has no name, "" where it cannot be told. From memory_alloc, NULL when
+/* DOMAIN\user, the SID's text where the account has no name, "" if it is unknown. From memory_alloc, NULL when
    out of memory. To be asked for as long as the call runs. */
 char *caller_account(const struct caller *caller);
-/* Its SID's text, "" where it cannot be told and natively for this process itself. The same. */
+/* Its SID's text, "" if it is unknown and natively for this process itself. The same. */
 char *caller_sid(const struct caller *caller);
 
 /* ---- access checks ---- */
@@ -46,19 +46,19 @@ static inline uint32_t access_map(uint32_t rights, const struct access_rights *k
            kind->all;
 }
 
-/* Who asks, as one call knows him: opened anew for each call and kept for none. */
+/* The caller of one call: opened for each call, never kept. */
 struct access_subject;
 /* E_ACCESSDENIED, with a text: the account of the caller cannot be determined. */
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
 /* Whether the descriptor, an SDDL text, gives all of these rights: to this process itself always, else by the entries
    that hold for the caller, in their order, and by what its owner always has. Nothing is given by a text that is no
-   descriptor, or that denies something to an account which cannot be told here. */
+   descriptor, or that denies something to an account that is unknown here. */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
                       uint32_t rights, bool *allowed);
 
 /* Whether the caller is an administrator or the system, and is that account (SID text) or a member of it; this process
-   itself is both. false where it cannot be told. */
+   itself is both. false if it is unknown. */
 bool access_is_administrator(const struct caller *caller);
 bool access_is_account(const struct caller *caller, const char *sid);
 
@@ -77,7 +77,7 @@ bool sid_equal(const struct sid *a, const struct sid *b);
 
 struct sddl_entry {
     bool denies;
-    bool blind; /* holds for an object or on a condition, which nobody here looks at */
+    bool blind; /* holds for an object or on a condition, which is not evaluated here */
     uint32_t rights;
     struct sid account;
 };
@@ -88,7 +88,7 @@ struct sddl {
     size_t count, capacity;
     struct sddl_entry *entries;
 };
-/* E_INVALIDARG, *why says why (static): for a text that is none, for one without a DACL or with none that restricts
+/* E_INVALIDARG, *why says why (static): for a malformed text, for one without a DACL or with one that restricts
    anybody (NO_ACCESS_CONTROL), for rights, flags or accounts that are not known. sddl_free also on failure. */
 HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
 void sddl_free(struct sddl *descriptor);
@@ -105,27 +105,27 @@ enum {
 /* Keeps the text under a key that has none yet. E_INVALIDARG for one that is longer than SECRET_MOST; failures name
    neither key nor text. */
 HRESULT secret_store(const char *key, const char *text);
-/* *text for memory_free_secret. S_FALSE, and NULL: there is none, or `key` is no key. HRESULT of ERROR_INVALID_DATA: it
-   was damaged, or another account, computer or prefix has encrypted it. */
+/* *text for memory_free_secret. S_FALSE, and NULL: it does not exist, or `key` is malformed. HRESULT of
+   ERROR_INVALID_DATA: it is corrupt, or another account, computer or prefix has encrypted it. */
 HRESULT secret_load(const char *key, char **text);
-HRESULT secret_delete(const char *key);  /* S_FALSE: there is none */
+HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the text can be a key */
 
 /* A text in a form that has nothing of it to be read, for the hands of others, which leave copies behind (RPC's
    buffers, what CryptProtectData works with): a random key and the text under it, as hexadecimal digits. It hides the
-   text from who looks for it, and keeps it from nobody who knows the form. From memory_alloc. */
+   text from a search of the memory, but not from a reader who knows the form. From memory_alloc. */
 HRESULT secret_mask(const char *text, char **masked);
-/* *text for memory_free_secret. E_INVALIDARG: it is no such form, or no UTF-8. */
+/* *text for memory_free_secret. E_INVALIDARG: it is not in that form, or not UTF-8. */
 HRESULT secret_unmask(const char *masked, char **text);
 
-/* How an account's token is come by. Tests give one of their own. */
+/* How to get an account's token. Tests replace it. */
 struct logon {
     /* `account`: domain\user, user@domain, or the name of a service's account, whose password is "". *token is what a
        process can be started with (process_start). HRESULT of ERROR_LOGON_FAILURE and the like, with the account's name
        in the text. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
-    /* That of who calls, while the call runs: PLA_E_CREDENTIALS_REQUIRED where the client lets its account be told and
-       no more. */
+    /* That of the caller, while the call runs: PLA_E_CREDENTIALS_REQUIRED if the client allows its account to be
+       identified but not impersonated. */
     HRESULT (*of_caller)(const struct caller *caller, void **token);
     void (*close)(void *token);
     /* The text of the token's SID, from memory_alloc. */

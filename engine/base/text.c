@@ -119,25 +119,25 @@ static bool in_one_block(const struct texts *t)
     return t->count && !t->capacity;
 }
 
-/* Makes a block of its own of each text, so that the list can grow. */
-static HRESULT take_apart(struct texts *t)
+/* Copies each text into a separate block, so that the list can grow. */
+static HRESULT texts_split_blocks(struct texts *t)
 {
-    struct texts apart = {0};
+    struct texts separate = {0};
     for (size_t i = 0; i < t->count; i++) {
-        HRESULT hr = texts_add(&apart, t->items[i]);
+        HRESULT hr = texts_add(&separate, t->items[i]);
         if (FAILED(hr)) {
-            texts_free(&apart);
+            texts_free(&separate);
             return hr;
         }
     }
     texts_free(t);
-    *t = apart;
+    *t = separate;
     return S_OK;
 }
 
 HRESULT texts_add_owned(struct texts *t, char *text)
 {
-    HRESULT hr = in_one_block(t) ? take_apart(t) : S_OK;
+    HRESULT hr = in_one_block(t) ? texts_split_blocks(t) : S_OK;
     void *items = t->items;
     if (FAILED(hr) || !memory_grow(&items, &t->capacity, t->count + 1, sizeof(char *))) {
         memory_free(text);

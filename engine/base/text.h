@@ -79,8 +79,8 @@ void text_buffer_add_escaped(struct text_buffer *b, const char *text);
 /* Back, in place. False when an escape is malformed or hides a NUL. */
 bool text_unescape(char *text);
 
-/* An owned list of texts. Zero-initialise. What texts_copy and texts_from_row make is one block: none of its texts is
-   freed alone. */
+/* An owned list of texts. Zero-initialise. texts_copy and texts_from_row allocate one block: none of its
+   texts is freed alone. */
 struct texts {
     size_t count, capacity;
     char **items;
@@ -118,7 +118,7 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */
 
-/* The first `c`, NULL when there is none. Eight bytes at a time, since Wine's memchr looks at each one: a word less
+/* The first `c`, NULL if it does not occur. Eight bytes at a time, since Wine's memchr reads one at a time: a word less
    0x01 in each byte borrows into a byte's highest bit, which was not set, where that byte was zero. */
 static inline const char *text_find(const char *p, const char *end, char c)
 {

@@ -162,7 +162,7 @@ bool text_has_bidi_control(const char *text)
 
 /* ---- comparison without case, and wildcards ---- */
 
-/* The simple lower-to-upper pairs that Windows' own upcase table has for these scripts. Where `step` is 2 only every
+/* The simple lower-to-upper pairs that Windows' own upcase table has for these scripts. If `step` is 2, only every
    second character of the range is a lower-case letter. */
 static const struct {
     uint16_t first, last;

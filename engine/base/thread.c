@@ -120,7 +120,7 @@ void timed_work_thread_leaves(void)
         last_thread_leaves();
 }
 
-/* Gets the group a thread. The lock is held. False: there is none to get. */
+/* Gets the group a thread. The lock is held. False: no thread can be had. */
 static bool work_group_engage_thread(struct work_group *g)
 {
     bool others = queue != NULL;
@@ -244,7 +244,7 @@ enum processor_method processor_method(void)
     return (processor_read_cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
 }
 
-/* The kernel compares its clocks and gives up the counter when it drifts. Where there is no such file the host is
+/* The kernel compares its clocks and gives up the counter when it drifts. If the file does not exist, the host OS is
    Windows, whose performance counter is the cycle counter when that is invariant. */
 static bool is_trusted(void)
 {

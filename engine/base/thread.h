@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct thread;
-/* Runs body(user) on a thread of its own. The module this code is in stays loaded until body has returned.
+/* Runs body(user) on a new thread. The module this code is in stays loaded until body has returned.
    E_OUTOFMEMORY, or the system's reason with a text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
 /* True: it has ended. False: it runs on after timeout_ms. */
@@ -73,7 +73,7 @@ static inline void *thread_slot(void)
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
-/* The SID of the account that the thread acts for, else of the process's; its bytes. 0: it cannot be told; natively. */
+/* The SID of the account that the thread acts for, else of the process's; its bytes. 0: unknown; natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 /* The terminal session of the process; natively 0. */
 uint32_t process_own_session(void);
@@ -123,7 +123,7 @@ void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit
 bool timed_work_running(struct timed_work *work);
 /* Gives the work up. True: it has ended, the caller frees it. False: it runs; `abandoned` will be called at its end. */
 bool timed_work_release(struct timed_work *work);
-/* Threads wait for more work while somebody uses it. */
+/* Threads wait for more work between these calls. */
 void timed_work_enter(void);
 void timed_work_leave(void);
 /* A thread of the process is ending (DLL_THREAD_DETACH): its exit code may become the process's. Enters no lock. */

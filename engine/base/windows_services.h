@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
-/* ---- WMI: the rows of a query. Natively there are none (DECISIONS 28). ---- */
+/* ---- WMI: the rows of a query. Natively it has none (DECISIONS 28). ---- */
 
 struct management_value {
     char *name;
@@ -23,9 +23,9 @@ struct management_row {
 };
 
 /* Runs the query in the namespace and hands each row over as it comes, which `take` owns then, from memory_alloc. A
-   failure of `take` ends it, and is its result. May take any time, and may hang: for a thread that somebody can do
-   without. WMI's results (0x80041017: no WQL; 0x80041010: no such class, on hosts too that answer with no rows then),
-   with a text that names the namespace. */
+   failure of `take` ends it, and is its result. May take any time, and may hang: for a thread that may be abandoned.
+   WMI's results (0x80041017: no WQL; 0x80041010: no such class, on hosts too that answer with no rows then), with a
+   text that names the namespace. */
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* with the row itself; NULL is allowed */
@@ -43,7 +43,7 @@ struct task_scheduler {
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
     void (*close)(struct scheduled_task *t); /* does not end it */
 };
-/* NULL: there is none, as natively, or it loses what a task is to do, as Wine's (DECISIONS 33). */
+/* NULL: the host OS has no scheduler, as natively, or one that loses a task's actions, as Wine's (DECISIONS 33). */
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a size or offset in a layout of Windows' is for programs of 64 bits, and of 32. */
+/* A size or offset in a layout of Windows for 64-bit programs, and for 32-bit ones. */
 #define BY_POINTER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
 
 #ifdef _WIN32

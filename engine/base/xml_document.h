@@ -24,14 +24,14 @@ bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
 struct xml_memory *xml_memory_create_freeing(void);
-/* What there may be of it at a time, in place of xml_memory of the quotas. */
+/* The most memory at a time, in place of xml_memory of the quotas. */
 void xml_memory_limit(struct xml_memory *m, size_t bytes);
 /* Of the last: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
    same text for hours. */
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
-/* The largest block that is given, from now on; 0: any. */
+/* The largest block that is allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
-/* Whether the last xml_memory_use ended at that bound. */
+/* Whether the last xml_memory_use ended at that limit. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
@@ -52,7 +52,7 @@ struct xml_document {
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
 /* The same of a file's bytes: UTF-8, or UTF-16 with its mark in front, as Windows' own files have it. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
-/* For documents that are larger than a set's XML can be. Zero: the bounds of xml_document_open. */
+/* For documents that are larger than a set's XML can be. Zero: the limits of xml_document_open. */
 struct xml_limits {
     size_t bytes;  /* of the text as UTF-8 */
     size_t memory; /* of the document */
@@ -77,9 +77,9 @@ HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char
 /* The element itself, part by part; what `write` fails with. */
 HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
                           HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
-/* An attribute's value, from memory_alloc; *value is NULL when there is none. */
+/* An attribute's value, from memory_alloc; *value is NULL if it does not exist. */
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
-/* What can stand within a document of such a text: all behind a byte order mark, blanks and the XML declaration. */
+/* The part of a text that can stand within a document: all behind a byte order mark, blanks and the XML declaration. */
 const char *xml_without_prologue(const char *xml);
 
 /* ---- checks of what a user wrote: report schemas and rules ---- */
@@ -102,7 +102,7 @@ struct xml_value {
     unsigned of; /* type of the element */
     const char *name;
     unsigned sort;
-    enum xml_use { XML_OPTIONAL, XML_WANTED /* a remark where it is missing */, XML_REQUIRED } use;
+    enum xml_use { XML_OPTIONAL, XML_WANTED /* a warning if it is missing */, XML_REQUIRED } use;
     const char *doc;
 };
 struct xml_grammar {
@@ -110,7 +110,7 @@ struct xml_grammar {
     size_t within_count;
     const struct xml_value *values;
     size_t value_count;
-    const char *(*fault)(unsigned sort, const char *text); /* why it is no such value; static, NULL: it is one */
+    const char *(*fault)(unsigned sort, const char *text); /* why the value is invalid; static, NULL: valid */
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
@@ -123,7 +123,7 @@ struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
     HRESULT invalid; /* what is wrong is this error, with xml_invalid's text */
-    HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* what is passed over, and what is missing */
+    HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* skipped and missing parts */
     void *context;
 };
 /* Its attributes, and which elements stand in it; not what is in those. */
@@ -142,24 +142,24 @@ void xml_trim(char *text);
 #define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and those around it */
 #define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
 
-/* A pass over the text before it is parsed. Zero-initialise; `longest` is the most bytes that a tag, a comment or an
+/* A scan of the text before it is parsed. Zero-initialise; `longest` is the most bytes that a tag, a comment or an
    instruction may have, since the parser keeps it in memory whole (0: as many as it likes). */
 struct xml_scan {
     size_t longest;
     enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
-    char opened[10]; /* what is behind '<' until it is told what it is */
+    char opened[10]; /* the characters behind '<' until they are recognised */
     char mark;       /* of a value: its quote; of what is enclosed: what its end consists of, before the '>' */
     bool endless;    /* enclosed: a CDATA section, which comes in parts */
     unsigned least, run, values, line;
     size_t length;
 };
 /* The next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for what is too long, and for a document
-   type declaration, whose entities are never wanted. What is not well-formed is left to the parser. */
+   type declaration, whose entities are never expected. The parser reports text that is not well-formed. */
 HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
 /* A whole text. */
 HRESULT xml_limits_check(const char *xml, size_t size);
 
-/* What a document has too many of is found while it is parsed. */
+/* The limit that a document exceeds, found while it is parsed. */
 enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
 /* Of a context, at an element. */
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context);

@@ -41,7 +41,7 @@ bool xml_is_blank(char c);
 /* Who reads a text takes the blanks around it away, unless the element keeps them (XML 1.0, 2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""
-/* An element with that text, whose outer blanks a reader is told to keep. */
+/* An element with that text, with an attribute that asks readers to keep its outer blanks. */
 void xml_add_element(struct text_buffer *b, const char *element, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What libxml2 does with an expression of XPath 1.0 that its count of operations does not show: where nodes from
-   several places become one list, or two lists are compared, it compares each node with each other one. */
+/* The cost of an XPath 1.0 expression that libxml2's count of operations does not show: where nodes from several places
+   become one list, or two lists are compared, it compares each node with each other one. */
 #ifndef OPENPLA_XPATH_PAIRS_H
 #define OPENPLA_XPATH_PAIRS_H
 

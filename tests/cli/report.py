@@ -156,7 +156,7 @@ def files_and_the_general_schema():
 def what_is_wrong_is_told():
     write("bad.xml", SCHEMA.replace('object="Processor"', ""))
     _, said = report(3, "run", "-schema", "bad.xml", "-progress", "-o", "fourth.xml")
-    check("section 'load': table 'processor': line 2: CounterTable object: it is wanted" in said, "mistake", said)
+    check("section 'load': table 'processor': line 2: CounterTable object: the attribute is missing" in said, "mistake", said)
     rows = table(xml.parse("fourth.xml").getroot(), "remarks")
     check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "remark in the report", rows)
     os.mkdir("empty")

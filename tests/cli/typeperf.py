@@ -82,7 +82,7 @@ def says_what_is_wrong():
     check("the object has no such counter" in out, "no reason", out)
     check(out.replace("\r", "").startswith("\nError: No valid counters.\n"), "the words of Windows' typeperf", out)
     for path in (r"\Process(no such program)\Thread Count", r"\Process\Thread Count"):
-        check("no such instance" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
+        check("the instance does not exist" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
     typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
     typeperf(1, "-cf", "no such file")
     for wrong in ([], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],

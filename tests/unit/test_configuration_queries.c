@@ -76,8 +76,8 @@ static void real_failures_are_entries_with_their_results(void **state)
     ask(&c, "root\\cimv2:SELECT * FROM Win32_Process WHERE ProcessId = 4294967294"); /* no rows, and nothing wrong */
     ask(&c, "root\\cimv2:SELECT Caption FROM Win32_OperatingSystem");
     collect(&c);
-    check_xpath(c.doc, ERROR_OF("1", "0x8004100E", "root\\nosuch: there is no such namespace"), "1");
-    check_xpath(c.doc, ERROR_OF("2", "0x80041010", "there is no such class"), "1");
+    check_xpath(c.doc, ERROR_OF("1", "0x8004100E", "root\\nosuch: the namespace does not exist"), "1");
+    check_xpath(c.doc, ERROR_OF("2", "0x80041010", "the class does not exist"), "1");
     check_xpath(c.doc, ERROR_OF("3", "0x80041017", "no query in WQL"), "1");
     check_xpath(c.doc, "count(//Table[4]/Item)", "0");
     check_xpath(c.doc, "count(//Table[5]/Item/Data[@name='Caption'])", "1");

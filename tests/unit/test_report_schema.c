@@ -117,8 +117,9 @@ static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **
     static const struct {
         const char *table, *said;
     } mistakes[] = {
-        {"<EventTable topic='t'>" COLUMN("", "field='x'") "</EventTable>", "line 2: EventTable name: it is wanted"},
-        {TABLE(""), "line 2: EventTable: 0 elements Column stand in it, 1 are wanted"},
+        {"<EventTable topic='t'>" COLUMN("", "field='x'") "</EventTable>",
+         "line 2: EventTable name: the attribute is missing"},
+        {TABLE(""), "line 2: EventTable: 0 elements Column, expected at least 1"},
         {TABLE("<Column name='c'/>"), "line 2: Column: 0 elements EventField"},
         {TABLE(COLUMN("align='middle'", "field='x'")), "Column align=\"middle\": unknown word"},
         {TABLE(COLUMN("format='0x0'", "field='x'")), "format=\"0x0\": expected a number format mask"},

@@ -97,7 +97,7 @@ HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what
         memory_free(f);
         return hr;
     }
-    /* A pipe that somebody put where a file is expected: who opens it must not wait for its other end. */
+    /* A pipe may lie where a file is expected: its open must not wait for the other end. */
     int fd =
         open(path, file_mode_flags[mode] | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, what == PROTECTION_NONE ? 0666 : 0600);
     if (fd >= 0)
@@ -270,7 +270,7 @@ struct file_lock {
     int fd;
 };
 
-/* One try. The holder may have deleted the file meanwhile: then the lock is on a file that nobody else finds. */
+/* One try. The holder may have deleted the file in between: then the lock is on a file that has no name. */
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
@@ -353,7 +353,7 @@ static HRESULT by_link(int at, const char *from, const char *to, const char *pat
     return hr;
 }
 
-/* What has the name is our own, empty, when it is replaced; of folders no other is. */
+/* A file that has the name is replaced only if it is our own, empty one; of folders none is replaced. */
 static HRESULT by_name(int at, const char *from, const char *to, const char *path)
 {
     struct stat st;
@@ -504,7 +504,7 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating follows no link; what was there already is opened, and looked at before anything is done to it. */
+/* Creating follows no link; an existing file is opened, and checked before it is changed. */
 static int open_last(int folder, const char *name, enum file_mode mode)
 {
     const int more = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

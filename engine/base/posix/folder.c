@@ -211,7 +211,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
 {
     *out = NULL;
     if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
-        return error_set(E_INVALIDARG, "\"%s\" is no name of a folder in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid folder name \"%s\" in \"%s\"", name, f->path);
     return held_folder_take(f->fd, name, O_NOFOLLOW, path_join(f->path, name), out);
 }
 
@@ -283,7 +283,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
-    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a place of its own in the list */
+    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with its own position in the list */
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     if (!directory) {
         hr = posix_failed(errno, f->path);
@@ -307,7 +307,7 @@ static HRESULT path_of(const struct held_folder *f, const char *name, char **pat
 {
     *path = NULL;
     if (!*name || strchr(name, '/'))
-        return error_set(E_INVALIDARG, "\"%s\" is no name in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid name \"%s\" in \"%s\"", name, f->path);
     *path = path_join(f->path, name);
     return *path ? S_OK : E_OUTOFMEMORY;
 }

@@ -100,7 +100,7 @@ static void add_addresses(const struct ifaddrs *all, const char *name, struct te
     }
 }
 
-/* Lines of a text file, until `each` has had the last. What is not there has none. */
+/* Calls `each` for every line of a text file. A missing file has no lines. */
 static void each_line(const char *path, void (*each)(void *user, const char *line), void *user)
 {
     struct kernel_file *f = NULL;

@@ -83,7 +83,7 @@ int posix_take_room(int fd, uint64_t size)
     return error;
 }
 
-/* ---- messages: there is no Windows here, so its codes have the messages of our own errors ---- */
+/* ---- messages: there is no Windows here, so its codes have the messages of our errors ---- */
 
 /* MS-ERREF 2.3.1 */
 static const struct {

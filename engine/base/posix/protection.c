@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose files are, on POSIX systems: by modes, which give all to the owner and nothing to others. */
+/* Owners and protection of files on POSIX systems: by modes, which give all to the owner and nothing to others. */
 #include "engine/base/file.h"
 #include "engine/base/posix/posix_call.h"
 

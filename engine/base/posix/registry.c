@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of a registry, where there is none: keys in memory, of this process and as long as it lives. What 32-bit
-   programs see below SOFTWARE is below SOFTWARE\Wow6432Node. */
+/* In place of a registry, which POSIX systems lack: keys in memory, of this process and as long as it lives. The keys
+   that 32-bit programs see below SOFTWARE are below SOFTWARE\Wow6432Node. */
 #include "engine/base/registry.h"
 
 #include "engine/base/memory.h"
@@ -56,7 +56,7 @@ static struct value *find_value(struct node *n, const char *name)
     return NULL;
 }
 
-/* The key at that index of those right below the path; NULL: there are no more, which *count is told. */
+/* The key at that index of those right below the path; NULL: there are no more, and *count is how many. */
 static const struct node *find_below(const char *path, size_t index, size_t *count)
 {
     const uint64_t hash = text_hash_nocase(path);

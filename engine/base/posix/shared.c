@@ -143,7 +143,7 @@ struct section {
     char name[];
 };
 
-#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held for moments, or by somebody who means no good */
+#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held briefly, or by a hostile process */
 #define OPEN_TRIES    100  /* under a name that comes and goes */
 
 /* As shm_open and shm_unlink, in the folder; 0 or errno. */
@@ -177,7 +177,7 @@ static int lock_shared(int fd)
     return error == EWOULDBLOCK ? ETIMEDOUT : error;
 }
 
-/* One try; EAGAIN when the name was removed meanwhile. */
+/* One try; EAGAIN if the name was removed during it. */
 static int open_once(const char *name, size_t size, const struct shared *what, int *out)
 {
     const bool create = what->create;
@@ -410,7 +410,8 @@ void signal_close(struct signal *e)
     memory_free(e);
 }
 
-/* A lock of an open file is its description's, so each take opens the file anew: threads, and what forks, are apart. */
+/* A lock of an open file is its description's, so each take opens the file again: threads and forked processes are
+ * separate. */
 struct mutex {
     int fd; /* of who has it */
     char name[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Windows has and a POSIX host lacks: processes of a Wine prefix, the event log, structured exceptions, the
+/* The parts of Windows that a POSIX host lacks: processes of a Wine prefix, the event log, structured exceptions, the
    detach of threads, WMI and the Task Scheduler. */
 #include "engine/base/guard.h"
 #include "engine/base/process.h"

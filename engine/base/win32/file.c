@@ -67,7 +67,8 @@ struct file *file_take(struct file *f, HANDLE handle)
     return f;
 }
 
-/* CreateFile. What has a protection is mostly there, and its descriptor is made only when the file is. */
+/* CreateFile. A file with a protection exists in most calls, and its descriptor is built only when the file is created.
+ */
 static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
                           enum protection what, HANDLE *out)
 {
@@ -350,7 +351,7 @@ HRESULT file_storing_rename(struct file_storing *s)
     hr = rename_open(s->file, s->path);
     file_close(s->file);
     s->file = NULL;
-    /* S_FALSE: somebody has it open, or this host cannot do it so. */
+    /* S_FALSE: another process has it open, or this host OS cannot do it so. */
     return hr == S_FALSE ? rename_patiently(s->temporary, s->path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
@@ -374,7 +375,7 @@ struct file_lock {
    holds nothing. */
 #define LOCKED_BYTE (INT64_MAX - 1)
 
-/* One try. ERROR_SHARING_VIOLATION: somebody has opened the file for himself alone, which we never do. */
+/* One try. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which we never do. */
 static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
 {
     const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -479,7 +480,7 @@ HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out)
             *out = text;
             return S_OK;
         }
-        code = units ? ERROR_RETRY : GetLastError(); /* renamed meanwhile */
+        code = units ? ERROR_RETRY : GetLastError(); /* renamed between the calls */
         memory_free(text);
     }
     return win32_failed(code, path);
@@ -506,7 +507,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
     return hr;
 }
 
-/* Opens a folder and keeps it. Without the right to delete for others it cannot be replaced meanwhile. */
+/* Opens a folder and keeps it. Without the right to delete for others it cannot be replaced while it is open. */
 static HRESULT walk_hold_folder(struct walk *w, const char *folder)
 {
     WCHAR *wide;
@@ -583,7 +584,7 @@ HRESULT folder_create_below(const char *base, const char *path)
     return hr;
 }
 
-/* Creating follows no link; what was there already is opened, and looked at before anything is done to it. */
+/* Creating follows no link; an existing file is opened, and checked before it is changed. */
 static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out, bool *made)
 {
     const HRESULT exists = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), missing = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);

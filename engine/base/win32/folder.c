@@ -349,7 +349,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
 {
     *out = NULL;
     if (!*name || strpbrk(name, "\\/:") || !strcmp(name, ".") || !strcmp(name, ".."))
-        return error_set(E_INVALIDARG, "\"%s\" is no name of a folder in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid folder name \"%s\" in \"%s\"", name, f->path);
     return held_folder_take(f, name, path_join(f->path, name), out);
 }
 
@@ -450,7 +450,7 @@ static HRESULT held_folder_begin_operation(struct held_folder *f, const char *na
 {
     *path = NULL;
     if (!*name || strpbrk(name, "\\/:"))
-        return error_set(E_INVALIDARG, "\"%s\" is no name in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid name \"%s\" in \"%s\"", name, f->path);
     *path = path_join(f->path, name);
     return *path ? file_operation(operation, *path) : E_OUTOFMEMORY;
 }

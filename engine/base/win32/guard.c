@@ -132,7 +132,7 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, struct cal
 __attribute__((noreturn)) void guard_call_end(struct call_frame *frame, EXCEPTION_RECORD *exception);
 
 /* guard_call_end takes the frames of what was called off the list, each hearing of it, and goes on behind the call.
-   What the system leaves of the registers then is not known, but for the stack. */
+   After that only the stack pointer among the registers is known. */
 __asm__(".text\n"
         "    .globl _guard_call\n"
         "    .def _guard_call; .scl 2; .type 32; .endef\n"

@@ -6,9 +6,9 @@
    that, else among the prefix's temporary files. Every account of the host may make files in /dev/shm, under any name
    that it can guess, and links too, which Wine follows. So the folder has a name of 128 random bits and the account
    alone may enter it (mode 0700). Which one it is stands in a file of the prefix, windows\openpla.shared: the prefix
-   (a copy of it is another one), the name, and the folder's number on the host, since a folder or link that somebody
-   made under a name of before a restart is not the one that was made here. A folder that is gone, or is not as that
-   file says, is replaced by a new one with a new name. */
+   (a copy of it is another one), the name, and the folder's number on the host, since a folder or link that was
+   created under the same name before a restart is not the one that was made here. A folder that is gone, or is not as
+   that file says, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"

@@ -8,7 +8,7 @@
 #include <windows.h>
 #include <oaidl.h>
 
-/* Fills type, array, null and texts. What is none of WMI's forms is DISP_E_BADVARTYPE, with its number. */
+/* Fills type, array, null and texts. A type that is not WMI's is DISP_E_BADVARTYPE, with its number. */
 HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management_value *out);
 
 #endif

@@ -25,7 +25,7 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* The system keeps the name from its start on, so it is asked once: under Wine that is a look into the registry. */
+/* The system keeps the name from its start on, so it is asked once: under Wine that reads the registry. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -71,7 +71,7 @@ HRESULT environment_get(const char *name, char **value)
     *value = NULL;
     if (FAILED(hr))
         return hr;
-    /* Again, in case another thread makes it longer meanwhile. */
+    /* Again, in case another thread makes it longer between the calls. */
     for (length = GetEnvironmentVariableW(wide, NULL, 0); length > room;) {
         room = length;
         memory_free(set);
@@ -207,7 +207,7 @@ HRESULT os_new_guid(GUID *out)
     return S_OK;
 }
 
-/* Not an SRWLOCK: under Wine each leave of one looks for waiters, which costs more than what most locks guard. */
+/* Not an SRWLOCK: under Wine each leave of one searches for waiters, which costs more than what most locks guard. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 
 void lock_enter(struct lock *lock)
@@ -216,7 +216,7 @@ void lock_enter(struct lock *lock)
     LONG waited_for = LOCK_WAITED_FOR;
     if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
         return;
-    /* Of a thread that was ended with its process the lock is nobody's. */
+    /* A lock of a thread that was terminated with its process has no owner. */
     while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE && !process_is_ending())
         WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
 }
@@ -231,7 +231,7 @@ void lock_leave(struct lock *lock)
 void libraries_restrict(void)
 {
     /* Also for LoadLibrary without flags, which the system's libraries call. Neither fails on a Windows with these
-       functions, and where they are not there the loads of ours say their folders themselves. */
+       functions, and where they do not exist our own loads name their folders. */
     SetDllDirectoryW(L"");
     SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
 }

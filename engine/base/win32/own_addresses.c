@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded when somebody asks, since
+/* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded at the first call, since
    every program that loads one of our DLLs would load it otherwise. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"

@@ -42,7 +42,7 @@ static HRESULT command_line(const struct program *program, WCHAR **out)
 #define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
 #define BIRTHS        5
 
-/* What a process is started with but for its flags. */
+/* The arguments of CreateProcess except its flags. */
 struct start {
     WCHAR *path, *line;
     WCHAR *directory; /* NULL: ours */
@@ -66,7 +66,7 @@ static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *st
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
-    /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
+    /* A separate group: under Wine that also gives it no Unix standard input and output of ours. */
     DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 
@@ -239,7 +239,7 @@ uint32_t process_own_threads(void)
     return threads;
 }
 
-/* When the process was created, by the list that needs no right to the process; 0: it is not there. Slow: a copy of
+/* When the process was created, by the list that needs no right to the process; 0: it does not exist. Slow: a copy of
    the whole list. */
 static uint64_t listed_creation_time(uint32_t id)
 {
@@ -265,7 +265,7 @@ bool process_alive(uint32_t id, uint64_t start_time)
     if (!start_time)
         return false;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    if (!process) /* denied: it may be the one, under an account that we may not look at, or one that got its id */
+    if (!process) /* denied: it may be the one, under an account that we may not open, or one that got its id */
         return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
     bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose files are, on Windows: by their descriptors. Under Wine those of files are made of the host's owner and modes,
-   and links are the host's: a path that leads elsewhere is told by what the system calls it. */
+/* Owners and protection of files on Windows: by their descriptors. Under Wine those of files are made of the host's
+   owner and modes, and links are the host's: a path that leads elsewhere is recognised by the system's name for it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -139,7 +139,7 @@ HRESULT file_ownership(const char *path, struct ownership *out)
     return hr;
 }
 
-/* By the handle of what is there, so that no link is followed. Wine looks at the owner to make modes of the rest, and
+/* By the handle of the existing file, so that no link is followed. Wine uses the owner to make modes of the rest, and
    changes none. */
 HRESULT file_protect(const char *path, enum protection what)
 {
@@ -187,8 +187,8 @@ HRESULT folder_create_one(const char *path, enum protection what)
     return hr;
 }
 
-/* Whose a file is, and whom it is let to, on Windows. Wine has the owner from the file's Unix account: its own, or one
-   that stands for all others. */
+/* The owner of a file, and rights granted to others, on Windows. Wine has the owner from the file's Unix account: its
+   own, or one that stands for all others. */
 
 static bool is_own(PSID owner)
 {

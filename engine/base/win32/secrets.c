@@ -86,8 +86,8 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
     return (DATA_BLOB){(DWORD)size, (BYTE *)data};
 }
 
-/* The key stands in front of what is encrypted: what is put under another secret's name is none. The text is masked, as
-   Wine leaves in its memory what it encrypts. */
+/* The key precedes the text before encryption, so that a file renamed to another secret's name is rejected. The text is
+   masked, as Wine leaves in its memory what it encrypts. */
 static HRESULT file_put(const char *key, const char *text)
 {
     char *masked = NULL, *both = NULL;
@@ -210,7 +210,7 @@ static HRESULT log_on(const char *account, const char *password, void **out)
     size_t units = 0;
     HANDLE token = NULL;
     *out = NULL;
-    /* user@domain has no domain of its own; a user alone is one of this computer. */
+    /* user@domain has no separate domain; a user alone is one of this computer. */
     char *in = mark                   ? text_copy_n(account, (size_t)(mark - account))
                : service              ? text_copy("NT AUTHORITY")
                : strchr(account, '@') ? NULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights by a descriptor, of a token: AccessCheck. The descriptor is made of our own reading of its text, as Wine knows
-   fewer aliases and takes NO_ACCESS_CONTROL for an empty list. It is asked for the rights that are wanted, as Wine's
+/* Rights by a descriptor, of a token: AccessCheck. The descriptor is built from our parse of its text, as Wine knows
+   fewer aliases and takes NO_ACCESS_CONTROL for an empty list. It is asked for the requested rights, as Wine's
    answer to MAXIMUM_ALLOWED takes back what was given before it is denied. */
 #include "engine/base/security.h"
 
@@ -34,7 +34,7 @@ static HRESULT for_impersonation(HANDLE token, HANDLE *out)
     return S_OK;
 }
 
-/* The token of the call that runs, or of the caller's process, opened for `access`; NULL: it cannot be told. */
+/* The token of the call that runs, or of the caller's process, opened for `access`; NULL: unknown. */
 static HANDLE win32_caller_token(const struct caller *caller, DWORD access)
 {
     HANDLE token = NULL;
@@ -86,7 +86,7 @@ struct sid_room {
     DWORD more[SID_MAX_SUB_AUTHORITIES];
 };
 
-/* false: it cannot be told here. */
+/* false: unknown here. */
 static bool to_sid(const struct sid *from, struct sid_room *out)
 {
     SID *sid = &out->sid;
@@ -137,7 +137,7 @@ static HRESULT acl_check(HANDLE token, const struct sddl *d, const ACL *acl, con
     static const struct sid system_account = {.count = 1, .authority = 5, .parts = {18}};
     SECURITY_DESCRIPTOR made;
     struct sid_room owner, group;
-    /* AccessCheck wants both; what nobody is told to own is the system's. */
+    /* AccessCheck needs both; an object without an owner is the system's. */
     if (!d->has_owner || !to_sid(&d->owner, &owner))
         to_sid(&system_account, &owner);
     if (!d->has_group || !to_sid(&d->group, &group))

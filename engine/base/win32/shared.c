@@ -200,7 +200,7 @@ HRESULT signal_set(struct signal *e)
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
-/* The system waits for so many things at once. One more is looked at now and then. */
+/* The system waits for so many objects at once. One more is polled. */
 #define MORE_EACH 100 /* ms */
 
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,

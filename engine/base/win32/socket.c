@@ -47,7 +47,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* A program that is started meanwhile would hold the port, or the connection, beyond our end. */
+/* A program that is started in between would hold the port, or the connection, beyond our end. */
 static void keep_from_children(host_socket s)
 {
     (void)SetHandleInformation((HANDLE)s, HANDLE_FLAG_INHERIT, 0);

@@ -48,7 +48,7 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
     const DWORD flags = replace ? 0 : MB_ERR_INVALID_CHARS;
     int units = size > INT_MAX ? 0 : MultiByteToWideChar(CP_ACP, flags, text, (int)size, NULL, 0);
     if (units <= 0)
-        return error_set(E_INVALIDARG, "a text of %zu bytes is none of the ANSI code page", size);
+        return error_set(E_INVALIDARG, "a string of %zu bytes is not valid in the ANSI code page", size);
     WCHAR *wide = memory_alloc((size_t)units * sizeof *wide);
     if (!wide)
         return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);

@@ -106,7 +106,7 @@ static bool is_local_path(const char *path)
     return drive >= 'a' && drive <= 'z' && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
 }
 
-/* The file's full path and the string's number. S_FALSE: it is no such reference. */
+/* The file's full path and the string's number. S_FALSE: it is not a reference. */
 static HRESULT resource_reference_parse(const char *reference, char **path, unsigned *id)
 {
     const char *comma = strrchr(reference, ',');
@@ -153,7 +153,7 @@ static HRESULT resource_load_string(const char *path, unsigned id, char **text)
     HRESULT hr = win32_path(path, &wide);
     if (FAILED(hr))
         return hr;
-    SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* an empty drive is no reason to ask somebody */
+    SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* do not ask the user for a disk */
     HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_IMAGE_RESOURCE);
     SetThreadErrorMode(mode, NULL);
     memory_free(wide);

@@ -26,8 +26,9 @@ HRESULT win32_path(const char *path, WCHAR **out);
 
 /* E_INVALIDARG, naming the text, for what is no SDDL. *out from LocalAlloc. */
 HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
-/* What something is made with. E_INVALIDARG also for a descriptor without a DACL, which would let everybody do
-   everything. sddl NULL: without a descriptor, so that it has the creator's default. The descriptor is for LocalFree.
+/* The security of an object that is created. E_INVALIDARG also for a descriptor without a DACL, which would let
+   everybody do everything. sddl NULL: without a descriptor, so that it has the creator's default. The descriptor is for
+   LocalFree.
  */
 HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
 /* Whether the descriptor gives the token, which is one for impersonation, all of the rights. */
@@ -40,7 +41,7 @@ struct account_name {
     WCHAR domain[256];
     WCHAR user[257]; /* with no domain: the text of a SID that has no name */
 };
-/* False when it cannot be told. The token must be open for TOKEN_QUERY. */
+/* False if it is unknown. The token must be open for TOKEN_QUERY. */
 bool win32_account(HANDLE token, struct account_name *out);
 /* DOMAIN\user. From memory_alloc, NULL when out of memory. */
 char *win32_account_text(const struct account_name *name);
@@ -55,8 +56,8 @@ uint32_t process_own_threads(void);
 /* ---- files from handles that file_open did not open ---- */
 
 /* CreateFile for a file of that mode, shared as file_open shares it. `more`: flags of CreateFile;
-   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. What is made gets the protection. INVALID_HANDLE_VALUE on
-   failure. */
+   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. A file that is created gets the protection.
+   INVALID_HANDLE_VALUE on failure. */
 HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
                            HANDLE *out);
 /* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
@@ -66,8 +67,8 @@ struct file *file_take(struct file *f, HANDLE handle);
 /* Of an open file, borrowed. */
 HANDLE file_handle(const struct file *f);
 const char *file_path(const struct file *f);
-/* Where what is open lies, all links followed; from memory_alloc. `path` is for texts. A volume without a drive letter
-   has its device's name only. */
+/* The location of an open file, all links followed; from memory_alloc. `path` is for texts. A volume without a drive
+   letter has its device's name only. */
 HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 
 /* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ----

@@ -214,13 +214,13 @@ static const struct {
     HRESULT hr;
     const char *means;
 } meanings[] = {
-    {(HRESULT)WBEM_E_FAILED, "WMI says no more than that it failed"},
-    {(HRESULT)WBEM_E_NOT_FOUND, "there is no such object"},
+    {(HRESULT)WBEM_E_FAILED, "WMI failed without a reason"},
+    {(HRESULT)WBEM_E_NOT_FOUND, "the object does not exist"},
     {(HRESULT)WBEM_E_ACCESS_DENIED, "access is denied"},
     {(HRESULT)WBEM_E_PROVIDER_FAILURE, "the provider of the class failed"},
     {(HRESULT)WBEM_E_INVALID_PARAMETER, "WMI takes a parameter for wrong"},
-    {(HRESULT)WBEM_E_INVALID_NAMESPACE, "there is no such namespace"},
-    {(HRESULT)WBEM_E_INVALID_CLASS, "there is no such class"},
+    {(HRESULT)WBEM_E_INVALID_NAMESPACE, "the namespace does not exist"},
+    {(HRESULT)WBEM_E_INVALID_CLASS, "the class does not exist"},
     {(HRESULT)WBEM_E_PROVIDER_LOAD_FAILURE, "the provider of the class cannot be loaded"},
     {(HRESULT)WBEM_E_TRANSPORT_FAILURE, "the other computer cannot be reached"},
     {(HRESULT)WBEM_E_INVALID_QUERY, "it is no query in WQL"},

@@ -382,7 +382,7 @@ HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, 
     return copy_made(d, get_attribute, &a, &a.value, value);
 }
 
-/* ---- limits: a pass over the text before the parser ---- */
+/* ---- limits: a scan of the text before the parser ---- */
 
 static unsigned lines_between(const char *from, const char *to)
 {
@@ -441,7 +441,7 @@ static void scan_tag(struct xml_scan *s, char c)
     }
 }
 
-/* Where the parts of the text end that need no look: the next '<', a value's quote. */
+/* The end of the part of the text that needs no check: the next '<', a value's quote. */
 static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
 {
     const char *found = memchr(at, s->state == XML_SCAN_TEXT ? '<' : s->mark, (size_t)(end - at));

@@ -90,7 +90,7 @@ static HRESULT check_attributes(const struct xml_checking *c, xmlNodePtr e, unsi
             continue;
         const struct xml_value *row = xml_grammar_value(c->grammar, type, name);
         if (!row) {
-            hr = xml_checking_warn(c, e, "the attribute %.60s is not known, it is passed over", name);
+            hr = xml_checking_warn(c, e, "unknown attribute %.60s is skipped", name);
             continue;
         }
         hr = xml_element_attribute(c->document, e, name, &text);
@@ -111,7 +111,7 @@ static HRESULT check_missing(const struct xml_checking *c, xmlNodePtr e, unsigne
         const struct xml_value *row = &c->grammar->values[i];
         if (row->of != type || row->use == XML_OPTIONAL || xmlHasProp(e, BAD_CAST row->name))
             continue;
-        hr = row->use == XML_REQUIRED ? xml_checking_fail(c, e, row->name, NULL, "it is wanted")
+        hr = row->use == XML_REQUIRED ? xml_checking_fail(c, e, row->name, NULL, "the attribute is missing")
                                       : xml_checking_warn(c, e, "it has no %s", row->name);
     }
     return hr;
@@ -124,8 +124,8 @@ static HRESULT check_children(const struct xml_checking *c, xmlNodePtr e, unsign
     for (xmlNodePtr child = xml_grammar_element(g, e->children, NULL); child && SUCCEEDED(hr);
          child = xml_grammar_element(g, child->next, NULL))
         if (!xml_grammar_within(g, type, (const char *)child->name))
-            hr = xml_checking_warn(c, child, "no such element stands in a %.60s, it is passed over",
-                                   (const char *)e->name);
+            hr =
+                xml_checking_warn(c, child, "an element that a %.60s cannot contain is skipped", (const char *)e->name);
     for (size_t i = 0; i < g->within_count && SUCCEEDED(hr); i++) {
         const struct xml_within *row = &g->withins[i];
         unsigned count = 0;
@@ -135,10 +135,10 @@ static HRESULT check_children(const struct xml_checking *c, xmlNodePtr e, unsign
              child = xml_grammar_element(g, child->next, row->element))
             count++;
         if (count < row->least)
-            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s stand in it, %u are wanted", count, row->element,
+            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s, expected at least %u", count, row->element,
                                    row->least);
         else if (row->most && count > row->most)
-            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s stand in it, more than %u", count, row->element,
+            hr = xml_checking_fail(c, e, NULL, NULL, "%u elements %s, expected at most %u", count, row->element,
                                    row->most);
     }
     return hr;

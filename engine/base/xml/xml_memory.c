@@ -33,7 +33,7 @@ struct loose {
 
 struct xml_memory {
     struct piece *pieces; /* the first is cut from */
-    bool freeing;         /* blocks of their own instead */
+    bool freeing;         /* separate blocks instead */
     struct loose *loose;
     uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
     size_t size, most;          /* bytes */
@@ -42,7 +42,7 @@ struct xml_memory {
     jmp_buf out; /* where a call goes that gets no memory */
 };
 
-/* What libxml2 makes outside of documents is of the heap. */
+/* Memory that libxml2 allocates outside of documents is from the heap. */
 enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
 /* In front of each block, of which a document has several for each cell of a report. */
 struct block {

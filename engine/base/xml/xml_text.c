@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What nothing has to be done for, neither in an element nor in an attribute, is passed over quickly. */
+/* Skips quickly the characters that need no escape, neither in an element nor in an attribute. */
 static const char *skip_plain(const char *text)
 {
     static const bool special[256] = {

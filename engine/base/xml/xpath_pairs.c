@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A lexer of XPath 1.0 (3.7) that knows of each step whether it starts from one node, and of each operand of a
-   comparison whether it is a list. What it does not know it takes for the dear case. Lists are put together where a
-   step starts from several nodes: of libxml2's axes child, attribute and self do it without a look for what is there
+   comparison whether it is a list. It takes the costly case for what it does not know. Lists are put together where a
+   step starts from several nodes: of libxml2's axes child, attribute and self do it without a search for what exists
    twice; the others look, also where nothing can be. */
 #include "engine/base/xpath_pairs.h"
 
@@ -113,7 +113,7 @@ static void begin_operand(struct look *l)
     begin_path(l);
 }
 
-/* What ends here was compared with a list. */
+/* The operand that ends here was compared with a list. */
 static bool end_operand(struct look *l)
 {
     return l->now.wants_value && !l->now.is_value && !l->now.computed && lists_compared(l);
