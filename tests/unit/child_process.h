@@ -39,7 +39,7 @@ static inline struct process *child_start(const char *mode, const char *a, const
     return p;
 }
 
-/* The kernel's own id of the process that has `token` in its command line, 0 if there is none. */
+/* The kernel's own id of the process that has `token` in its command line, 0 if no process has. */
 static inline uint32_t child_kernel_id(const char *token)
 {
     uint32_t *ids, found = 0;

@@ -16,7 +16,7 @@ struct file_faults {
     bool met;
 };
 
-/* What needs no room goes on where the disk is full. */
+/* Operations that need no room succeed on a full disk. */
 static inline HRESULT file_fault(void *user, enum file_operation operation, const char *path)
 {
     struct file_faults *f = user;

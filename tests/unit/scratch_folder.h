@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of its own for one test program, below the current one, and the environment it sets. */
+/* A scratch folder for one test program, below the current one, and the environment it sets. */
 #ifndef OPENPLA_SCRATCH_FOLDER_H
 #define OPENPLA_SCRATCH_FOLDER_H
 

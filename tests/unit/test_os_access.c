@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights by a descriptor: one entry that is read otherwise than Windows reads it, and somebody changes or stops what is
-   not his. */
+/* Rights by a descriptor. An entry that is evaluated otherwise than on Windows would let a user change or stop the sets
+   of another. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
@@ -45,7 +45,7 @@ static void entries_count_in_their_order(void **state)
         {"D:(A;;GRGX;;;WD)(A;;GA;;;BA)", ALL, READ | RUN},
         {"D:", 0, 0},
         {"D:PAI", 0, 0},
-        /* What denies holds for what comes behind it, not for what stands before. */
+        /* An entry that denies holds for the entries behind it, not for those before it. */
         {"D:(D;;FR;;;WD)(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
         {"D:(A;;FA;;;WD)(D;;FR;;;WD)", ALL, ALL},
         {"D:(A;;FR;;;WD)(D;;FA;;;WD)(A;;FA;;;WD)", READ, READ},
@@ -99,7 +99,7 @@ static void owners_may_always_change_who_may(void **state)
     callers_close(&c);
 }
 
-static void accounts_are_told_apart(void **state)
+static void accounts_are_distinguished(void **state)
 {
     struct callers c;
     (void)state;
@@ -114,16 +114,16 @@ static void accounts_are_told_apart(void **state)
     callers_close(&c);
 }
 
-static void who_cannot_be_told_is_nobody(void **state)
+static void unknown_caller_has_no_rights(void **state)
 {
     struct access_subject *subject = (void *)1;
-    const struct caller stranger = {.process = 0};
+    const struct caller other = {.process = 0};
     (void)state;
-    assert_int_equal(access_open(&stranger, &subject), E_ACCESSDENIED);
+    assert_int_equal(access_open(&other, &subject), E_ACCESSDENIED);
     assert_null(subject);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "the account of the caller cannot be determined"));
-    assert_false(access_is_administrator(&stranger));
-    assert_false(access_is_account(&stranger, "S-1-1-0"));
+    assert_false(access_is_administrator(&other));
+    assert_false(access_is_account(&other, "S-1-1-0"));
 }
 
 /* An answer that memory has run out of is no answer, and never a yes. */
@@ -156,7 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_count_in_their_order), cmocka_unit_test(owners_may_always_change_who_may),
-        cmocka_unit_test(accounts_are_told_apart),      cmocka_unit_test(who_cannot_be_told_is_nobody),
+        cmocka_unit_test(accounts_are_distinguished),   cmocka_unit_test(unknown_caller_has_no_rights),
         cmocka_unit_test(without_memory_nobody_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

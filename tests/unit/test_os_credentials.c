@@ -46,7 +46,7 @@ static void a_secret_is_kept_until_it_is_deleted(void **state)
     assert_true(FAILED(secret_store(key, "another"))); /* a key has one secret for ever */
     assert_kept(key, PASSWORD);
     list_secret_keys(&keys);
-    for (size_t i = 0; i < keys.count; i++) /* where the LSA has them there are none */
+    for (size_t i = 0; i < keys.count; i++) /* no file if the LSA keeps them */
         assert_true(!strcmp(keys.items[i], key) || !strcmp(keys.items[i], other));
     texts_free(&keys);
     assert_int_equal(secret_delete(key), S_OK);
@@ -115,7 +115,7 @@ static void a_file_gives_nothing_away(void **state)
         assert_int_equal(file_store(moved, data, size), S_OK);
         assert_int_equal(secret_load(other, &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
         assert_null(text);
-        size_t refused = 0; /* not all bytes are looked at, but none changes the secret */
+        size_t refused = 0; /* not all bytes are checked, but none changes the secret */
         for (size_t i = 0; i < size; i++) {
             data[i] ^= 1;
             assert_int_equal(file_store(path, data, size), S_OK);
@@ -156,7 +156,7 @@ static void a_file_gives_nothing_away(void **state)
     memory_free(path);
 }
 
-static void no_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
     HRESULT hr = E_OUTOFMEMORY;
@@ -181,7 +181,7 @@ static void no_memory_is_told(void **state)
     assert_int_equal(secret_delete(key), S_OK);
 }
 
-static void accounts_are_told_by_their_names(void **state)
+static void service_accounts_are_recognised_by_name(void **state)
 {
     static const char *const good[] = {"user",          "domain\\user", "user@domain.example",
                                        "M\xC3\xBCller", "a b",          ".\\user"};
@@ -219,8 +219,8 @@ int main(void)
         cmocka_unit_test(what_is_no_key_reaches_no_file),
         cmocka_unit_test(a_secret_has_a_bound),
         cmocka_unit_test(a_file_gives_nothing_away),
-        cmocka_unit_test(no_memory_is_told),
-        cmocka_unit_test(accounts_are_told_by_their_names),
+        cmocka_unit_test(out_of_memory_is_reported),
+        cmocka_unit_test(service_accounts_are_recognised_by_name),
         cmocka_unit_test(what_is_wiped_is_gone),
     };
     char *folder = scratch_create("test_os_credentials");

@@ -83,7 +83,7 @@ static void the_other_codes_of_the_methods_have_texts(void **state)
     assert_string_equal(error_standard_text((HRESULT)0x8030FFFF), "error 0x8030FFFF");
 }
 
-/* What a user reads is why a call failed, not what went wrong while it was tidied up. */
+/* The user reads why a call failed, not why the cleanup after it failed. */
 static void a_kept_failure_survives_others(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void a_kept_failure_survives_others(void **state)
     error_clear();
     assert_int_equal(error_restore(&why), E_INVALIDARG);
     assert_string_equal(error_text(E_INVALIDARG), "SampleInterval: 0 is below 1");
-    /* One without a text of its own has its standard text, not that of another failure. */
+    /* A failure without a text has its standard text, not that of another failure. */
     why = error_keep(E_ACCESSDENIED);
     assert_string_equal(why.text, error_standard_text(E_ACCESSDENIED));
     error_restore(&why);

@@ -103,7 +103,7 @@ static void growing_log_is_shared(void **state)
     memory_free(path);
 }
 
-/* After a full disk the log ends with the last whole record, and the user is told that the disk is full. */
+/* After a full disk the log ends with the last whole record, and the error text says that the disk is full. */
 static void full_disk(void **state)
 {
     const HRESULT full = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
@@ -202,7 +202,7 @@ static void store_replaces_whole(void **state)
     memory_free(path);
 }
 
-/* Whoever cleans up behind killed writers may take a file for theirs: then nothing is stored, and it is told. */
+/* A cleanup after killed writers may delete the temporary file: then nothing is stored, and the call fails. */
 static void store_whose_temporary_file_is_gone(void **state)
 {
     char *path = in_folder("taken.xml");
@@ -391,7 +391,7 @@ static void lock_excludes_within_a_process(void **state)
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)), "x.lock"));
     file_lock_release(lock);
     assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
-    /* The holder may take the file away: the next one makes it anew. */
+    /* The holder may take the file away: the next one creates it again. */
     assert_int_equal(file_delete(path), S_OK);
     file_lock_release(lock);
     assert_false(file_exists(path));
@@ -405,7 +405,7 @@ static void lock_excludes_within_a_process(void **state)
     memory_free(path);
 }
 
-/* A scanner, a backup, a user who looks at the file: none of them may stop everybody. */
+/* A scanner, a backup or a user who reads the file must not block everybody. */
 static void who_reads_a_lock_file_does_not_hold_it(void **state)
 {
     char *path = in_folder("read.lock"), *text;
@@ -510,7 +510,7 @@ static void put(const char *base, const char *name, const char *text)
     memory_free(path);
 }
 
-/* A run would write over a file of somebody else, wherever a name or a link leads. */
+/* Otherwise a run would overwrite another user's file, wherever a name or a link leads. */
 static void nothing_is_touched_outside_a_base(void **state)
 {
     static const char *const out[] = {"../victim", "in/../../victim", "in/..", "...", ".. /x", "a:b", "C:x",
@@ -593,11 +593,11 @@ static void a_root_is_a_folder(void **state)
 }
 
 #ifndef _WIN32
-/* Between the look at a folder and the file that is made in it: whoever may write the folder of a run exchanges one of
-   its folders for a link out of it, and back, all the time. */
+/* Between the check of a folder and the creation of a file in it: a user who may write the folder of a run replaces one
+   of its folders by a link out of it, and back, all the time. */
 static atomic_bool exchanging;
 
-/* What the other thread has made in the place meanwhile goes out of the way: else nothing is exchanged from then on. */
+/* Moves away a file that the other thread has created in the place: else nothing is exchanged from then on. */
 static void put_back(const char *from, const char *to, unsigned *strays)
 {
     while (rename(from, to) && atomic_load(&exchanging)) {
@@ -624,7 +624,7 @@ static void *exchange(void *base)
     return NULL;
 }
 
-/* A child has its parent's files until it runs its program: one that was closed meanwhile is free. */
+/* A child has its parent's files until it runs its program: a file that was closed in between is free. */
 static void a_closed_file_is_free_whoever_was_begun(void **state)
 {
     char *path = in_folder("inherited");

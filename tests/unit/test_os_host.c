@@ -83,10 +83,10 @@ static void time_zone(void **state)
     assert_int_equal(clock_bias_minutes(to_standard), 480);
     assert_int_equal(clock_bias_minutes(at(2025, 1, 1, 0, 0, 0)), 480);
     assert_true(clock_utc_to_local(at(2024, 7, 15, 20, 0, 0)) == at(2024, 7, 15, 13, 0, 0));
-    /* What a file gives for a time may be any number: a zone cannot lead beyond what can be counted. */
+    /* The time in a file may be any number: adding a zone must not overflow. */
     assert_true(clock_utc_to_local(INT64_MIN) <= INT64_MIN + INT64_C(864000000000));
     assert_true(clock_utc_to_local(INT64_MAX) >= INT64_MAX - INT64_C(864000000000));
-    /* What is remembered of the zone does not outlive a change of its bias, whichever way time goes. */
+    /* The cached bias of the zone does not outlive a change of it, whichever way time goes. */
     struct clock_zone zone = {0}, fixed = {.fixed = true, .offset = -3600 * second};
     const int64_t moments[] = {to_daylight - second, to_daylight, to_daylight + second, to_standard - second,
                                to_standard,          0,           to_daylight - second};
@@ -173,7 +173,7 @@ static void data_folder(void **state)
 #endif
     memory_free(folder);
 #ifdef _WIN32
-    /* a service has another %ProgramData% than its callers, and must find their sets all the same */
+    /* a service has another %ProgramData% than its callers, and must still find their sets */
     scratch_environment("ProgramData", "C:\\elsewhere");
     folder = os_data_folder();
     assert_false(text_matches("*elsewhere*", folder));
@@ -296,7 +296,7 @@ static void process_ids(void **state)
     }
 }
 
-/* Counters come from one PDH, the same for all; where it is missing the user is told which module that is. */
+/* Counters come from one PDH, the same for all; if it is missing the error names the module. */
 static void pdh_of_the_host(void **state)
 {
     const struct pdh_api *api = NULL, *again = NULL;

@@ -160,7 +160,7 @@ static void the_nth_allocation_fails_once(void **state)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-/* What was a password is found by who reads the program's memory later: also in what a text left behind as it grew. */
+/* A reader of the program's memory would find a freed password, also in the old blocks of a text that grew. */
 static void what_is_given_back_is_wiped(void **state)
 {
     static const size_t sizes[] = {1, 16, 100, 512, 513, 5000};

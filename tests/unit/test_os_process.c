@@ -374,7 +374,7 @@ static void section_is_shared(void **state)
     memory_free(name);
 }
 
-/* Who wants a channel of its own is told that somebody has planted one under its name. */
+/* A process that wants a separate channel learns that another one has planted one under its name. */
 static void a_planted_name_is_refused(void **state)
 {
     char *name = named("planted");
@@ -395,7 +395,7 @@ static void a_planted_name_is_refused(void **state)
     memory_free(name);
 }
 
-/* What a killed host left behind is not taken for the state of the next run. */
+/* The state that a killed host left is not taken for that of the next run. */
 static void section_of_the_dead_is_gone(void **state)
 {
     char *name = named("dead"), *ready_name = named("dead-ready");
@@ -548,7 +548,7 @@ static void check_own_alone(const char *name)
     memory_free(file);
 }
 
-/* As somebody who deletes the file on the host does. */
+/* As a user who deletes the file on the host OS does. */
 static void take_name_away(const char *name)
 {
     char *file = host_path(name), *command = text_format("rm '%s' && echo gone", file), *text = host_shell(command);
@@ -558,7 +558,7 @@ static void take_name_away(const char *name)
     memory_free(file);
 }
 
-/* What a session holds is there for whoever rescues it when all its processes were killed. */
+/* The data of a session can be recovered after all its processes were killed. */
 static void a_lasting_section_outlives_its_processes(void **state)
 {
     char *name = named("lasting"), *ready_name = named("lasting-ready");
@@ -611,7 +611,7 @@ static void a_lasting_section_outlives_its_processes(void **state)
     memory_free(name);
 }
 
-/* A script that tidies up /dev/shm does not end the programs that trace: what it cut off is there again, and zero. */
+/* A script that cleans up /dev/shm does not crash the programs that trace: the part that it cut off is zero again. */
 static void a_shortened_section_is_long_again(void **state)
 {
     char *name = named("short");
@@ -680,7 +680,7 @@ static void a_mutex_of_the_dead_is_free(void **state)
 }
 
 /* A provider learns which host of its sessions has ended, be they as many as there can be. */
-static void the_end_of_one_of_many_is_told(void **state)
+static void end_of_one_process_of_many_is_reported(void **state)
 {
     enum { KEPT = 2 };
     char *name = named("many"), *ready_name[KEPT + 1];
@@ -724,7 +724,7 @@ static void the_end_of_one_of_many_is_told(void **state)
 }
 
 /* An event whose thread was ended in the middle of it is not waited for as long as its process lives. */
-static void threads_of_a_process_are_told_apart(void **state)
+static void threads_of_processes_are_distinguished(void **state)
 {
     const uint32_t id = process_own_id();
     const uint64_t start_time = process_start_time(id);
@@ -810,8 +810,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lasting_section_outlives_its_processes),
         cmocka_unit_test(a_shortened_section_is_long_again),
         cmocka_unit_test(a_mutex_of_the_dead_is_free),
-        cmocka_unit_test(the_end_of_one_of_many_is_told),
-        cmocka_unit_test(threads_of_a_process_are_told_apart),
+        cmocka_unit_test(end_of_one_process_of_many_is_reported),
+        cmocka_unit_test(threads_of_processes_are_distinguished),
         cmocka_unit_test(kernel_file_of_the_dead),
     };
     child_program = argv[0];

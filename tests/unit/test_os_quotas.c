@@ -59,8 +59,8 @@ static void one_machine_has_other_numbers(void **state)
     assert_non_null(strstr(error_text(rows[QUOTA_sets].error), "more than 1 sets"));
 }
 
-/* All stand as in the table then: half of a setting is none. */
-static void a_mistake_is_told(void **state)
+/* All numbers are those of the table then: no part of a wrong setting takes effect. */
+static void wrong_setting_is_reported(void **state)
 {
     static const char *const wrong[] = {"sets=5;setz=7",         "sets=5;bytes",       "sets=5;bytes=0",
                                         "sets=5;bytes=-1",       "sets=5;bytes=",      "sets=5;bytes=4294967296",
@@ -100,6 +100,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_have_their_number_and_their_text), cmocka_unit_test(one_machine_has_other_numbers),
-        cmocka_unit_test(a_mistake_is_told), cmocka_unit_test(the_page_says_the_same)};
+        cmocka_unit_test(wrong_setting_is_reported), cmocka_unit_test(the_page_says_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void values_come_back_as_they_were_put(void **state)
     assert_int_equal(registry_delete(top), S_OK);
 }
 
-/* What somebody else has damaged is named, and read as nothing else. */
+/* A value that another program has corrupted is named, and never read as another type. */
 static void values_of_another_kind_are_named(void **state)
 {
     struct registry_key *key = made("", true);
@@ -140,7 +140,7 @@ static struct registry_key *in_view(bool of_32_bits, const char *path, HRESULT e
     return key;
 }
 
-/* What is recorded of a machine is all that a key has, the odd and the huge too. */
+/* The record of a machine has all values of a key, odd and huge ones too. */
 static void a_walk_finds_all_that_a_key_has(void **state)
 {
     struct registry_key *key = made("\\Walk", true), *below;
@@ -189,7 +189,7 @@ static void a_walk_finds_all_that_a_key_has(void **state)
         keys = 2;
     }
     assert_int_equal(registry_key_at(key, keys, e), S_FALSE);
-    /* Who deletes it meanwhile ends the walk, by name. */
+    /* Deleting the key ends the walk, with an error that names it. */
     assert_int_equal(registry_key_at(key, 0, e), S_OK);
     assert_int_equal(registry_delete(path), S_OK);
     HRESULT hr = registry_value_at(key, 0, e);
@@ -219,7 +219,7 @@ static void each_view_has_its_own_keys(void **state)
     registry_close(in_view(false, "", S_OK));
     memory_free(path);
 #ifdef _WIN32
-    /* Under Wine none can be reached; a Windows machine looks for it, and takes its time. */
+    /* Under Wine none can be reached; a Windows machine searches for it, which takes long. */
     if (!os_is_wine())
         return;
 #endif

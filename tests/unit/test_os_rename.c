@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rename that replaces nothing, on every file system. Who loses here has had a file of his own replaced by a cabinet
-   that got its name a moment later. */
+/* A rename that replaces nothing, on every file system. A user would otherwise lose a file
+   to a cabinet that got its name a moment later. */
 #include "engine/base/memory.h"
 #include "file_faults.h"
 #include "rename_ways.h"
@@ -110,7 +110,7 @@ static void somebody_comes(enum rename_way way)
         put("run.cab", "mine");
 }
 
-/* Somebody makes his file when all that is looked at beforehand has been looked at. */
+/* A user creates the file after all checks have been made. */
 static void what_comes_meanwhile_stays(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ static void what_cannot_be_loaded_stays(void **state)
 static const WCHAR *const dlls[] = {L"comdlg32.dll", L"shell32.dll", L"user32.dll"};
 enum { DLLS = 3, HIGHEST_ID = 0x3000 };
 
-/* The system's own answer, as UTF-8; NULL when there is no such string. */
+/* The system's own answer, as UTF-8; NULL if the string does not exist. */
 static char *system_text(HMODULE module, unsigned id)
 {
     WCHAR units[4096];

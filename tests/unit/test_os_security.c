@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may open what is shared, and whom a process runs as. Natively there is neither: that is said, not passed over. */
+/* Rights to shared objects, and the account of a process. Natively there is neither: the calls say so. */
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
@@ -28,7 +28,7 @@ static char *dacl_text(PSECURITY_DESCRIPTOR descriptor)
     return copy;
 }
 
-/* What the system says of the handle's object is what was asked for. */
+/* The descriptor of the handle's object, as the system returns it, is the requested one. */
 static void assert_dacl(HANDLE handle, const char *sddl)
 {
     PSECURITY_DESCRIPTOR asked;
@@ -72,7 +72,7 @@ static void section_has_its_descriptor(void **state)
     memory_free(name);
 }
 
-/* What says nothing of who may open it, of which there are most, is for this account, the system and administrators. */
+/* An object without a descriptor, as most are, is for this account, the system and administrators. */
 static void objects_without_one_are_for_their_account(void **state)
 {
     char *name = shared_name("own"), *sddl = protection_sddl(PROTECTION_OBJECT);
@@ -144,7 +144,7 @@ static void another_accounts_is_refused(void **state)
     memory_free(name);
 }
 
-/* A process that we may not look at would pass for a host that died long ago and whose id it has got. */
+/* Else a process that we may not open would pass for a host that died long ago and whose id it has got. */
 static void a_hidden_process_is_known_by_its_start(void **state)
 {
     const char *const arguments[] = {"stay"};

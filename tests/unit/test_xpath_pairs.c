@@ -45,7 +45,7 @@ static const char *const plain[] = {
     "x:a[@x:b = x:c]/x:*[. > 5]",
 };
 
-/* What is told of it. */
+/* The reported place. */
 static const struct {
     const char *expression, *at;
 } paired[] = {
