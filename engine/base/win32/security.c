@@ -203,7 +203,7 @@ HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out)
     if (FAILED(hr))
         return hr;
     if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
-        hr = error_set(E_INVALIDARG, "Sddl: '%.200s' is no security descriptor", sddl);
+        hr = error_set(E_INVALIDARG, "Sddl: '%.200s' is not a security descriptor", sddl);
     memory_free(text);
     return hr;
 }
