@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Authentication of RPC connections: NTLMv2 (MS-NLMP), plain or inside SPNEGO (RFC 4178, MS-SPNG), as the accepting and
+   as the initiating side: tokens in, tokens out, then signatures and encryption of PDUs. LM, NTLMv1, anonymous logons
+   and sessions without 128-bit keys, key exchange and signatures are refused. */
+#ifndef OPENPLA_RPC_AUTH_H
+#define OPENPLA_RPC_AUTH_H
+
+#include "engine/base/error.h"
+
+/* MS-RPCE 2.2.1.1.7 and 2.2.1.1.8. */
+enum auth_type { AUTH_SPNEGO = 9, AUTH_NTLM = 10 };
+enum auth_level { AUTH_LEVEL_NONE = 1, AUTH_LEVEL_CONNECT = 2, AUTH_LEVEL_INTEGRITY = 5, AUTH_LEVEL_PRIVACY = 6 };
+
+#define AUTH_HASH_BYTES      16
+#define AUTH_SIGNATURE_BYTES 16
+#define AUTH_NAME_BYTES      192  /* UTF-8 of a user name, with its NUL */
+#define AUTH_TOKEN_BYTES     4096 /* longer tokens are refused */
+
+/* MD4 of the password in UTF-16: what NTLM needs of a password, and worth as much as the password. E_OUTOFMEMORY,
+   E_INVALIDARG for text that is not UTF-8. */
+HRESULT auth_hash_password(const char *password, uint8_t hash[AUTH_HASH_BYTES]);
+
+/* The accounts that an acceptor knows. */
+struct auth_accounts {
+    const char *computer_name; /* shown to clients in the challenge; UTF-8, 1 to 63 UTF-16 units */
+    void *user;
+    /* Whether the account exists (compare without case, ignore the domain where there is one of this computer only).
+       `account` receives the name that identifies it from now on, at most AUTH_NAME_BYTES. The caller wipes the hash.
+     */
+    bool (*find)(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
+                 char account[AUTH_NAME_BYTES]);
+};
+
+/* What an initiator logs on with; borrowed until the context is closed. */
+struct auth_credentials {
+    const char *user, *domain; /* UTF-8; domain "" for an account of the other computer */
+    uint8_t hash[AUTH_HASH_BYTES];
+};
+
+struct auth_context;
+/* `accounts` is borrowed until the context is closed. */
+HRESULT auth_accept(enum auth_type type, const struct auth_accounts *accounts, struct auth_context **out);
+HRESULT auth_initiate(enum auth_type type, const struct auth_credentials *credentials, struct auth_context **out);
+void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
+
+/* Takes the other side's token (an initiator's first call: NULL, 0) and gives the next own one; *answer from
+   memory_alloc, NULL: there is none to send.
+   S_OK: this side is done. S_FALSE: it expects another token. E_ACCESSDENIED: refused, auth_refusal says why; the
+   context can only be closed. Other failures: out of memory, no random bytes. */
+HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);
+bool auth_is_done(const struct auth_context *a);
+/* For a log, never for the other side; static text, "" where nothing was refused. */
+const char *auth_refusal(const struct auth_context *a);
+/* The name that was tried, as the client wrote it, or the account once auth_is_done. */
+const char *auth_account(const struct auth_context *a);
+/* Whether the other side offered encryption: without it AUTH_LEVEL_PRIVACY is impossible. */
+bool auth_can_seal(const struct auth_context *a);
+
+/* Only when auth_is_done. `whole` is what the signature covers, a PDU in plain text up to the signature; `data` lies in
+   it and is encrypted or decrypted in place; NULL and 0: signatures alone. Each direction counts its messages, so every
+   message must be passed, once and in order. False: the signature is wrong; the context can only be closed. */
+bool auth_unseal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
+                 const uint8_t signature[AUTH_SIGNATURE_BYTES]);
+void auth_seal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
+               uint8_t signature[AUTH_SIGNATURE_BYTES]);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Types of OLE Automation and object references as they travel (MS-OAUT 2.2, MS-DCOM 2.2): decoded into plain
+   structures and written from them. Decoded strings and numbers point into the reader's bytes; everything else is in an
+   arena. */
+#ifndef OPENPLA_RPC_AUTOMATION_H
+#define OPENPLA_RPC_AUTOMATION_H
+
+#include "engine/rpc/ndr.h"
+
+/* The VARTYPEs that travel (MS-OAUT 2.2.7). */
+enum ndr_vartype {
+    NDR_EMPTY = 0,
+    NDR_NULL = 1,
+    NDR_I2 = 2,
+    NDR_I4 = 3,
+    NDR_R4 = 4,
+    NDR_R8 = 5,
+    NDR_CY = 6,
+    NDR_DATE = 7,
+    NDR_BSTR = 8,
+    NDR_DISPATCH = 9,
+    NDR_ERROR = 10,
+    NDR_BOOL = 11,
+    NDR_VARIANT = 12,
+    NDR_UNKNOWN = 13,
+    NDR_DECIMAL = 14,
+    NDR_I1 = 16,
+    NDR_UI1 = 17,
+    NDR_UI2 = 18,
+    NDR_UI4 = 19,
+    NDR_I8 = 20,
+    NDR_UI8 = 21,
+    NDR_INT = 22,
+    NDR_UINT = 23,
+    NDR_ARRAY = 0x2000,
+    NDR_BYREF = 0x4000
+};
+
+/* ---- object references: MS-DCOM 2.2.18 ---- */
+
+#define OBJREF_SIGNATURE 0x574F454Du /* "MEOW" */
+enum { OBJREF_STANDARD = 1, OBJREF_CUSTOM = 4 };
+
+struct std_objref {
+    uint32_t flags, references;
+    uint64_t oxid, oid;
+    GUID ipid;
+};
+/* A DUALSTRINGARRAY: where an object exporter is reached (MS-DCOM 2.2.19). */
+#define BINDING_BYTES 256 /* UTF-8 of an address, with its NUL */
+enum { BINDING_TCP = 7, BINDINGS_MOST = 8 };
+struct dual_strings {
+    size_t count; /* TCP bindings: "host" or "host[port]"; others are skipped when read */
+    char addresses[BINDINGS_MOST][BINDING_BYTES];
+};
+struct objref {
+    uint32_t kind;
+    GUID iid;
+    struct std_objref standard;
+    struct dual_strings bindings; /* of a standard one */
+    GUID clsid;                   /* of a custom one, and its bytes */
+    const uint8_t *custom;
+    size_t custom_size;
+};
+
+struct std_objref std_objref_read(struct ndr_reader *r);
+void std_objref_write(struct ndr_writer *w, const struct std_objref *o);
+/* `has_conformance`: as a member behind a pointer, the count of 2-byte units stands before it. */
+void dual_strings_read(struct ndr_reader *r, bool has_conformance, struct dual_strings *out);
+/* Names NTLM as the only security binding. */
+void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct dual_strings *d);
+/* From the bytes of one OBJREF; fails with RPC_FAULT_WRONG_OBJREF if it is neither standard nor custom. */
+void objref_read(struct ndr_reader *r, struct objref *out);
+void objref_write(struct ndr_writer *w, const struct objref *o);
+
+/* MInterfacePointer behind a pointer (MS-DCOM 2.2.14): referent, count, count, OBJREF. *out NULL: a null pointer. */
+void ndr_read_object(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
+void ndr_write_object(struct ndr_writer *w, const struct objref *o);
+/* The same without the referent. */
+void ndr_read_object_pointee(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
+void ndr_write_object_pointee(struct ndr_writer *w, const struct objref *o);
+
+/* ---- strings, arrays, variants ---- */
+
+struct ndr_bstr {
+    const uint8_t *bytes; /* UTF-16 in little endian, as a rule */
+    uint32_t size;        /* in bytes */
+    bool is_null;
+};
+void ndr_read_bstr(struct ndr_reader *r, struct ndr_bstr *out);
+void ndr_write_bstr(struct ndr_writer *w, const struct ndr_bstr *s);
+void ndr_read_bstr_pointee(struct ndr_reader *r, struct ndr_bstr *out);
+void ndr_write_bstr_pointee(struct ndr_writer *w, const struct ndr_bstr *s);
+
+#define NDR_DIMENSIONS 8
+struct ndr_array {
+    uint16_t vt; /* of an element: a number, NDR_BSTR or NDR_VARIANT */
+    uint16_t features, dimensions;
+    struct {
+        uint32_t count;
+        int32_t low;
+    } bounds[NDR_DIMENSIONS]; /* from left to right */
+    uint32_t count;
+    bool has_data;
+    const uint8_t *numbers; /* little endian, ndr_number_size(vt) each */
+    struct ndr_bstr *strings;
+    struct ndr_variant *variants;
+};
+
+/* What `vt` says is set. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
+   `variant`. */
+struct ndr_variant {
+    uint16_t vt;
+    uint64_t number;     /* the bits of any number of up to 8 bytes */
+    uint8_t decimal[16]; /* NDR_DECIMAL */
+    struct ndr_bstr string;
+    struct objref *object; /* NULL: a null pointer */
+    struct ndr_array *array;
+    struct ndr_variant *variant;
+};
+
+/* 1, 2, 4 or 8; 0: not a number. */
+size_t ndr_number_size(uint16_t vt);
+/* SAFEARRAY has two pointers where it is an LPSAFEARRAY of the SDK, and one where an IDL repeats MS-OAUT literally. A
+   reader takes both: *form, which may be NULL, becomes the number of pointers where that is certain, and stays as it is
+   for a null array. A writer uses the form that this client used last, and two where it used none. */
+void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
+void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
+void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);
+void ndr_write_variant(struct ndr_writer *w, const struct ndr_variant *v);
+void ndr_read_variant_pointee(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);
+void ndr_write_variant_pointee(struct ndr_writer *w, const struct ndr_variant *v);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Connection-oriented RPC (C706 12, MS-RPCE) as state machines without sockets: bytes go in, bytes and calls come out.
+   One connection belongs to one thread at a time. */
+#ifndef OPENPLA_RPC_CONNECTION_H
+#define OPENPLA_RPC_CONNECTION_H
+
+#include "engine/rpc/auth.h"
+
+/* ---- server ---- */
+
+/* 0 stands for the default. */
+struct rpc_limits {
+    size_t request;           /* bytes of an authenticated request; 1 MB */
+    size_t anonymous_request; /* of another; 16 KB */
+    size_t response;          /* 8 MB */
+    uint32_t logon_ms;        /* to authenticate in; 30 s */
+    uint32_t silence_ms;      /* after that, between packets; 15 min */
+};
+
+/* What all connections of a server share; borrowed for as long as they live. */
+struct rpc_service {
+    const struct auth_accounts *accounts; /* NULL: nobody can authenticate */
+    void *user;
+    /* Whether the interface is offered in this version (minor << 16 | major). */
+    bool (*serves)(void *user, const GUID *iid, uint32_t version);
+    uint16_t port; /* shown in the acknowledgement of a bind */
+    struct rpc_limits limits;
+};
+
+struct rpc_call {
+    GUID iid; /* of the presentation context */
+    bool has_object;
+    GUID object;
+    uint16_t opnum;
+    const uint8_t *stub; /* until the answer */
+    size_t size;
+    const char *account; /* NULL: not authenticated */
+    enum auth_level level;
+};
+
+struct rpc_connection;
+HRESULT rpc_connection_open(const struct rpc_service *service, struct rpc_connection **out);
+void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
+/* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer. */
+size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size);
+/* The call that waits for its answer; false: there is none. */
+bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
+/* Answers it: with `fault`, or with these bytes if that is 0. */
+void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);
+/* Bytes for the client, valid until the next call; rpc_connection_sent says how many of them are on their way. */
+const uint8_t *rpc_connection_output(const struct rpc_connection *c, size_t *size);
+void rpc_connection_sent(struct rpc_connection *c, size_t size);
+/* Nothing more comes of it: send the output and close. */
+bool rpc_connection_is_over(const struct rpc_connection *c);
+/* Why it is over, for a log, never for the client; "" if it is not. Static text. */
+const char *rpc_connection_failure(const struct rpc_connection *c);
+/* Whether the reason is a refused logon, and of whom (borrowed): the next one from this address should be delayed. */
+bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
+/* How long to wait for the next bytes. */
+uint32_t rpc_connection_patience_ms(const struct rpc_connection *c);
+
+/* ---- client ---- */
+
+enum rpc_client_state { RPC_CLIENT_NEW, RPC_CLIENT_BINDING, RPC_CLIENT_READY, RPC_CLIENT_CALLING, RPC_CLIENT_FAILED };
+
+struct rpc_client;
+/* NULL `credentials`: without authentication. They are borrowed until the client is closed. */
+HRESULT rpc_client_open(const struct auth_credentials *credentials, enum auth_type type, enum auth_level level,
+                        struct rpc_client **out);
+void rpc_client_close(struct rpc_client *c); /* NULL is allowed */
+/* Begins to negotiate an interface: the first one with authentication, others on the same connection without a new one.
+   When the state is READY again, rpc_client_result says whether the server offers it. At most 64. */
+HRESULT rpc_client_bind(struct rpc_client *c, const GUID *iid, uint32_t version);
+/* Begins a call of a negotiated interface; `object` may be NULL. */
+HRESULT rpc_client_call(struct rpc_client *c, const GUID *iid, const GUID *object, uint16_t opnum, const uint8_t *stub,
+                        size_t size);
+/* Takes all bytes of the server. A failure (also in rpc_client_result): the connection is of no use any more. */
+HRESULT rpc_client_take(struct rpc_client *c, const uint8_t *bytes, size_t size);
+enum rpc_client_state rpc_client_state(const struct rpc_client *c);
+/* Of the last bind or call: S_OK; E_NOINTERFACE: not offered; E_ACCESSDENIED: logon refused; a fault as an HRESULT. */
+HRESULT rpc_client_result(const struct rpc_client *c);
+/* What the last call answered, valid until the next call. *fault 0: the stub is there. */
+const uint8_t *rpc_client_answer(const struct rpc_client *c, size_t *size, uint32_t *fault);
+const uint8_t *rpc_client_output(const struct rpc_client *c, size_t *size);
+void rpc_client_sent(struct rpc_client *c, size_t size);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The PDUs of connection-oriented RPC (C706 12.6) and their signatures (MS-RPCE 2.2.2.11):
+
+       header 16 | body: alloc_hint 4, context 2, opnum 2, [object 16], stub | padding | trailer 8 | signature
+
+   frag_length counts all of it, auth_length the signature (or token) alone. With AUTH_LEVEL_PRIVACY the stub and its
+   padding are encrypted. The signature covers everything before it, in plain text. */
+#ifndef OPENPLA_RPC_PDU_H
+#define OPENPLA_RPC_PDU_H
+
+#include "engine/rpc/auth.h"
+#include "engine/rpc/ndr.h"
+
+enum pdu_type {
+    PDU_REQUEST = 0,
+    PDU_RESPONSE = 2,
+    PDU_FAULT = 3,
+    PDU_BIND = 11,
+    PDU_BIND_ACK = 12,
+    PDU_BIND_NAK = 13,
+    PDU_ALTER_CONTEXT = 14,
+    PDU_ALTER_CONTEXT_ACK = 15,
+    PDU_AUTH3 = 16,
+    PDU_CANCEL = 18,
+    PDU_ORPHANED = 19
+};
+enum {
+    PDU_FIRST = 1,
+    PDU_LAST = 2,
+    PDU_HEADER_SIGNING = 4,
+    PDU_OBJECT = 0x80,
+    PDU_HEADER = 16,
+    PDU_CALL_HEADER = 24,      /* with the header, of request and response */
+    PDU_TRAILER = 8,           /* before the token or signature */
+    PDU_FRAGMENT = 5840,       /* the longest that both sides take here */
+    PDU_LEAST_FRAGMENT = 1432, /* that everybody must take: C706 12.6.3.1 */
+    PDU_CONTEXTS = 64
+};
+#define PDU_SYNTAX_BYTES 20
+extern const uint8_t pdu_ndr_syntax[PDU_SYNTAX_BYTES];
+
+/* One PDU, borrowed. */
+struct pdu {
+    uint8_t type, flags;
+    uint32_t call;
+    uint8_t *bytes;
+    size_t size;            /* frag_length */
+    size_t body_end;        /* where the padding and the trailer, or the PDU, end */
+    const uint8_t *trailer; /* NULL: not authenticated */
+    size_t token_size;
+    uint8_t auth_type, auth_level, padding;
+    uint32_t auth_id;
+};
+/* The length of the PDU whose header these PDU_HEADER bytes are; 0: it is not RPC 5.x in little endian, or too long. */
+size_t pdu_length(const uint8_t header[PDU_HEADER]);
+/* `bytes` has the length that pdu_length gave. False: its parts do not fit. */
+bool pdu_read(uint8_t *bytes, size_t size, struct pdu *out);
+
+/* Collects the bytes of one PDU after another. */
+struct pdu_input {
+    uint8_t bytes[PDU_FRAGMENT];
+    size_t size;
+};
+enum pdu_progress { PDU_INCOMPLETE, PDU_COMPLETE, PDU_MALFORMED };
+/* Takes bytes up to the end of a PDU, which *out is valid for until the next call. *taken counts them. */
+enum pdu_progress pdu_collect(struct pdu_input *in, const uint8_t *bytes, size_t size, size_t *taken, struct pdu *out);
+
+/* Begins a PDU at the end of `w` and returns where; pdu_end sets its lengths. */
+size_t pdu_begin(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
+void pdu_end(struct ndr_writer *w, size_t start, size_t token_size);
+/* Adds the trailer and a token; nothing if it is empty. */
+void pdu_write_token(struct ndr_writer *w, size_t start, uint8_t auth_type, uint8_t auth_level, uint32_t auth_id,
+                     const uint8_t *token, size_t size);
+
+/* What signs the PDUs of a call. */
+struct pdu_security {
+    struct auth_context *auth; /* NULL: nothing does */
+    uint8_t type, level;
+    uint32_t id;
+};
+/* The fragments of a request or response, none longer than `fragment`. `object` may be NULL. */
+void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t opnum,
+                    const GUID *object, const uint8_t *stub, size_t size, size_t fragment,
+                    const struct pdu_security *security);
+void pdu_write_fault(struct ndr_writer *w, uint32_t call, uint16_t context, uint32_t status);
+/* Decrypts the stub of a request or response in place and checks its signature. */
+bool pdu_unseal(struct pdu *p, const struct pdu_security *security);
+/* The stub of a request or response that pdu_read has read: where it begins, and its length. */
+const uint8_t *pdu_stub(const struct pdu *p, size_t *size);
+
+#endif
