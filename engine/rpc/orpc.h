@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* DCOM (MS-DCOM) above RPC: a server that activates classes, hands out object references and passes method calls to a
+   handler, and the bodies that a client of such a server writes and reads.
+
+   The server keeps the objects that remote clients hold. Each belongs to the account that received it; OXID, OIDs and
+   IPIDs are random. An object is released when its references are gone, or when nobody has used or pinged it for a
+   while. Pointers to objects are opaque here: the handler queries and releases them. */
+#ifndef OPENPLA_RPC_ORPC_H
+#define OPENPLA_RPC_ORPC_H
+
+#include "engine/rpc/automation.h"
+#include "engine/rpc/connection.h"
+
+extern const GUID orpc_iid_unknown, orpc_iid_class_factory, orpc_iid_object_exporter, orpc_iid_activation,
+    orpc_iid_scm_activator, orpc_iid_rem_unknown, orpc_iid_rem_unknown2;
+
+enum { ORPC_IIDS_MOST = 64, ORPC_REFERENCES = 5 };
+#define ORPC_CLASS_NOT_REGISTERED ((HRESULT)0x80040154)
+
+/* ---- server ---- */
+
+/* One method call, while it runs. */
+struct orpc_call {
+    struct orpc_session *session;
+    const char *account; /* of the caller */
+    enum auth_level level;
+    GUID iid, causality;
+    uint16_t opnum;
+    uint64_t now_ms;
+    unsigned *array_form;         /* that this client uses: for ndr_read_array and ndr_write_array */
+    struct ndr_writer error_info; /* the handler may put an OBJREF of an IErrorInfo here; it is sent with the result */
+};
+
+/* What the owner of the objects supplies. Calls of several connections run at the same time. */
+struct orpc_handler {
+    void *user;
+    /* Whether methods of this interface can be called. Others are never handed out. */
+    bool (*serves)(void *user, const GUID *iid);
+    /* A new object, or the class object, with a reference. ORPC_CLASS_NOT_REGISTERED and the like. */
+    HRESULT (*activate)(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object);
+    /* Another interface of an object, with a reference of its own. The pointer of IUnknown identifies the object. */
+    HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
+    void (*release)(void *user, void *pointer);
+    /* A method: `in` stands behind ORPCTHIS, `out` behind ORPCTHAT. It writes its [out] parameters and the HRESULT, and
+       returns 0, or a fault; what it has written is dropped then. */
+    uint32_t (*call)(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
+};
+
+/* 0 stands for the default. */
+struct orpc_limits {
+    size_t objects, objects_of_account; /* 16384; 4096 */
+    uint32_t run_down_ms;               /* 6 min: three ping periods of 2 min */
+};
+
+struct orpc_server;
+HRESULT orpc_server_open(const struct orpc_handler *handler, const struct orpc_limits *limits,
+                         struct orpc_server **out);
+/* No session may be open. Releases all objects. */
+void orpc_server_close(struct orpc_server *s);
+/* For rpc_service.serves: the interfaces of DCOM, those of the handler, and the management interface (MS-RPCE), with
+   which some clients only log on. */
+bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
+/* Releases what nobody used or pinged. To be called every few seconds, with the clock that orpc_session_call has. */
+void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
+size_t orpc_server_objects(struct orpc_server *s);
+
+/* One connection. `bindings`: where this client reaches the server, its own address first; copied. */
+struct orpc_session;
+HRESULT orpc_session_open(struct orpc_server *s, const struct dual_strings *bindings, struct orpc_session **out);
+void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects stay until they are run down */
+/* Performs a call; returns 0 and the stub of the answer, or a fault. */
+uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms,
+                           struct ndr_writer *out);
+
+/* For the handler, while it performs a call. An object reference that the caller may use; ORPC_REFERENCES references go
+   with it. E_NOINTERFACE if the interface is not served; HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
+/* The object that a reference from the caller names, as this interface, with a reference. 0, or a fault: it is not an
+   object of this server that the caller holds, or it lacks the interface. Its references are taken back. */
+uint32_t orpc_import(struct orpc_call *call, const struct objref *reference, const GUID *iid, void **pointer);
+
+/* ---- client: bodies of requests and answers ---- */
+
+void orpc_write_this(struct ndr_writer *w, const GUID *causality);
+/* Behind ORPCTHAT; *error_info (may be NULL) is an extension's OBJREF of an IErrorInfo, or empty. */
+void orpc_read_that(struct ndr_reader *r, struct ndr_reader *error_info);
+
+/* IRemoteSCMActivator: opnum 4 RemoteCreateInstance, 3 RemoteGetClassObject (`is_factory`). 1 to ORPC_IIDS_MOST. */
+void orpc_write_activation(struct ndr_writer *w, const GUID *causality, const GUID *clsid, const GUID *iids,
+                           size_t count, bool is_factory);
+struct orpc_activated {
+    uint64_t oxid;
+    GUID rem_unknown; /* IPID of the server's IRemUnknown */
+    struct dual_strings bindings;
+    size_t count;
+    struct objref *objects[ORPC_IIDS_MOST]; /* NULL where results[i] failed */
+    HRESULT results[ORPC_IIDS_MOST];
+};
+/* The activation's HRESULT; a fault of `r` if the body is malformed. */
+HRESULT orpc_read_activation(struct ndr_reader *r, struct ndr_arena *arena, struct orpc_activated *out);
+
+/* IRemUnknown: opnum 3 RemQueryInterface, 4 RemAddRef, 5 RemRelease. */
+void orpc_write_query(struct ndr_writer *w, const GUID *causality, const GUID *ipid, uint32_t references,
+                      const GUID *iids, size_t count);
+HRESULT orpc_read_query(struct ndr_reader *r, size_t count, struct std_objref *objects, HRESULT *results);
+struct orpc_references {
+    GUID ipid;
+    uint32_t count;
+};
+void orpc_write_references(struct ndr_writer *w, const GUID *causality, const struct orpc_references *items,
+                           size_t count);
+
+/* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. Set 0 makes a new one. */
+void orpc_write_complex_ping(struct ndr_writer *w, uint64_t set, uint16_t sequence, const uint64_t *add,
+                             uint16_t add_count, const uint64_t *remove, uint16_t remove_count);
+/* The status; *set is the set's id. */
+uint32_t orpc_read_complex_ping(struct ndr_reader *r, uint64_t *set);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/rpc/made_up_class.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+#include <stdatomic.h>
+
+const GUID made_up_class = {0xC0FFEE00, 0, 0, {0, 0, 0, 0, 0, 0, 0, 1}};
+const GUID made_up_iid = {0xC0FFEE01, 0, 0, {0, 0, 0, 0, 0, 0, 0, 1}};
+const GUID made_up_other_iid = {0xC0FFEE02, 0, 0, {0, 0, 0, 0, 0, 0, 0, 1}};
+
+struct thing {
+    atomic_uint references;
+};
+static atomic_uint alive;
+
+unsigned made_up_objects(void)
+{
+    return alive;
+}
+
+static HRESULT thing_create(void **out)
+{
+    struct thing *t = memory_zero(1, sizeof *t);
+    *out = t;
+    if (!t)
+        return E_OUTOFMEMORY;
+    t->references = 1;
+    alive++;
+    return S_OK;
+}
+
+static bool serves(void *user, const GUID *iid)
+{
+    (void)user;
+    return guid_equal(iid, &made_up_iid) || guid_equal(iid, &made_up_other_iid);
+}
+
+static HRESULT activate(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object)
+{
+    (void)user;
+    (void)call;
+    *object = NULL;
+    return guid_equal(clsid, &made_up_class) && !is_factory ? thing_create(object) : ORPC_CLASS_NOT_REGISTERED;
+}
+
+static HRESULT query(void *user, void *object, const GUID *iid, void **pointer)
+{
+    struct thing *t = object;
+    *pointer = NULL;
+    if (!guid_equal(iid, &orpc_iid_unknown) && !serves(user, iid))
+        return E_NOINTERFACE;
+    t->references++;
+    *pointer = t;
+    return S_OK;
+}
+
+static void release(void *user, void *pointer)
+{
+    struct thing *t = pointer;
+    (void)user;
+    if (--t->references)
+        return;
+    alive--;
+    memory_free(t);
+}
+
+static HRESULT write_child(struct orpc_call *call, struct ndr_writer *out)
+{
+    struct objref o;
+    void *child;
+    HRESULT hr = thing_create(&child);
+    if (FAILED(hr))
+        return hr;
+    hr = orpc_export(call, child, &made_up_iid, &o);
+    release(NULL, child);
+    ndr_write_object(out, SUCCEEDED(hr) ? &o : NULL);
+    return hr;
+}
+
+static uint32_t call_method(struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_arena *arena,
+                            struct ndr_writer *out)
+{
+    HRESULT hr = S_OK;
+    struct ndr_bstr text;
+    struct ndr_variant variant;
+    struct ndr_array *array;
+    struct objref *o;
+    void *other;
+    uint32_t fault;
+    switch (call->opnum) {
+    case MADE_UP_ADD: {
+        const uint32_t a = ndr_read_u32(in);
+        ndr_write_u32(out, a + ndr_read_u32(in));
+        break;
+    }
+    case MADE_UP_ECHO:
+        ndr_read_bstr(in, &text);
+        ndr_write_bstr(out, &text);
+        break;
+    case MADE_UP_CHILD:
+        hr = write_child(call, out);
+        break;
+    case MADE_UP_VARIANT:
+        ndr_read_variant(in, arena, &variant);
+        ndr_write_variant(out, &variant);
+        break;
+    case MADE_UP_ARRAY:
+        ndr_read_array(in, arena, call->array_form, &array);
+        ndr_write_array(out, *call->array_form, array);
+        break;
+    case MADE_UP_IS_SELF:
+        ndr_read_object(in, arena, &o);
+        if (in->fault || !o)
+            return in->fault ? in->fault : RPC_FAULT_BAD_STUB;
+        fault = orpc_import(call, o, &made_up_iid, &other);
+        if (fault)
+            return fault;
+        ndr_write_u32(out, other == pointer);
+        release(NULL, other);
+        break;
+    case MADE_UP_FAIL:
+        ndr_write_bytes(&call->error_info, "why", 3);
+        hr = E_FAIL;
+        break;
+    default:
+        return RPC_FAULT_OPNUM;
+    }
+    ndr_write_u32(out, (uint32_t)hr);
+    return in->fault;
+}
+
+static uint32_t call_thing(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in,
+                           struct ndr_writer *out)
+{
+    struct ndr_arena arena = {0};
+    (void)user;
+    if (!guid_equal(&call->iid, &made_up_iid))
+        return RPC_FAULT_OPNUM;
+    const uint32_t fault = call_method(call, pointer, in, &arena, out);
+    ndr_arena_free(&arena);
+    return fault;
+}
+
+const struct orpc_handler made_up_handler = {
+    .serves = serves, .activate = activate, .query = query, .release = release, .call = call_thing};
+
+static bool find_account(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
+                         char account[AUTH_NAME_BYTES])
+{
+    static const char *const rows[][2] = {{"tester", "secret of tests"}, {"other", "other secret"}};
+    (void)user;
+    (void)domain;
+    for (size_t i = 0; i < 2; i++)
+        if (text_equal_nocase(name, rows[i][0])) {
+            text_fit(account, AUTH_NAME_BYTES, rows[i][0]);
+            return SUCCEEDED(auth_hash_password(rows[i][1], hash));
+        }
+    return false;
+}
+
+const struct auth_accounts made_up_accounts = {.computer_name = "MACHINE", .find = find_account};

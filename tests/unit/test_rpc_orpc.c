@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/* DCOM's server and client against each other over two state machines, and bodies that impacket and the experiment
+   exchanged (golden). */
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/rpc/auth/digests.h"
+#include "engine/rpc/orpc/objects.h"
+#include "tests/rpc/made_up_class.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const GUID causality = {7, 7, 7, {7}};
+static const struct dual_strings bindings = {.count = 1, .addresses = {"127.0.0.1[47135]"}};
+
+/* Requests of one account, without a connection. */
+struct end {
+    struct orpc_server *server;
+    struct orpc_session *session;
+    uint64_t now_ms;
+    struct ndr_writer request, answer;
+    struct ndr_reader reader; /* of the answer */
+    struct ndr_arena arena;
+};
+
+static void end_open(struct end *e, const struct orpc_limits *limits)
+{
+    *e = (struct end){.now_ms = 1000000};
+    assert_int_equal(orpc_server_open(&made_up_handler, limits, &e->server), S_OK);
+    assert_int_equal(orpc_session_open(e->server, &bindings, &e->session), S_OK);
+}
+
+static void end_close(struct end *e)
+{
+    ndr_writer_free(&e->request);
+    ndr_writer_free(&e->answer);
+    ndr_arena_free(&e->arena);
+    orpc_session_close(e->session);
+    orpc_server_close(e->server);
+    assert_int_equal(made_up_objects(), 0);
+}
+
+static uint32_t end_call_as(struct end *e, const char *account, enum auth_level level, const GUID *iid,
+                            const GUID *object, uint16_t opnum)
+{
+    struct rpc_call call = {.iid = *iid,
+                            .has_object = object != NULL,
+                            .opnum = opnum,
+                            .stub = e->request.bytes,
+                            .size = e->request.size,
+                            .account = account,
+                            .level = level};
+    if (object)
+        call.object = *object;
+    ndr_writer_free(&e->answer);
+    const uint32_t fault = orpc_session_call(e->session, &call, e->now_ms, &e->answer);
+    e->reader = ndr_reader_over(e->answer.bytes, e->answer.size);
+    ndr_writer_free(&e->request);
+    return fault;
+}
+
+static uint32_t end_call(struct end *e, const GUID *iid, const GUID *object, uint16_t opnum)
+{
+    return end_call_as(e, "tester", AUTH_LEVEL_PRIVACY, iid, object, opnum);
+}
+
+static void end_activate(struct end *e, struct orpc_activated *out)
+{
+    const GUID iids[2] = {made_up_iid, made_up_other_iid};
+    orpc_write_activation(&e->request, &causality, &made_up_class, iids, 2, false);
+    assert_int_equal(end_call(e, &orpc_iid_scm_activator, NULL, 4), 0);
+    assert_int_equal(orpc_read_activation(&e->reader, &e->arena, out), S_OK);
+    assert_int_equal(e->reader.fault, 0);
+    assert_int_equal(out->count, 2);
+    assert_int_equal(out->results[0] | out->results[1], S_OK);
+}
+
+static uint32_t end_add(struct end *e, const GUID *ipid, uint32_t *sum)
+{
+    orpc_write_this(&e->request, &causality);
+    ndr_write_u32(&e->request, 40);
+    ndr_write_u32(&e->request, 2);
+    const uint32_t fault = end_call(e, &made_up_iid, ipid, MADE_UP_ADD);
+    if (fault)
+        return fault;
+    orpc_read_that(&e->reader, NULL);
+    *sum = ndr_read_u32(&e->reader);
+    assert_int_equal(ndr_read_u32(&e->reader), S_OK);
+    assert_int_equal(e->reader.at, e->answer.size);
+    return 0;
+}
+
+static void end_release(struct end *e, const struct orpc_activated *a, const GUID *ipid, uint32_t count)
+{
+    const struct orpc_references one = {*ipid, count};
+    orpc_write_references(&e->request, &causality, &one, 1);
+    assert_int_equal(end_call(e, &orpc_iid_rem_unknown, &a->rem_unknown, 5), 0);
+}
+
+static void activated_objects_take_calls_until_they_are_released(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    uint32_t sum;
+    (void)state;
+    end_open(&e, NULL);
+    end_activate(&e, &a);
+    assert_string_equal(a.bindings.addresses[0], "127.0.0.1[47135]");
+    assert_true(a.oxid == a.objects[0]->standard.oxid);
+    assert_true(a.objects[0]->standard.oid == a.objects[1]->standard.oid);
+    assert_int_equal(a.objects[0]->standard.references, ORPC_REFERENCES);
+    const GUID ipid = a.objects[0]->standard.ipid;
+    assert_int_equal(end_add(&e, &ipid, &sum), 0);
+    assert_int_equal(sum, 42);
+    end_release(&e, &a, &ipid, 4);
+    assert_int_equal(end_add(&e, &ipid, &sum), 0);
+    end_release(&e, &a, &ipid, 4); /* more than it has */
+    assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
+    assert_int_equal(made_up_objects(), 1); /* the other interface holds it */
+    end_release(&e, &a, &a.objects[1]->standard.ipid, 5);
+    assert_int_equal(made_up_objects(), 0);
+    assert_int_equal(orpc_server_objects(e.server), 0);
+    end_close(&e);
+}
+
+static void interfaces_are_queried(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    struct std_objref objects[3];
+    HRESULT results[3];
+    uint32_t sum;
+    const GUID iids[3] = {made_up_iid, {1, 2, 3, {4}}, orpc_iid_unknown};
+    (void)state;
+    end_open(&e, NULL);
+    end_activate(&e, &a);
+    orpc_write_query(&e.request, &causality, &a.objects[1]->standard.ipid, 3, iids, 3);
+    assert_int_equal(end_call(&e, &orpc_iid_rem_unknown, &a.rem_unknown, 3), 0);
+    assert_int_equal(orpc_read_query(&e.reader, 3, objects, results), S_FALSE);
+    assert_int_equal(e.reader.fault, 0);
+    assert_int_equal(results[0], S_OK);
+    assert_int_equal(results[1], E_NOINTERFACE);
+    assert_int_equal(results[2], S_OK);
+    assert_true(guid_equal(&objects[0].ipid, &a.objects[0]->standard.ipid));
+    assert_int_equal(objects[0].references, 3);
+    assert_int_equal(end_add(&e, &objects[0].ipid, &sum), 0);
+    /* IRemUnknown2: a method that IRemUnknown lacks. */
+    orpc_write_this(&e.request, &causality);
+    ndr_write_guid(&e.request, &a.objects[0]->standard.ipid);
+    ndr_write_u16(&e.request, 1);
+    ndr_write_u32(&e.request, 1);
+    ndr_write_guid(&e.request, &made_up_other_iid);
+    struct ndr_writer again = {0};
+    ndr_write_bytes(&again, e.request.bytes, e.request.size);
+    assert_int_equal(end_call(&e, &orpc_iid_rem_unknown, &a.rem_unknown, 6), RPC_FAULT_OPNUM);
+    e.request = again;
+    assert_int_equal(end_call(&e, &orpc_iid_rem_unknown2, &a.rem_unknown, 6), 0);
+    struct objref *o;
+    orpc_read_that(&e.reader, NULL);
+    ndr_expect_u32(&e.reader, 1);
+    assert_int_equal(ndr_read_u32(&e.reader), S_OK);
+    ndr_expect_u32(&e.reader, 1);
+    ndr_read_object(&e.reader, &e.arena, &o);
+    assert_true(o && guid_equal(&o->standard.ipid, &a.objects[1]->standard.ipid));
+    assert_int_equal(ndr_read_u32(&e.reader), S_OK);
+    assert_int_equal(e.reader.fault, 0);
+    end_close(&e);
+}
+
+static void each_account_has_its_own_objects(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    (void)state;
+    end_open(&e, NULL);
+    end_activate(&e, &a);
+    const GUID ipid = a.objects[0]->standard.ipid;
+    static const struct {
+        const char *account;
+        enum auth_level level;
+        uint32_t fault;
+    } rows[] = {{"other", AUTH_LEVEL_PRIVACY, RPC_FAULT_DISCONNECTED},
+                {"tester", AUTH_LEVEL_INTEGRITY, RPC_FAULT_DENIED},
+                {NULL, AUTH_LEVEL_NONE, RPC_FAULT_DENIED},
+                {"tester", AUTH_LEVEL_PRIVACY, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        orpc_write_this(&e.request, &causality);
+        ndr_write_u64(&e.request, 0);
+        assert_int_equal(end_call_as(&e, rows[i].account, rows[i].level, &made_up_iid, &ipid, MADE_UP_ADD),
+                         rows[i].fault);
+    }
+    const struct orpc_references one = {ipid, 5};
+    orpc_write_references(&e.request, &causality, &one, 1);
+    assert_int_equal(end_call_as(&e, "other", AUTH_LEVEL_PRIVACY, &orpc_iid_rem_unknown, &a.rem_unknown, 5), 0);
+    uint32_t sum;
+    assert_int_equal(end_add(&e, &ipid, &sum), 0); /* the other account released nothing of it */
+    orpc_write_activation(&e.request, &causality, &made_up_class, &made_up_iid, 1, false);
+    assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_scm_activator, NULL, 4), RPC_FAULT_DENIED);
+    end_close(&e);
+}
+
+static void unused_objects_are_run_down(void **state)
+{
+    struct end e;
+    struct orpc_activated a, b;
+    uint64_t set;
+    uint32_t sum;
+    const struct orpc_limits limits = {.run_down_ms = 1000};
+    (void)state;
+    end_open(&e, &limits);
+    end_activate(&e, &a);
+    const GUID ipid = a.objects[0]->standard.ipid;
+    const uint64_t oid = a.objects[0]->standard.oid, unknown = 1234;
+    struct orpc_session *first = e.session;
+    assert_int_equal(orpc_session_open(e.server, &bindings, &e.session), S_OK);
+    end_activate(&e, &b);
+    const GUID other = b.objects[0]->standard.ipid;
+    /* A call on one connection keeps all objects of that connection, and no others. */
+    e.now_ms += 800;
+    assert_int_equal(end_add(&e, &other, &sum), 0);
+    e.now_ms += 800;
+    orpc_server_run_down(e.server, e.now_ms);
+    assert_int_equal(orpc_server_objects(e.server), 1);
+    assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
+    assert_int_equal(end_add(&e, &other, &sum), 0);
+    orpc_session_close(first);
+    /* A ping does the same without a logon; sets of unknown objects are not made. */
+    orpc_write_complex_ping(&e.request, 0, 1, &unknown, 1, NULL, 0);
+    assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 2), 0);
+    assert_int_equal(orpc_read_complex_ping(&e.reader, &set), 0x777);
+    assert_true(set == 0);
+    const uint64_t live = b.objects[0]->standard.oid;
+    assert_true(live != oid);
+    orpc_write_complex_ping(&e.request, 0, 1, &live, 1, NULL, 0);
+    assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 2), 0);
+    assert_int_equal(orpc_read_complex_ping(&e.reader, &set), 0);
+    for (int i = 0; i < 5; i++) {
+        e.now_ms += 800;
+        ndr_write_u64(&e.request, set);
+        assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 1), 0);
+        assert_int_equal(ndr_read_u32(&e.reader), 0);
+        orpc_server_run_down(e.server, e.now_ms);
+        assert_int_equal(orpc_server_objects(e.server), 1);
+    }
+    e.now_ms += 1001;
+    orpc_server_run_down(e.server, e.now_ms);
+    assert_int_equal(orpc_server_objects(e.server), 0);
+    ndr_write_u64(&e.request, set);
+    assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 1), 0);
+    assert_int_equal(ndr_read_u32(&e.reader), 0x778);
+    end_close(&e);
+}
+
+static void limits_of_objects_hold_for_each_account(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    const struct orpc_limits limits = {.objects = 3, .objects_of_account = 2};
+    static const char *const accounts[] = {"tester", "tester", "tester", "other", "other"};
+    static const bool taken[] = {true, true, false, true, false};
+    (void)state;
+    end_open(&e, &limits);
+    for (size_t i = 0; i < 5; i++) {
+        orpc_write_activation(&e.request, &causality, &made_up_class, &made_up_iid, 1, false);
+        assert_int_equal(end_call_as(&e, accounts[i], AUTH_LEVEL_INTEGRITY, &orpc_iid_scm_activator, NULL, 4), 0);
+        const HRESULT hr = orpc_read_activation(&e.reader, &e.arena, &a);
+        assert_int_equal(hr, taken[i] ? S_OK : HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA));
+    }
+    assert_int_equal(made_up_objects(), 3);
+    end_close(&e);
+}
+
+static void error_information_stands_before_the_body(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    struct ndr_reader why;
+    (void)state;
+    end_open(&e, NULL);
+    end_activate(&e, &a);
+    orpc_write_this(&e.request, &causality);
+    assert_int_equal(end_call(&e, &made_up_iid, &a.objects[0]->standard.ipid, MADE_UP_FAIL), 0);
+    orpc_read_that(&e.reader, &why);
+    assert_int_equal(e.reader.fault, 0);
+    assert_int_equal(e.reader.at % 8, 0);
+    assert_int_equal(why.size, 3);
+    assert_memory_equal(why.bytes, "why", 3);
+    assert_int_equal((HRESULT)ndr_read_u32(&e.reader), E_FAIL);
+    end_close(&e);
+}
+
+static void what_cannot_be_activated_says_why(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    const GUID unknown = {9, 9, 9, {9}};
+    (void)state;
+    end_open(&e, NULL);
+    const struct {
+        const GUID *clsid, *iid;
+        bool is_factory;
+        HRESULT hr;
+    } rows[] = {{&unknown, &made_up_iid, false, ORPC_CLASS_NOT_REGISTERED},
+                {&made_up_class, &made_up_iid, true, ORPC_CLASS_NOT_REGISTERED},
+                {&made_up_class, &unknown, false, E_NOINTERFACE}};
+    for (size_t i = 0; i < 3; i++) {
+        orpc_write_activation(&e.request, &causality, rows[i].clsid, rows[i].iid, 1, rows[i].is_factory);
+        assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, rows[i].is_factory ? 3 : 4), 0);
+        assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), rows[i].hr);
+        assert_int_equal(made_up_objects(), 0);
+    }
+    orpc_write_this(&e.request, &causality);
+    e.request.bytes[0] = 6;
+    assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), RPC_FAULT_VERSION);
+    end_close(&e);
+}
+
+/* ---- golden ---- */
+
+/* RemoteCreateInstance as impacket sends it, for another class: the experiment's dump. */
+static const char impacket_request[] =
+    "05000700 01000000 00000000 70194c2d 67dae748 306fcf7b 671d067e 00000000 00000000 476f0000 a0010000 a0010000"
+    "4d454f57 04000000 a2010000 00000000 c0000000 00000046 38030000 00000000 c0000000 00000046 00000000 78010000"
+    "68010000 00000000 01100800 cccccccc 88000000 cccccccc 68010000 98000000 00000000 02000000 04000000 00000000"
+    "00000000 00000000 00000000 8d690000 65890000 00000000 04000000 ab010000 00000000 c0000000 00000046 a5010000"
+    "00000000 c0000000 00000046 a4010000 00000000 c0000000 00000046 aa010000 00000000 c0000000 00000046 04000000"
+    "58000000 28000000 20000000 30000000 01100800 cccccccc 44000000 cccccccc 21758303 8b09d811 94145050 54503030"
+    "00000000 00000000 00000000 01000000 00000000 65f00000 00000000 05000700 01000000 20758303 8b09d811 94145050"
+    "54503030 fafafafa 01100800 cccccccc 18000000 cccccccc 00000000 00000000 00000000 00000000 00000000 00000000"
+    "01100800 cccccccc 10000000 cccccccc 00000000 00000000 00000000 00000000 01100800 cccccccc 1a000000 cccccccc"
+    "00000000 d5bc0000 00000000 0100aaaa 996b0000 01000000 0700fafa fafafafa";
+/* What the experiment answered, and impacket took. */
+static const char experiment_answer[] =
+    "00000000 00000000 00000200 08020000 08020000 4d454f57 04000000 a3010000 00000000 c0000000 00000046 39030000"
+    "00000000 c0000000 00000046 00000000 d8010000 d0010000 00000000 01100800 cccccccc 60000000 00000000 d0010000"
+    "70000000 00000000 02000000 02000000 00000000 00000000 00000000 00000000 00000200 04000200 00000000 02000000"
+    "39030000 00000000 c0000000 00000046 b6010000 00000000 c0000000 00000046 02000000 d8000000 88000000 01100800"
+    "cccccccc c8000000 00000000 01000000 00000200 04000200 08000200 01000000 20758303 8b09d811 94145050 54503030"
+    "01000000 00000000 01000000 00000200 88000000 88000000 4d454f57 01000000 20758303 8b09d811 94145050 54503030"
+    "00000000 05000000 90e0635a d28303d2 33666c87 b8d49d90 6112bf63 9bb6bd5e f3218ba4 3b0c9d3f 22001e00 07003100"
+    "32003700 2e003000 2e003000 2e003100 5b003400 37003100 33003500 5d000000 07007600 6d005b00 34003700 31003300"
+    "35005d00 00000000 0a00ffff 00000000 00000000 01100800 cccccccc 78000000 00000000 00000000 00000200 90e0635a"
+    "d28303d2 04000200 e1570eab dc442ed1 9288c6d6 b6781168 06000000 05000700 22000000 22001e00 07003100 32003700"
+    "2e003000 2e003000 2e003100 5b003400 37003100 33003500 5d000000 07007600 6d005b00 34003700 31003300 35005d00"
+    "00000000 0a00ffff 00000000 00000000";
+
+static size_t from_hex(const char *hex, uint8_t *out)
+{
+    size_t size = 0;
+    for (; *hex; hex++)
+        if (*hex != ' ') {
+            const char digits[3] = {hex[0], hex[1], 0};
+            out[size++] = (uint8_t)strtoul(digits, NULL, 16);
+            hex++;
+        }
+    return size;
+}
+
+static void golden_request_is_read(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    uint8_t bytes[600];
+    const size_t size = from_hex(impacket_request, bytes);
+    (void)state;
+    end_open(&e, NULL);
+    ndr_write_bytes(&e.request, bytes, size); /* PLA's class is unknown here, so it was read to the end */
+    assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), 0);
+    assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), ORPC_CLASS_NOT_REGISTERED);
+    /* Ours in its place: 0x110 is the class, 0x144 the interface. */
+    struct ndr_writer guids = {0};
+    ndr_write_guid(&guids, &made_up_class);
+    ndr_write_guid(&guids, &made_up_iid);
+    memcpy(bytes + 0x110, guids.bytes, 16);
+    memcpy(bytes + 0x144, guids.bytes + 16, 16);
+    ndr_writer_free(&guids);
+    ndr_write_bytes(&e.request, bytes, size);
+    assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), 0);
+    assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), S_OK);
+    assert_int_equal(made_up_objects(), 1);
+    end_close(&e);
+}
+
+static void our_request_has_the_layout_of_the_golden_one(void **state)
+{
+    uint8_t bytes[600];
+    const size_t size = from_hex(impacket_request, bytes);
+    const GUID clsid = {0x03837521, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
+    const GUID iid = {0x03837520, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
+    struct ndr_writer w = {0};
+    (void)state;
+    orpc_write_activation(&w, &causality, &clsid, &iid, 1, false);
+    assert_int_equal(w.size, size);
+    assert_memory_equal(w.bytes + 0x28, bytes + 0x28, 0x34); /* OBJREF_CUSTOM but for its reserved member */
+    assert_memory_equal(w.bytes + 0x60, bytes + 0x60, 8);    /* the size of the properties */
+    assert_memory_equal(w.bytes + 0x78, bytes + 0x78, 0x1C); /* the header's sizes */
+    assert_memory_equal(w.bytes + 0xA8, bytes + 0xA8, 0x58); /* properties and their sizes */
+    assert_memory_equal(w.bytes + 0x110, bytes + 0x110, 36); /* class, count */
+    assert_memory_equal(w.bytes + 0x138, bytes + 0x138, 0x1C);
+    ndr_writer_free(&w);
+}
+
+static void golden_answer_is_read(void **state)
+{
+    uint8_t bytes[600];
+    struct ndr_arena arena = {0};
+    struct orpc_activated a;
+    struct ndr_reader r = ndr_reader_over(bytes, from_hex(experiment_answer, bytes));
+    (void)state;
+    assert_int_equal(orpc_read_activation(&r, &arena, &a), S_OK);
+    assert_int_equal(r.fault, 0);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.objects[0]->standard.references, 5);
+    assert_true(a.oxid == 0xd20383d25a63e090u && a.oxid == a.objects[0]->standard.oxid);
+    assert_int_equal(a.rem_unknown.Data1, 0xab0e57e1);
+    assert_string_equal(a.bindings.addresses[1], "vm[47135]");
+    ndr_arena_free(&arena);
+}
+
+/* Every request cut short and with every byte changed: answered or refused, and nothing leaks. */
+static void malformed_requests_are_refused(void **state)
+{
+    struct end e;
+    uint8_t bytes[600];
+    struct ndr_writer guids = {0};
+    size_t size = from_hex(impacket_request, bytes);
+    (void)state;
+    end_open(&e, NULL);
+    ndr_write_guid(&guids, &made_up_class);
+    ndr_write_guid(&guids, &made_up_iid);
+    memcpy(bytes + 0x110, guids.bytes, 16);
+    memcpy(bytes + 0x144, guids.bytes + 16, 16);
+    ndr_writer_free(&guids);
+    for (size_t cut = 0; cut < size; cut++) {
+        ndr_write_bytes(&e.request, bytes, cut);
+        assert_int_not_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), 0);
+    }
+    for (size_t at = 0; at < size; at++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            ndr_write_bytes(&e.request, bytes, size);
+            e.request.bytes[at] ^= (uint8_t)(1 << bit);
+            end_call(&e, &orpc_iid_scm_activator, NULL, 4);
+        }
+    end_close(&e);
+}
+
+static void memory_failures_leave_no_objects(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    (void)state;
+    end_open(&e, NULL);
+    for (uint64_t n = 1;; n++) {
+        const GUID iids[2] = {made_up_iid, made_up_other_iid};
+        orpc_write_activation(&e.request, &causality, &made_up_class, iids, 2, false);
+        memory_fail_at(n);
+        const uint32_t fault = end_call(&e, &orpc_iid_scm_activator, NULL, 4);
+        const bool is_past = memory_count() < n;
+        memory_fail_at(0);
+        if (is_past) {
+            assert_int_equal(fault, 0);
+            assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), S_OK);
+            break;
+        }
+        if (!fault)
+            orpc_read_activation(&e.reader, &e.arena, &a);
+        e.now_ms += 10000000;
+        orpc_server_run_down(e.server, e.now_ms);
+        assert_int_equal(made_up_objects(), 0);
+    }
+    end_close(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activated_objects_take_calls_until_they_are_released),
+        cmocka_unit_test(interfaces_are_queried),
+        cmocka_unit_test(each_account_has_its_own_objects),
+        cmocka_unit_test(unused_objects_are_run_down),
+        cmocka_unit_test(limits_of_objects_hold_for_each_account),
+        cmocka_unit_test(error_information_stands_before_the_body),
+        cmocka_unit_test(what_cannot_be_activated_says_why),
+        cmocka_unit_test(golden_request_is_read),
+        cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
+        cmocka_unit_test(golden_answer_is_read),
+        cmocka_unit_test(malformed_requests_are_refused),
+        cmocka_unit_test(memory_failures_leave_no_objects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
