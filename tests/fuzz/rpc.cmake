@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+foreach(what connection auth ndr activation orpc)
+  openpla_fuzz(fuzz_rpc_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_rpc_${what}.c ${CMAKE_SOURCE_DIR}/tests/rpc/made_up_class.c
+    LINK openpla_rpc)
+endforeach()
