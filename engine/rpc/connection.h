@@ -13,8 +13,8 @@ struct rpc_limits {
     size_t request;           /* bytes of an authenticated request; 1 MB */
     size_t anonymous_request; /* of another; 16 KB */
     size_t response;          /* 8 MB */
-    uint32_t logon_ms;        /* to authenticate in; 30 s */
-    uint32_t silence_ms;      /* after that, between packets; 15 min */
+    uint32_t logon_ms;        /* to log on in, or to the next whole call without a logon; 30 s */
+    uint32_t silence_ms;      /* after a logon, to the next whole packet; 15 min */
 };
 
 /* What all connections of a server share; borrowed for as long as they live. */
@@ -39,10 +39,11 @@ struct rpc_call {
 };
 
 struct rpc_connection;
-HRESULT rpc_connection_open(const struct rpc_service *service, struct rpc_connection **out);
+/* Times are of one clock in milliseconds that never goes back. */
+HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, struct rpc_connection **out);
 void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
 /* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer. */
-size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size);
+size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
 /* The call that waits for its answer; false: there is none. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
 /* Answers it: with `fault`, or with these bytes if that is 0. */
@@ -56,8 +57,8 @@ bool rpc_connection_is_over(const struct rpc_connection *c);
 const char *rpc_connection_failure(const struct rpc_connection *c);
 /* Whether the reason is a refused logon, and of whom (borrowed): the next one from this address should be delayed. */
 bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
-/* How long to wait for the next bytes. */
-uint32_t rpc_connection_patience_ms(const struct rpc_connection *c);
+/* When to close it if nothing of this changes it: single bytes do not, so a client that sends slowly gains no time. */
+uint64_t rpc_connection_deadline_ms(const struct rpc_connection *c);
 
 /* ---- client ---- */
 

@@ -26,7 +26,7 @@ static void pump(struct rpc_connection *c, const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size && !rpc_connection_is_over(c);) {
         struct rpc_call call;
-        at += rpc_connection_take(c, bytes + at, size - at);
+        at += rpc_connection_take(c, bytes + at, size - at, 1);
         if (rpc_connection_call(c, &call)) {
             struct ndr_writer stub = {0};
             const uint32_t fault = orpc_session_call(session, &call, 1, &stub);
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = *data;
     auth_hash_password("secret of tests", credentials.hash);
     if (FAILED(orpc_server_open(&made_up_handler, NULL, &server)) ||
-        FAILED(orpc_session_open(server, &bindings, &session)) || FAILED(rpc_connection_open(&service, &c)) ||
+        FAILED(orpc_session_open(server, &bindings, &session)) || FAILED(rpc_connection_open(&service, 1, &c)) ||
         FAILED(rpc_client_open(how & 8 ? NULL : &credentials, how & 16 ? AUTH_SPNEGO : AUTH_NTLM, AUTH_LEVEL_PRIVACY,
                                &client)))
         abort();

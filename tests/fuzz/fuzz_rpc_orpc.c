@@ -2,6 +2,8 @@
 /* Bodies of calls on objects that exist: methods, IRemUnknown, IObjectExporter, in any order, of two accounts, with
    time that passes. The IPIDs and OIDs of the objects stand where the input asks for them. */
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/rpc/dispatch.h"
 #include "engine/rpc/orpc/objects.h"
 #include "tests/rpc/made_up_class.h"
 
@@ -26,7 +28,8 @@ static const struct remote_object *object_at(size_t index)
 static void activate(const char *account, struct orpc_session *session)
 {
     struct ndr_writer request = {0}, answer = {0};
-    orpc_write_activation(&request, &made_up_iid, &made_up_class, &made_up_iid, 1, false);
+    const GUID asked[3] = {made_up_iid, dispatch_iid, enum_variant_iid};
+    orpc_write_activation(&request, &made_up_iid, &made_up_class, asked, 3, false);
     const struct rpc_call call = {.iid = orpc_iid_scm_activator,
                                   .opnum = 4,
                                   .stub = request.bytes,
@@ -60,11 +63,12 @@ static void write_body(struct ndr_writer *w, const uint8_t *data, size_t size, c
 /* Interface and account, opnum, object, length, body. */
 static size_t one_call(const uint8_t *data, size_t size)
 {
-    const GUID *const iids[] = {&made_up_iid, &orpc_iid_rem_unknown2, &orpc_iid_object_exporter, &made_up_other_iid};
+    const GUID *const iids[] = {&made_up_iid, &orpc_iid_rem_unknown2, &orpc_iid_object_exporter, &dispatch_iid,
+                                &enum_variant_iid};
     const size_t length = data[3] < size - 4 ? data[3] : size - 4;
     const struct remote_object *o = object_at(data[2] % 8);
     struct ndr_writer body = {0}, answer = {0};
-    const GUID *iid = iids[data[0] % 4];
+    const GUID *iid = iids[data[0] % 5];
     if (iid != &orpc_iid_object_exporter)
         orpc_write_this(&body, &made_up_iid);
     write_body(&body, data + 4, length, o);
@@ -76,6 +80,9 @@ static size_t one_call(const uint8_t *data, size_t size)
                             .account = data[0] & 0x80 ? "other" : "tester",
                             .level = AUTH_LEVEL_PRIVACY};
     call.object = iid == &orpc_iid_rem_unknown2 ? server->rem_unknown : o ? o->interfaces->ipid : made_up_iid;
+    for (const struct remote_interface *i = o ? o->interfaces : NULL; i; i = i->next)
+        if (guid_equal(&i->iid, iid))
+            call.object = i->ipid;
     if (data[0] & 0x40)
         activate(call.account, sessions[0]);
     if (data[0] & 0x20)

@@ -3,6 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/rpc/dispatch.h"
 
 #include <stdatomic.h>
 
@@ -34,7 +35,8 @@ static HRESULT thing_create(void **out)
 static bool serves(void *user, const GUID *iid)
 {
     (void)user;
-    return guid_equal(iid, &made_up_iid) || guid_equal(iid, &made_up_other_iid);
+    return guid_equal(iid, &made_up_iid) || guid_equal(iid, &made_up_other_iid) || guid_equal(iid, &dispatch_iid) ||
+           guid_equal(iid, &enum_variant_iid);
 }
 
 static HRESULT activate(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object)
@@ -131,14 +133,98 @@ static uint32_t call_method(struct orpc_call *call, void *pointer, struct ndr_re
     return in->fault;
 }
 
+static bool name_is(const struct ndr_bstr *name, const char *text)
+{
+    size_t i = 0;
+    for (; 2 * i < name->size && text[i]; i++)
+        if (ndr_load_u16(name->bytes + 2 * i) != (uint8_t)text[i])
+            return false;
+    return 2 * i == name->size && !text[i];
+}
+
+static void write_ids(const struct dispatch_names *names, struct ndr_writer *out)
+{
+    int32_t ids[DISPATCH_NAMES_MOST];
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < names->count; i++) {
+        ids[i] = name_is(&names->names[i], "Add") ? 1 : name_is(&names->names[i], "Fail") ? 2 : -1;
+        if (ids[i] < 0)
+            hr = (HRESULT)0x80020006; /* DISP_E_UNKNOWNNAME */
+    }
+    dispatch_write_ids(out, ids, names->count, hr);
+}
+
+static void write_invoked(const struct dispatch_invoke *d, struct ndr_writer *out)
+{
+    struct dispatch_result result = {
+        .source = {.is_null = true}, .description = {.is_null = true}, .help_file = {.is_null = true}};
+    uint32_t sum = 0;
+    for (size_t i = 0; i < d->count; i++)
+        sum += (uint32_t)d->arguments[i].number;
+    if (d->id == 1)
+        result.value = (struct ndr_variant){.vt = NDR_I4, .number = sum};
+    else {
+        result.description = (struct ndr_bstr){.bytes = (const uint8_t *)"w\0h\0y\0", .size = 6};
+        result.scode = E_FAIL;
+        result.hr = (HRESULT)0x80020009; /* DISP_E_EXCEPTION */
+    }
+    for (size_t i = 0; i < d->reference_count; i++) {
+        result.references[i] = d->arguments[d->references[i]];
+        if (ndr_number_size(result.references[i].vt & (uint16_t)~NDR_BYREF) == 4)
+            result.references[i].number = (uint32_t)(result.references[i].number + 1000);
+    }
+    result.reference_count = d->reference_count;
+    dispatch_write_result(out, &result);
+}
+
+static uint32_t call_dispatch(uint16_t opnum, struct ndr_reader *in, struct ndr_arena *arena, struct ndr_writer *out)
+{
+    struct dispatch_names names;
+    struct dispatch_invoke invoke;
+    switch (opnum) {
+    case DISPATCH_TYPE_INFO_COUNT:
+        ndr_write_u32(out, 0);
+        ndr_write_u32(out, 0);
+        return 0;
+    case DISPATCH_NAMES:
+        dispatch_read_names(in, &names);
+        if (!in->fault)
+            write_ids(&names, out);
+        return in->fault;
+    case DISPATCH_INVOKE:
+        dispatch_read_invoke(in, arena, &invoke);
+        if (!in->fault)
+            write_invoked(&invoke, out);
+        return in->fault;
+    default:
+        return RPC_FAULT_OPNUM;
+    }
+}
+
+static uint32_t call_enum(uint16_t opnum, struct ndr_reader *in, struct ndr_writer *out)
+{
+    const struct ndr_variant values[3] = {
+        {.vt = NDR_I4, .number = 1}, {.vt = NDR_I4, .number = 2}, {.vt = NDR_I4, .number = 3}};
+    if (opnum != ENUM_NEXT)
+        return RPC_FAULT_OPNUM;
+    const uint32_t asked = enum_read_next(in);
+    if (!in->fault)
+        enum_write_values(out, asked, values, asked < 3 ? asked : 3, asked <= 3 ? S_OK : S_FALSE);
+    return in->fault;
+}
+
 static uint32_t call_thing(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in,
                            struct ndr_writer *out)
 {
     struct ndr_arena arena = {0};
     (void)user;
-    if (!guid_equal(&call->iid, &made_up_iid))
-        return RPC_FAULT_OPNUM;
-    const uint32_t fault = call_method(call, pointer, in, &arena, out);
+    uint32_t fault = RPC_FAULT_OPNUM;
+    if (guid_equal(&call->iid, &made_up_iid))
+        fault = call_method(call, pointer, in, &arena, out);
+    else if (guid_equal(&call->iid, &dispatch_iid))
+        fault = call_dispatch(call->opnum, in, &arena, out);
+    else if (guid_equal(&call->iid, &enum_variant_iid))
+        fault = call_enum(call->opnum, in, out);
     ndr_arena_free(&arena);
     return fault;
 }

@@ -8,7 +8,8 @@
 /* {C0FFEE00-...-01}; its interfaces are {C0FFEE01-...-01} and {C0FFEE02-...-01}. */
 extern const GUID made_up_class, made_up_iid, made_up_other_iid;
 
-/* Methods of made_up_iid. */
+/* Methods of made_up_iid. By IDispatch, "Add" has the id 1 and adds its arguments, of which those by reference become
+   1000 more; "Fail" has the id 2. By IEnumVARIANT there are the numbers 1 to 3. */
 enum {
     MADE_UP_ADD = 3,     /* u32, u32 -> u32 */
     MADE_UP_ECHO = 4,    /* BSTR -> BSTR */

@@ -10,8 +10,8 @@ import uuid
 
 try:
     from impacket.dcerpc.v5.dcomrt import INTERFACE, DCOMConnection, IObjectExporter
-    from impacket.dcerpc.v5 import transport
-    from impacket.dcerpc.v5.rpcrt import RPC_C_AUTHN_LEVEL_PKT_INTEGRITY
+    from impacket.dcerpc.v5.dcom.oaut import DISPATCH_METHOD, DISPPARAMS, IDispatch, IID_IDispatch, VARIANT
+    from impacket.dcerpc.v5.dtypes import NULL
     from impacket.uuid import string_to_bin, uuidtup_to_bin
 except ImportError:
     print("skipped: Debian's python3-impacket is not installed")
@@ -142,6 +142,25 @@ def impacket_tests(server):
     check("a released object goes", server.counts()[0], before - 1)
 
 
+def late_binding_test(server):
+    connection = server.connect()
+    late = IDispatch(connection.CoCreateInstanceEx(string_to_bin(CLASS), IID_IDispatch))
+    check("GetIDsOfNames", late.GetIDsOfNames(("Add",)), [1])
+    check("GetTypeInfoCount", late.GetTypeInfoCount()["pctinfo"], 0)
+    parameters = DISPPARAMS()
+    parameters["rgdispidNamedArgs"] = NULL
+    parameters["cArgs"], parameters["cNamedArgs"] = 2, 0
+    for number in (40, 2):
+        argument = VARIANT()
+        argument["clSize"] = 5
+        argument["vt"] = 3
+        argument["_varUnion"]["tag"] = 3
+        argument["_varUnion"]["lVal"] = number
+        parameters["rgvarg"].append(argument)
+    answer = late.Invoke(1, 0x409, DISPATCH_METHOD, parameters, 0, [], [])
+    check("Invoke", answer["pVarResult"]["_varUnion"]["lVal"], 42)
+
+
 def run_down_test():
     server = Server("1500")
     connection = server.connect()
@@ -199,6 +218,7 @@ def samba_tests(server):
 def main():
     server = Server()
     impacket_tests(server)
+    late_binding_test(server)
     samba_tests(server)
     server.close()
     run_down_test()

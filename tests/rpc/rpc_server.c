@@ -53,11 +53,12 @@ static void *serve(void *argument)
     uint8_t bytes[8192];
     ssize_t got;
     snprintf(bindings.addresses[0], sizeof bindings.addresses[0], "127.0.0.1[%u]", service.port);
-    if (FAILED(rpc_connection_open(&service, &c)) || FAILED(orpc_session_open(server, &bindings, &session)))
+    if (FAILED(rpc_connection_open(&service, clock_monotonic_ms(), &c)) ||
+        FAILED(orpc_session_open(server, &bindings, &session)))
         abort();
     while (!rpc_connection_is_over(c) && (got = recv(fd, bytes, sizeof bytes, 0)) > 0)
         for (size_t at = 0; at < (size_t)got;) {
-            at += rpc_connection_take(c, bytes + at, (size_t)got - at);
+            at += rpc_connection_take(c, bytes + at, (size_t)got - at, clock_monotonic_ms());
             answer_call(c, session);
             if (!flush_output(fd, c))
                 break;

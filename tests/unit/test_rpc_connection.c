@@ -46,7 +46,7 @@ static void ends_open(struct ends *e, bool logs_on, const char *secret, enum aut
 {
     *e = (struct ends){.credentials = {.user = "tester", .domain = ""}};
     assert_int_equal(auth_hash_password(secret, e->credentials.hash), S_OK);
-    assert_int_equal(rpc_connection_open(&service, &e->server), S_OK);
+    assert_int_equal(rpc_connection_open(&service, 1000, &e->server), S_OK);
     assert_int_equal(rpc_client_open(logs_on ? &e->credentials : NULL, type, level, &e->client), S_OK);
 }
 
@@ -77,7 +77,7 @@ static void ends_run(struct ends *e)
         const uint8_t *bytes = rpc_client_output(e->client, &size);
         if (size) {
             const size_t part = e->step && e->step < size ? e->step : size;
-            const size_t taken = rpc_connection_take(e->server, bytes, part);
+            const size_t taken = rpc_connection_take(e->server, bytes, part, 5000);
             rpc_client_sent(e->client, taken);
             answer_call(e);
             moved = true;
@@ -206,14 +206,14 @@ static void changed_requests_are_no_calls(void **state)
         memcpy(copy, bytes, size);
         if (at < size)
             copy[at] ^= 4;
-        rpc_connection_take(e.server, copy, size);
+        rpc_connection_take(e.server, copy, size, 5000);
         answer_call(&e);
         assert_int_equal(e.calls, at >= size);
         if (at < size) { /* a replay of the right bytes is too late */
-            rpc_connection_take(e.server, bytes, size);
+            rpc_connection_take(e.server, bytes, size, 5000);
             answer_call(&e);
         } else {
-            rpc_connection_take(e.server, bytes, size);
+            rpc_connection_take(e.server, bytes, size, 5000);
             answer_call(&e);
             assert_string_equal(rpc_connection_failure(e.server), "wrong signature");
         }
@@ -236,18 +236,45 @@ static void a_bind_between_fragments_ends_the_request(void **state)
     const uint8_t *bytes = rpc_client_output(e.client, &size);
     const size_t first = pdu_length(bytes);
     assert_true(first && first < size);
-    rpc_connection_take(e.server, bytes, first);
+    rpc_connection_take(e.server, bytes, first, 5000);
     struct rpc_client *other;
     size_t bind_size;
     assert_int_equal(rpc_client_open(&e.credentials, AUTH_NTLM, AUTH_LEVEL_PRIVACY, &other), S_OK);
     rpc_client_bind(other, &first_iid, 0);
     const uint8_t *bind = rpc_client_output(other, &bind_size);
-    rpc_connection_take(e.server, bind, bind_size);
-    rpc_connection_take(e.server, bytes + first, size - first);
+    rpc_connection_take(e.server, bind, bind_size, 5000);
+    rpc_connection_take(e.server, bytes + first, size - first, 5000);
     answer_call(&e);
     assert_int_equal(e.calls, 0);
     assert_true(rpc_connection_is_over(e.server));
     rpc_client_close(other);
+    ends_close(&e);
+}
+
+/* Bytes that make no call and no logon gain no time. */
+static void slow_clients_meet_the_deadline(void **state)
+{
+    struct ends e;
+    size_t size;
+    (void)state;
+    ends_open(&e, true, "secret", AUTH_NTLM, AUTH_LEVEL_PRIVACY);
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 31000);
+    rpc_client_bind(e.client, &first_iid, 0);
+    const uint8_t *bytes = rpc_client_output(e.client, &size);
+    rpc_connection_take(e.server, bytes, 20, 20000);
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 31000);
+    rpc_connection_take(e.server, bytes + 20, size - 20, 25000);
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 31000);
+    rpc_client_sent(e.client, size);
+    ends_run(&e); /* at 5000 */
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 905000);
+    ends_close(&e);
+    ends_open(&e, false, "", AUTH_NTLM, AUTH_LEVEL_NONE);
+    rpc_client_bind(e.client, &first_iid, 0);
+    ends_run(&e);
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 31000);
+    call_echo(&e, &first_iid, 3);
+    assert_int_equal(rpc_connection_deadline_ms(e.server), 35000);
     ends_close(&e);
 }
 
@@ -268,11 +295,10 @@ static void too_much_is_refused(void **state)
     ends_close(&e);
     ends_open(&e, false, "", AUTH_NTLM, AUTH_LEVEL_NONE);
     static const uint8_t long_pdu[16] = {5, 0, 0, 3, 0x10, 0, 0, 0, 0xFF, 0xFF};
-    assert_int_equal(rpc_connection_take(e.server, long_pdu, sizeof long_pdu), sizeof long_pdu);
+    assert_int_equal(rpc_connection_take(e.server, long_pdu, sizeof long_pdu, 5000), sizeof long_pdu);
     assert_string_equal(rpc_connection_failure(e.server), "malformed PDU");
     rpc_connection_output(e.server, &size);
     assert_int_equal(size, 0);
-    assert_int_equal(rpc_connection_patience_ms(e.server), 30000);
     ends_close(&e);
 }
 
@@ -281,7 +307,7 @@ static void many_logons_push_out_the_oldest(void **state)
 {
     struct rpc_connection *server;
     (void)state;
-    assert_int_equal(rpc_connection_open(&service, &server), S_OK);
+    assert_int_equal(rpc_connection_open(&service, 1000, &server), S_OK);
     for (uint32_t i = 0; i < 200; i++) {
         struct auth_credentials credentials = {.user = "tester", .domain = ""};
         struct auth_context *a;
@@ -302,7 +328,7 @@ static void many_logons_push_out_the_oldest(void **state)
         pdu_write_token(&w, 0, AUTH_NTLM, AUTH_LEVEL_PRIVACY, i, token, size);
         pdu_end(&w, 0, size);
         memory_free(token);
-        rpc_connection_take(server, w.bytes, w.size);
+        rpc_connection_take(server, w.bytes, w.size, 5000);
         ndr_writer_free(&w);
         struct pdu p;
         const uint8_t *out = rpc_connection_output(server, &size);
@@ -315,11 +341,11 @@ static void many_logons_push_out_the_oldest(void **state)
         pdu_write_token(&w, 0, AUTH_NTLM, AUTH_LEVEL_PRIVACY, i, next, next_size);
         pdu_end(&w, 0, next_size);
         memory_free(next);
-        rpc_connection_take(server, w.bytes, w.size);
+        rpc_connection_take(server, w.bytes, w.size, 5000);
         ndr_writer_free(&w);
         const struct pdu_security security = {.auth = a, .type = AUTH_NTLM, .level = AUTH_LEVEL_PRIVACY, .id = i};
         pdu_write_call(&w, PDU_REQUEST, i, (uint16_t)i, 0, NULL, (const uint8_t *)"hello", 5, PDU_FRAGMENT, &security);
-        rpc_connection_take(server, w.bytes, w.size);
+        rpc_connection_take(server, w.bytes, w.size, 5000);
         ndr_writer_free(&w);
         struct rpc_call call;
         assert_true(rpc_connection_call(server, &call));
@@ -367,6 +393,7 @@ int main(void)
         cmocka_unit_test(wrong_passwords_end_the_connection),
         cmocka_unit_test(changed_requests_are_no_calls),
         cmocka_unit_test(a_bind_between_fragments_ends_the_request),
+        cmocka_unit_test(slow_clients_meet_the_deadline),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(many_logons_push_out_the_oldest),
         cmocka_unit_test(memory_failures_end_the_connection),

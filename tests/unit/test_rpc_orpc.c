@@ -4,6 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/digests.h"
+#include "engine/rpc/dispatch.h"
 #include "engine/rpc/orpc/objects.h"
 #include "tests/rpc/made_up_class.h"
 
@@ -292,6 +293,83 @@ static void error_information_stands_before_the_body(void **state)
     end_close(&e);
 }
 
+static const GUID *activate_as(struct end *e, const GUID *iid, GUID *ipid)
+{
+    struct orpc_activated a;
+    orpc_write_activation(&e->request, &causality, &made_up_class, iid, 1, false);
+    assert_int_equal(end_call(e, &orpc_iid_scm_activator, NULL, 4), 0);
+    assert_int_equal(orpc_read_activation(&e->reader, &e->arena, &a), S_OK);
+    *ipid = a.objects[0]->standard.ipid;
+    orpc_write_this(&e->request, &causality);
+    return ipid;
+}
+
+static void members_are_called_by_name(void **state)
+{
+    struct end e;
+    GUID ipid;
+    int32_t ids[2];
+    const struct dispatch_names names = {.count = 2,
+                                         .names = {{.bytes = (const uint8_t *)"A\0d\0d", .size = 6},
+                                                   {.bytes = (const uint8_t *)"F\0a\0i\0l", .size = 8}}};
+    (void)state;
+    end_open(&e, NULL);
+    activate_as(&e, &dispatch_iid, &ipid);
+    dispatch_write_names(&e.request, &names);
+    assert_int_equal(end_call(&e, &dispatch_iid, &ipid, DISPATCH_NAMES), 0);
+    orpc_read_that(&e.reader, NULL);
+    assert_int_equal(dispatch_read_ids(&e.reader, ids, 2), S_OK);
+    assert_int_equal(ids[0], 1);
+    assert_int_equal(ids[1], 2);
+    struct dispatch_invoke invoke = {.id = 1, .count = 3, .named_count = 1, .named = {-3}};
+    invoke.arguments[0] = (struct ndr_variant){.vt = NDR_I4, .number = 1};
+    invoke.arguments[1] = (struct ndr_variant){.vt = NDR_I4 | NDR_BYREF, .number = 20};
+    invoke.arguments[2] = (struct ndr_variant){.vt = NDR_I4, .number = 300};
+    for (int i = 0; i < 2; i++) {
+        struct dispatch_result result;
+        invoke.id = ids[i];
+        orpc_write_this(&e.request, &causality);
+        dispatch_write_invoke(&e.request, &invoke);
+        assert_int_equal(end_call(&e, &dispatch_iid, &ipid, DISPATCH_INVOKE), 0);
+        orpc_read_that(&e.reader, NULL);
+        dispatch_read_result(&e.reader, &e.arena, &result);
+        assert_int_equal(e.reader.fault, 0);
+        assert_int_equal(e.reader.at, e.answer.size);
+        assert_int_equal(result.reference_count, 1);
+        assert_int_equal(result.references[0].vt, NDR_I4 | NDR_BYREF);
+        assert_int_equal(result.references[0].number, 1020);
+        assert_int_equal(result.hr, i ? (HRESULT)0x80020009 : S_OK);
+        assert_int_equal(result.value.number, i ? 0 : 321);
+        assert_int_equal(result.description.is_null, !i);
+        assert_true(!i || (result.description.size == 6 && result.scode == E_FAIL));
+    }
+    end_close(&e);
+}
+
+static void enumerators_return_what_is_asked_for(void **state)
+{
+    struct end e;
+    GUID ipid;
+    (void)state;
+    end_open(&e, NULL);
+    for (uint32_t asked = 0; asked < 6; asked++) {
+        struct ndr_variant *values;
+        uint32_t count;
+        activate_as(&e, &enum_variant_iid, &ipid);
+        ndr_write_u32(&e.request, asked);
+        assert_int_equal(end_call(&e, &enum_variant_iid, &ipid, ENUM_NEXT), 0);
+        orpc_read_that(&e.reader, NULL);
+        assert_int_equal(enum_read_values(&e.reader, &e.arena, &values, &count), asked <= 3 ? S_OK : S_FALSE);
+        assert_int_equal(e.reader.fault, 0);
+        assert_int_equal(count, asked < 3 ? asked : 3);
+        assert_true(!count || values[count - 1].number == count);
+    }
+    activate_as(&e, &enum_variant_iid, &ipid);
+    ndr_write_u32(&e.request, ENUM_NEXT_MOST + 1);
+    assert_int_equal(end_call(&e, &enum_variant_iid, &ipid, ENUM_NEXT), RPC_FAULT_BAD_STUB);
+    end_close(&e);
+}
+
 static void what_cannot_be_activated_says_why(void **state)
 {
     struct end e;
@@ -483,6 +561,8 @@ int main(void)
         cmocka_unit_test(unused_objects_are_run_down),
         cmocka_unit_test(limits_of_objects_hold_for_each_account),
         cmocka_unit_test(error_information_stands_before_the_body),
+        cmocka_unit_test(members_are_called_by_name),
+        cmocka_unit_test(enumerators_return_what_is_asked_for),
         cmocka_unit_test(what_cannot_be_activated_says_why),
         cmocka_unit_test(golden_request_is_read),
         cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),

@@ -14,9 +14,9 @@ enum {
     SERVER_ALIVE = 3,
     RESOLVE_OXID2 = 4,
     SERVER_ALIVE2 = 5,
-    OR_INVALID_OXID = 0x776,
-    OR_INVALID_OID = 0x777,
-    OR_INVALID_SET = 0x778
+    STATUS_INVALID_OXID = 0x776, /* OR_INVALID_OXID and so on */
+    STATUS_INVALID_OID = 0x777,
+    STATUS_INVALID_SET = 0x778
 };
 
 void write_version(struct ndr_writer *w)
@@ -116,7 +116,7 @@ static uint32_t exporter_simple_ping(struct orpc_server *s, uint64_t now_ms, str
     if (set)
         ping_set_use(s, set, now_ms);
     lock_leave(&s->lock);
-    ndr_write_u32(out, set ? 0 : OR_INVALID_SET);
+    ndr_write_u32(out, set ? 0 : STATUS_INVALID_SET);
     return 0;
 }
 
@@ -150,10 +150,10 @@ static uint32_t exporter_complex_ping(struct orpc_server *s, uint64_t now_ms, st
     lock_enter(&s->lock);
     struct ping_set *set = id ? ping_set_find(s, id) : NULL;
     if (id && !set)
-        status = OR_INVALID_SET;
+        status = STATUS_INVALID_SET;
     for (size_t i = 0; add && i < add_count && !status; i++)
         if (!ping_find_object(s, oid_at(add, i)))
-            status = OR_INVALID_OID;
+            status = STATUS_INVALID_OID;
         else if (set || (set = ping_set_create(s, fresh | 1)) != NULL)
             ping_set_change(set, oid_at(add, i), true);
         else
@@ -185,7 +185,7 @@ static uint32_t exporter_resolve(struct orpc_session *session, bool has_version,
     ndr_write_u32(out, AUTH_LEVEL_PRIVACY);
     if (has_version)
         write_version(out);
-    ndr_write_u32(out, is_ours ? 0 : OR_INVALID_OXID);
+    ndr_write_u32(out, is_ours ? 0 : STATUS_INVALID_OXID);
     return 0;
 }
 

@@ -54,6 +54,7 @@ struct rpc_connection {
     struct pdu_input in;
     struct ndr_writer out;
     size_t sent;
+    uint64_t progress_ms; /* the last call; after a logon, the last PDU */
     bool is_bound, is_over, logon_failed, has_logon;
     const char *failure;
     char account[AUTH_NAME_BYTES]; /* of the failed logon */
@@ -73,7 +74,7 @@ static void connection_end(struct rpc_connection *c, const char *why)
         c->failure = why;
 }
 
-HRESULT rpc_connection_open(const struct rpc_service *service, struct rpc_connection **out)
+HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, struct rpc_connection **out)
 {
     uint8_t bytes[4];
     *out = NULL;
@@ -87,6 +88,7 @@ HRESULT rpc_connection_open(const struct rpc_service *service, struct rpc_connec
     }
     c->group = ndr_load_u32(bytes) | 1;
     c->service = service;
+    c->progress_ms = now_ms;
     c->fragment = PDU_FRAGMENT;
     *out = c;
     return S_OK;
@@ -437,7 +439,7 @@ static void connection_pdu(struct rpc_connection *c, struct pdu *p)
         connection_end(c, "no memory");
 }
 
-size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size)
+size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms)
 {
     size_t at = 0;
     while (!c->is_over && !c->request.is_pending) {
@@ -451,6 +453,8 @@ size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_
             connection_end(c, "malformed PDU");
         else
             connection_pdu(c, &p);
+        if (c->has_logon || c->request.is_pending)
+            c->progress_ms = now_ms;
     }
     return c->is_over ? size : at;
 }
@@ -531,10 +535,10 @@ bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **ac
     return c->logon_failed;
 }
 
-uint32_t rpc_connection_patience_ms(const struct rpc_connection *c)
+uint64_t rpc_connection_deadline_ms(const struct rpc_connection *c)
 {
     const struct rpc_limits *l = &c->service->limits;
-    if (!c->has_logon)
-        return l->logon_ms ? l->logon_ms : DEFAULT_LOGON_MS;
-    return l->silence_ms ? l->silence_ms : DEFAULT_SILENCE_MS;
+    const uint32_t logon_ms = l->logon_ms ? l->logon_ms : DEFAULT_LOGON_MS;
+    const uint32_t silence_ms = l->silence_ms ? l->silence_ms : DEFAULT_SILENCE_MS;
+    return c->progress_ms + (c->has_logon ? silence_ms : logon_ms);
 }
