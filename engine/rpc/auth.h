@@ -44,7 +44,7 @@ HRESULT auth_initiate(enum auth_type type, const struct auth_credentials *creden
 void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
 
 /* Takes the other side's token (an initiator's first call: NULL, 0) and gives the next own one; *answer from
-   memory_alloc, NULL: there is none to send.
+   memory_alloc, NULL: nothing to send.
    S_OK: this side is done. S_FALSE: it expects another token. E_ACCESSDENIED: refused, auth_refusal says why; the
    context can only be closed. Other failures: out of memory, no random bytes. */
 HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);

@@ -107,7 +107,7 @@ struct ndr_array {
     struct ndr_variant *variants;
 };
 
-/* What `vt` says is set. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
+/* `vt` says which member is set. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
    `variant`. */
 struct ndr_variant {
     uint16_t vt;

@@ -44,7 +44,7 @@ HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, 
 void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
 /* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer. */
 size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
-/* The call that waits for its answer; false: there is none. */
+/* The call that waits for its answer; false: no call does. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
 /* Answers it: with `fault`, or with these bytes if that is 0. */
 void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);

@@ -62,7 +62,7 @@ struct ndr_reader {
 
 struct ndr_reader ndr_reader_over(const void *bytes, size_t size);
 void ndr_fail(struct ndr_reader *r, uint32_t fault); /* keeps an earlier fault */
-/* `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: they are not there. */
+/* `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: the bytes end earlier. */
 const uint8_t *ndr_take(struct ndr_reader *r, size_t align, size_t size);
 uint8_t ndr_read_u8(struct ndr_reader *r);
 uint16_t ndr_read_u16(struct ndr_reader *r);

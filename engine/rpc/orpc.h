@@ -38,7 +38,7 @@ struct orpc_handler {
     bool (*serves)(void *user, const GUID *iid);
     /* A new object, or the class object, with a reference. ORPC_CLASS_NOT_REGISTERED and the like. */
     HRESULT (*activate)(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object);
-    /* Another interface of an object, with a reference of its own. The pointer of IUnknown identifies the object. */
+    /* Another interface of an object, with a new reference. The pointer of IUnknown identifies the object. */
     HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
     void (*release)(void *user, void *pointer);
     /* A method: `in` stands behind ORPCTHIS, `out` behind ORPCTHAT. It writes its [out] parameters and the HRESULT, and

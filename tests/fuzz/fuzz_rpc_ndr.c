@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NDR's types from any bytes. What was read is written and read again: both writings are the same bytes. */
 #include "engine/base/memory.h"
-#include "engine/rpc/automation.h"
+#include "engine/rpc/dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,12 @@ static bool copy_value(uint8_t kind, struct ndr_reader *r, struct ndr_writer *w)
     struct objref *object;
     struct dual_strings *strings = NULL;
     unsigned form = 2;
-    switch (kind % 5) {
+    struct dispatch_names names;
+    struct dispatch_invoke *invoke = NULL;
+    struct dispatch_result *result = NULL;
+    struct ndr_variant *values;
+    uint32_t count;
+    switch (kind % 9) {
     case 0:
         ndr_read_variant(r, &arena, &variant);
         if (!r->fault)
@@ -39,6 +44,33 @@ static bool copy_value(uint8_t kind, struct ndr_reader *r, struct ndr_writer *w)
         if (!r->fault)
             ndr_write_object(w, object);
         break;
+    case 4:
+        dispatch_read_names(r, &names);
+        if (!r->fault)
+            dispatch_write_names(w, &names);
+        break;
+    case 5:
+        invoke = memory_alloc(sizeof *invoke);
+        if (!invoke)
+            abort();
+        dispatch_read_invoke(r, &arena, invoke);
+        if (!r->fault)
+            dispatch_write_invoke(w, invoke);
+        break;
+    case 6:
+        result = memory_alloc(sizeof *result);
+        if (!result)
+            abort();
+        dispatch_read_result(r, &arena, result);
+        if (!r->fault)
+            dispatch_write_result(w, result);
+        break;
+    case 7: {
+        const HRESULT hr = enum_read_values(r, &arena, &values, &count);
+        if (!r->fault)
+            enum_write_values(w, count, values, count, hr);
+        break;
+    }
     default:
         strings = memory_alloc(sizeof *strings);
         if (!strings)
@@ -48,6 +80,8 @@ static bool copy_value(uint8_t kind, struct ndr_reader *r, struct ndr_writer *w)
             dual_strings_write(w, true, strings);
     }
     memory_free(strings);
+    memory_free(invoke);
+    memory_free(result);
     ndr_arena_free(&arena);
     return !r->fault;
 }

@@ -3,6 +3,7 @@
    exchanged (golden). */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/base/thread.h"
 #include "engine/rpc/auth/digests.h"
 #include "engine/rpc/dispatch.h"
 #include "engine/rpc/orpc/objects.h"
@@ -396,6 +397,68 @@ static void what_cannot_be_activated_says_why(void **state)
     end_close(&e);
 }
 
+/* ---- threads ---- */
+
+struct worker {
+    struct orpc_server *server;
+    const GUID *shared; /* IPID of an object that all of them use */
+    unsigned calls;
+};
+
+/* Activates, calls the own and the shared object, queries, releases. */
+static void work(void *user)
+{
+    struct worker *k = user;
+    struct end e = {.server = k->server, .now_ms = 1000000}; /* as the thread that runs objects down */
+    struct orpc_activated a;
+    uint32_t sum;
+    if (FAILED(orpc_session_open(k->server, &bindings, &e.session)))
+        return;
+    for (int i = 0; i < 300; i++) {
+        end_activate(&e, &a);
+        const GUID ipid = a.objects[0]->standard.ipid;
+        k->calls += end_add(&e, &ipid, &sum) == 0;
+        k->calls += end_add(&e, k->shared, &sum) == 0;
+        struct std_objref object;
+        HRESULT result;
+        orpc_write_query(&e.request, &causality, k->shared, 1, &made_up_other_iid, 1);
+        if (!end_call(&e, &orpc_iid_rem_unknown, &a.rem_unknown, 3) &&
+            SUCCEEDED(orpc_read_query(&e.reader, 1, &object, &result)))
+            end_release(&e, &a, &object.ipid, 1);
+        end_release(&e, &a, &ipid, 5);
+        end_release(&e, &a, &a.objects[1]->standard.ipid, 5);
+        ndr_arena_free(&e.arena);
+    }
+    ndr_writer_free(&e.request);
+    ndr_writer_free(&e.answer);
+    orpc_session_close(e.session);
+}
+
+static void threads_share_the_objects(void **state)
+{
+    enum { WORKERS = 4 };
+    struct end e;
+    struct orpc_activated a;
+    struct thread *threads[WORKERS];
+    struct worker workers[WORKERS];
+    (void)state;
+    end_open(&e, NULL);
+    end_activate(&e, &a);
+    const GUID shared = a.objects[0]->standard.ipid;
+    for (size_t i = 0; i < WORKERS; i++) {
+        workers[i] = (struct worker){.server = e.server, .shared = &shared};
+        assert_int_equal(thread_start(work, &workers[i], &threads[i]), S_OK);
+    }
+    for (size_t i = 0; i < WORKERS; i++) {
+        while (!thread_wait(threads[i], 1)) /* nothing is old enough to go, but everything is inspected */
+            orpc_server_run_down(e.server, e.now_ms);
+        thread_close(threads[i]);
+        assert_int_equal(workers[i].calls, 600);
+    }
+    assert_int_equal(orpc_server_objects(e.server), 1);
+    end_close(&e);
+}
+
 /* ---- golden ---- */
 
 /* RemoteCreateInstance as impacket sends it, for another class: the experiment's dump. */
@@ -564,6 +627,7 @@ int main(void)
         cmocka_unit_test(members_are_called_by_name),
         cmocka_unit_test(enumerators_return_what_is_asked_for),
         cmocka_unit_test(what_cannot_be_activated_says_why),
+        cmocka_unit_test(threads_share_the_objects),
         cmocka_unit_test(golden_request_is_read),
         cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
         cmocka_unit_test(golden_answer_is_read),

@@ -12,7 +12,7 @@
    initiator chose MIC    = HMAC-MD5(key, the three messages)      if MsvAvFlags in the blob has bit 2; the blob is
    covered by the proof, so nobody on the way can take that bit off
 
-   Each direction has a signing and a sealing key of its own, MD5 of the session key and a fixed text. A signature is
+   Each direction has its own signing and sealing key, MD5 of the session key and a fixed text. A signature is
    version 1, RC4(first 8 bytes of HMAC-MD5(signing key, sequence number + message)), sequence number. The key stream
    runs on through all messages: first the data of a message, then its checksum. */
 #include "engine/rpc/auth/ntlm.h"

@@ -120,7 +120,7 @@ static uint32_t exporter_simple_ping(struct orpc_server *s, uint64_t now_ms, str
     return 0;
 }
 
-/* A list of OIDs behind a pointer; NULL: there is none. */
+/* A list of OIDs behind a pointer; NULL: the pointer is null. */
 static const uint8_t *exporter_read_oids(struct ndr_reader *in, uint16_t count)
 {
     if (!ndr_read_u32(in))

@@ -5,8 +5,8 @@
                                  └─ interfaces ── remote_interface (one per IID): pointer, references
 
    Tables are found by the first byte of the random id. The handler's functions may take long or call back, so they run
-   without the lock: an interface that a call uses is pinned, and an object that is removed meanwhile is freed by the
-   last unpin. An object goes when all its references are taken back, or in orpc_server_run_down. */
+   without the lock: an interface that a call uses is pinned, and an object that is removed during a call is freed by
+   the last unpin. An object goes when all its references are taken back, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
 
 #include "engine/base/memory.h"

@@ -95,8 +95,8 @@ void orpc_read_that(struct ndr_reader *r, struct ndr_reader *error_info)
         extensions_read(r, &extension_error_info, error_info ? error_info : &ignored);
 }
 
-/* Puts the extension between ORPCTHAT, which `out` begins with, and the body. What is inserted is a multiple of 8
-   bytes, so the body keeps its alignment. */
+/* Puts the extension between ORPCTHAT, which `out` begins with, and the body. The extension is a multiple of 8 bytes
+   long, so the body keeps its alignment. */
 static void that_insert_extension(struct ndr_writer *out, const struct ndr_writer *data)
 {
     struct ndr_writer whole = {.most = out->most};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The server's side of a connection. A client may negotiate many presentation contexts (interfaces) and many security
-   contexts (logons); each PDU names both by the client's numbers. impacket logs on anew for each interface, so both are
-   tables of 64, and the oldest entry makes room. A request that is being collected refers to its security context by a
-   serial number, because a bind in between may replace that context.
+   contexts (logons); each PDU names both by the client's numbers. impacket logs on again for each interface, so both
+   are tables of 64, and the oldest entry makes room. A request that is being collected refers to its security context
+   by a serial number, because a bind in between may replace that context.
 
        bind, alter_context   results per interface, and the next token of the logon
        auth3                 the last token; no answer
