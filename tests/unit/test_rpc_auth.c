@@ -110,6 +110,61 @@ static void password_hash_is_that_of_ms_nlmp(void **state)
     assert_int_equal(auth_hash_password("\xFF", hash), E_INVALIDARG);
 }
 
+static bool find_user_of_ms_nlmp(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
+                                 char account[AUTH_NAME_BYTES])
+{
+    (void)user;
+    text_fit(account, AUTH_NAME_BYTES, name);
+    return strcmp(name, "User") == 0 && strcmp(domain, "Domain") == 0 &&
+           SUCCEEDED(auth_hash_password("Password", hash));
+}
+
+/* MS-NLMP 4.2.4: server challenge 01..ef, client challenge aa.., time 0, session key 55..; the proof and the encrypted
+   key are the specification's, and so is what the client's first message is encrypted to. */
+static void session_of_ms_nlmp_is_accepted(void **state)
+{
+    static const uint8_t response[] = {
+        0x68, 0xcd, 0x0a, 0xb8, 0x51, 0xe5, 0x1c, 0x96, 0xaa, 0xbc, 0x92, 0x7b, 0xeb, 0xef, 0x6a, 0x1c, /* proof */
+        1,    1,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0xaa,
+        0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0,    0,    0,    0,    2,    0,    12,   0,    'D',  0,
+        'o',  0,    'm',  0,    'a',  0,    'i',  0,    'n',  0,    1,    0,    12,   0,    'S',  0,    'e',
+        0,    'r',  0,    'v',  0,    'e',  0,    'r',  0,    0,    0,    0,    0,    0,    0,    0,    0};
+    static const uint8_t key[16] = {0xc5, 0xda, 0xd2, 0x54, 0x4f, 0xc9, 0x79, 0x90,
+                                    0x94, 0xce, 0x1c, 0xe9, 0x0b, 0xc9, 0xd0, 0x3e};
+    static const uint8_t challenge[8] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+    static const uint8_t signature[16] = {1, 0, 0, 0, 0x7f, 0xb3, 0x8e, 0xc5, 0xc5, 0x5d, 0x49, 0x76, 0, 0, 0, 0};
+    uint8_t sealed[18] = {0x54, 0xe5, 0x01, 0x65, 0xbf, 0x19, 0x36, 0xdc, 0x99,
+                          0x60, 0x20, 0xc1, 0x81, 0x1b, 0x0f, 0x06, 0xfb, 0x5f};
+    uint8_t message[300] = "NTLMSSP", plain[18];
+    const struct auth_accounts one = {.computer_name = "SERVER", .find = find_user_of_ms_nlmp};
+    struct ntlm n = {.state = NTLM_NEGOTIATED, .accounts = &one};
+    struct ndr_writer answer = {0};
+    const struct {
+        size_t field, at, size;
+        const void *bytes;
+    } fields[] = {{20, 88, sizeof response, response},
+                  {28, 200, 12, "D\0o\0m\0a\0i\0n\0"},
+                  {36, 220, 8, "U\0s\0e\0r\0"},
+                  {52, 240, 16, key}};
+    (void)state;
+    memcpy(n.challenge, challenge, sizeof challenge);
+    message[8] = 3;
+    for (size_t i = 0; i < 4; i++) {
+        ndr_store_u16(message + fields[i].field, (uint16_t)fields[i].size);
+        ndr_store_u32(message + fields[i].field + 4, (uint32_t)fields[i].at);
+        memcpy(message + fields[i].at, fields[i].bytes, fields[i].size);
+    }
+    ndr_store_u32(message + 60, 0xE2088233);
+    assert_int_equal(ntlm_step(&n, message, sizeof message, &answer), S_OK);
+    assert_hex(n.in.seal_key, 16, "59f600973cc4960a25480a7c196e4c58");
+    assert_hex(n.in.sign_key, 16, "4788dc861b4782f35d43fd98fe1a2d39");
+    /* What is signed is the plain text, which stands where the data is decrypted. */
+    memcpy(plain, sealed, sizeof plain);
+    assert_true(ntlm_unseal(&n, plain, sizeof plain, plain, sizeof plain, signature));
+    assert_memory_equal(plain, "P\0l\0a\0i\0n\0t\0e\0x\0t\0", 18);
+    ntlm_close(&n);
+}
+
 static void bytes_are_compared_whole(void **state)
 {
     static const uint8_t a[3] = {1, 2, 3}, b[3] = {1, 2, 4}, c[3] = {0, 2, 3};
@@ -369,6 +424,7 @@ int main(void)
         cmocka_unit_test(hmac_md5_has_the_vectors_of_rfc_2202),
         cmocka_unit_test(rc4_has_the_vectors_of_rfc_6229),
         cmocka_unit_test(password_hash_is_that_of_ms_nlmp),
+        cmocka_unit_test(session_of_ms_nlmp_is_accepted),
         cmocka_unit_test(bytes_are_compared_whole),
         cmocka_unit_test(both_sides_agree),
         cmocka_unit_test(wrong_logons_are_refused),

@@ -459,6 +459,79 @@ static void threads_share_the_objects(void **state)
     end_close(&e);
 }
 
+/* ---- client and server over PDUs ---- */
+
+static bool serves(void *user, const GUID *iid, uint32_t version)
+{
+    return orpc_server_serves(user, iid, version);
+}
+
+/* Moves bytes both ways until nothing moves. */
+static void run_connection(struct end *e, struct rpc_connection *c, struct rpc_client *client)
+{
+    for (size_t size;;) {
+        struct rpc_call call;
+        const uint8_t *bytes = rpc_client_output(client, &size);
+        if (!bytes)
+            return;
+        rpc_client_sent(client, rpc_connection_take(c, bytes, size, e->now_ms));
+        if (rpc_connection_call(c, &call)) {
+            ndr_writer_free(&e->answer);
+            const uint32_t fault = orpc_session_call(e->session, &call, e->now_ms, &e->answer);
+            rpc_connection_answer(c, fault, e->answer.bytes, e->answer.size);
+        }
+        bytes = rpc_connection_output(c, &size);
+        if (!bytes)
+            continue;
+        assert_int_equal(rpc_client_take(client, bytes, size), S_OK);
+        rpc_connection_sent(c, size);
+    }
+}
+
+static void our_client_activates_and_calls(void **state)
+{
+    struct end e;
+    struct orpc_activated a;
+    struct rpc_connection *c;
+    struct rpc_client *client;
+    struct auth_credentials credentials = {.user = "Tester", .domain = "ANY"};
+    size_t size;
+    uint32_t fault;
+    (void)state;
+    end_open(&e, NULL);
+    const struct rpc_service service = {.accounts = &made_up_accounts, .user = e.server, .serves = serves};
+    assert_int_equal(auth_hash_password("secret of tests", credentials.hash), S_OK);
+    assert_int_equal(rpc_connection_open(&service, e.now_ms, &c), S_OK);
+    assert_int_equal(rpc_client_open(&credentials, AUTH_SPNEGO, AUTH_LEVEL_PRIVACY, &client), S_OK);
+    assert_int_equal(rpc_client_bind(client, &orpc_iid_scm_activator, 0), S_OK);
+    run_connection(&e, c, client);
+    orpc_write_activation(&e.request, &causality, &made_up_class, &made_up_iid, 1, false);
+    assert_int_equal(rpc_client_call(client, &orpc_iid_scm_activator, NULL, 4, e.request.bytes, e.request.size), S_OK);
+    run_connection(&e, c, client);
+    const uint8_t *answer = rpc_client_answer(client, &size, &fault);
+    assert_int_equal(fault, 0);
+    struct ndr_reader r = ndr_reader_over(answer, size);
+    assert_int_equal(orpc_read_activation(&r, &e.arena, &a), S_OK);
+    assert_int_equal(rpc_client_bind(client, &made_up_iid, 0), S_OK);
+    run_connection(&e, c, client);
+    ndr_writer_free(&e.request);
+    orpc_write_this(&e.request, &causality);
+    ndr_write_u32(&e.request, 1);
+    ndr_write_u32(&e.request, 2);
+    const GUID ipid = a.objects[0]->standard.ipid;
+    assert_int_equal(rpc_client_call(client, &made_up_iid, &ipid, MADE_UP_ADD, e.request.bytes, e.request.size), S_OK);
+    run_connection(&e, c, client);
+    answer = rpc_client_answer(client, &size, &fault);
+    assert_int_equal(fault, 0);
+    r = ndr_reader_over(answer, size);
+    orpc_read_that(&r, NULL);
+    assert_int_equal(ndr_read_u32(&r), 3);
+    assert_int_equal(ndr_read_u32(&r), S_OK);
+    rpc_client_close(client);
+    rpc_connection_close(c);
+    end_close(&e);
+}
+
 /* ---- golden ---- */
 
 /* RemoteCreateInstance as impacket sends it, for another class: the experiment's dump. */
@@ -628,6 +701,7 @@ int main(void)
         cmocka_unit_test(enumerators_return_what_is_asked_for),
         cmocka_unit_test(what_cannot_be_activated_says_why),
         cmocka_unit_test(threads_share_the_objects),
+        cmocka_unit_test(our_client_activates_and_calls),
         cmocka_unit_test(golden_request_is_read),
         cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
         cmocka_unit_test(golden_answer_is_read),
