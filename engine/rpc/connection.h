@@ -42,7 +42,8 @@ struct rpc_connection;
 /* Times are of one clock in milliseconds that never goes back. */
 HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, struct rpc_connection **out);
 void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
-/* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer. */
+/* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer.
+   Send the output before you pass more bytes: it grows until it is sent. */
 size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
 /* The call that waits for its answer; false: no call does. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""rpc_clients.py SERVER: real clients against engine/rpc. Unmodified impacket activates a class and calls its methods;
+"""rpc_clients.py SERVER [PORT CALLS]: real clients against engine/rpc. Unmodified impacket activates a class and calls its methods;
 Samba's client checks the signatures. Exit status 77: neither is installed."""
+import os
 import struct
 import subprocess
 import sys
@@ -12,6 +13,7 @@ try:
     from impacket.dcerpc.v5.dcomrt import INTERFACE, DCOMConnection, IObjectExporter
     from impacket.dcerpc.v5.dcom.oaut import DISPATCH_METHOD, DISPPARAMS, IDispatch, IID_IDispatch, VARIANT
     from impacket.dcerpc.v5.dtypes import NULL
+    from impacket.dcerpc.v5.rpcrt import RPC_C_AUTHN_LEVEL_PKT_INTEGRITY, RPC_C_AUTHN_LEVEL_PKT_PRIVACY
     from impacket.uuid import string_to_bin, uuidtup_to_bin
 except ImportError:
     print("skipped: Debian's python3-impacket is not installed")
@@ -43,6 +45,13 @@ def check(what, got, expected):
         print(f"ok {what}")
 
 
+def connect(port, user="tester", password="secret of tests", level=RPC_C_AUTHN_LEVEL_PKT_PRIVACY):
+    INTERFACE.CONNECTIONS.clear()
+    connection = DCOMConnection(f"127.0.0.1[{port}]", user, password, "", authLevel=level, oxidResolver=False)
+    DCOMConnection.PORTMAPS["127.0.0.1"] = connection.get_dce_rpc()
+    return connection
+
+
 class Server:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([sys.argv[1], *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -53,11 +62,15 @@ class Server:
         self.process.stdin.flush()
         return tuple(map(int, self.process.stdout.readline().split()))
 
-    def connect(self, user="tester", password="secret of tests"):
-        INTERFACE.CONNECTIONS.clear()
-        connection = DCOMConnection(f"127.0.0.1[{self.port}]", user, password, "", oxidResolver=False)
-        DCOMConnection.PORTMAPS["127.0.0.1"] = connection.get_dce_rpc()
-        return connection
+    def connect(self, *arguments, **named):
+        return connect(self.port, *arguments, **named)
+
+    def wait_until_empty(self, what):
+        for _ in range(200):
+            if self.counts() == (0, 0):
+                break
+            time.sleep(0.1)
+        check(what, self.counts(), (0, 0))
 
     def close(self):
         self.process.stdin.close()
@@ -161,6 +174,22 @@ def late_binding_test(server):
     check("Invoke", answer["pVarResult"]["_varUnion"]["lVal"], 42)
 
 
+def one_client(port, calls):
+    """A process of its own, which ends without releasing anything."""
+    thing = connect(port).CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
+    for i in range(calls):
+        if call(thing, 3, struct.pack("<II", i, 2)) != struct.pack("<II", i + 2, 0):
+            os._exit(1)
+    os._exit(0)
+
+
+def level_test(server):
+    connection = server.connect(level=RPC_C_AUTHN_LEVEL_PKT_INTEGRITY)
+    thing = connection.CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
+    check("activation with packet integrity", thing.get_iPid() != bytes(16), True)
+    check("a method with the level of the server's hint", call(thing, 3, bytes(8)), bytes(8))
+
+
 def run_down_test():
     server = Server("1500")
     connection = server.connect()
@@ -172,11 +201,10 @@ def run_down_test():
         time.sleep(0.5)
         exporter.SimplePing(answer["pSetId"])
     check("a pinged object stays", server.counts(), (1, 1))
-    for _ in range(100):
-        if server.counts() == (0, 0):
-            break
-        time.sleep(0.1)
-    check("an object that nobody pings goes", server.counts(), (0, 0))
+    server.wait_until_empty("an object that nobody pings goes")
+    clients = [subprocess.Popen([sys.executable, __file__, sys.argv[1], str(server.port), "200"]) for _ in range(3)]
+    check("three clients at once", [client.wait(300) for client in clients], [0, 0, 0])
+    server.wait_until_empty("what clients that ended held goes")
     server.close()
 
 
@@ -216,9 +244,12 @@ def samba_tests(server):
 
 
 def main():
+    if len(sys.argv) > 2:
+        one_client(int(sys.argv[2]), int(sys.argv[3]))
     server = Server()
     impacket_tests(server)
     late_binding_test(server)
+    level_test(server)
     samba_tests(server)
     server.close()
     run_down_test()
