@@ -2,11 +2,13 @@
 /* The two state machines of a connection against each other, and hostile PDUs against the server's. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/rpc/admission.h"
 #include "engine/rpc/connection.h"
 #include "engine/rpc/pdu/pdu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <string.h>
 
@@ -142,7 +144,7 @@ static void calls_arrive_whole_at_every_level(void **state)
             ends_run(&e);
             assert_int_equal(rpc_client_result(e.client), E_NOINTERFACE);
             assert_int_equal(rpc_client_call(e.client, &unknown_iid, NULL, 0, NULL, 0), E_UNEXPECTED);
-            if (rows[i].logs_on)
+            if (rows[i].logs_on && e.step != 1)
                 call_echo(&e, &first_iid, 400000);
             ends_close(&e);
         }
@@ -385,6 +387,66 @@ static void memory_failures_end_the_connection(void **state)
     }
 }
 
+static void admission_counts_connections_and_failures(void **state)
+{
+    const struct admission_limits limits = {
+        .connections = 3, .connections_of_address = 2, .delay_ms = 7, .failures = 3, .block_ms = 1000};
+    struct admission *a;
+    const char *why;
+    (void)state;
+    assert_int_equal(admission_open(&limits, &a), S_OK);
+    assert_true(admission_enter(a, "10.0.0.1", 1, &why));
+    assert_true(admission_enter(a, "10.0.0.1", 1, &why));
+    assert_false(admission_enter(a, "10.0.0.1", 1, &why));
+    assert_string_equal(why, "too many connections from this address");
+    assert_true(admission_enter(a, "10.0.0.2", 1, &why));
+    assert_false(admission_enter(a, "10.0.0.3", 1, &why));
+    assert_string_equal(why, "too many connections");
+    admission_leave(a, "10.0.0.1");
+    assert_true(admission_enter(a, "10.0.0.3", 1, &why));
+    /* A logon that succeeds makes good for those that failed; the third in a row blocks. */
+    assert_int_equal(admission_logon_failed(a, "10.0.0.3", 10), 7);
+    admission_logon_failed(a, "10.0.0.3", 10);
+    admission_logon_succeeded(a, "10.0.0.3");
+    for (int i = 0; i < 3; i++) {
+        admission_leave(a, "10.0.0.3");
+        assert_true(admission_enter(a, "10.0.0.3", 20, &why));
+        admission_logon_failed(a, "10.0.0.3", 20);
+    }
+    admission_leave(a, "10.0.0.3");
+    assert_false(admission_enter(a, "10.0.0.3", 1019, &why));
+    assert_string_equal(why, "blocked after failed logons");
+    assert_true(admission_enter(a, "10.0.0.3", 1020, &why));
+    for (int i = 0; i < 5; i++) { /* it starts again */
+        admission_logon_failed(a, "10.0.0.3", 1030);
+        admission_logon_succeeded(a, "10.0.0.3");
+    }
+    admission_leave(a, "10.0.0.3");
+    assert_true(admission_enter(a, "10.0.0.3", 1040, &why));
+    admission_close(a);
+}
+
+/* Addresses that come and go leave nothing; those that failed make room, the oldest first. */
+static void admission_has_room_for_new_addresses(void **state)
+{
+    struct admission *a;
+    const char *why;
+    (void)state;
+    assert_int_equal(admission_open(&(const struct admission_limits){.failures = 1}, &a), S_OK);
+    for (unsigned i = 0; i < 3000; i++) {
+        char address[16];
+        snprintf(address, sizeof address, "10.0.%u.%u", i / 250, i % 250);
+        assert_true(admission_enter(a, address, i + 1, &why));
+        admission_logon_failed(a, address, i + 1);
+        admission_leave(a, address);
+        assert_false(admission_enter(a, address, i + 1, &why));
+    }
+    assert_false(admission_enter(a, "10.0.11.200", 3001, &why)); /* lately */
+    assert_true(admission_enter(a, "10.0.0.0", 3001, &why));
+    assert_false(admission_enter(a, "", 3001, &why));
+    admission_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +458,8 @@ int main(void)
         cmocka_unit_test(slow_clients_meet_the_deadline),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(many_logons_push_out_the_oldest),
+        cmocka_unit_test(admission_counts_connections_and_failures),
+        cmocka_unit_test(admission_has_room_for_new_addresses),
         cmocka_unit_test(memory_failures_end_the_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may connect: how many connections there are in all and from one address, and what failed logons cost an address.
+   All threads may use one table. */
+#ifndef OPENPLA_RPC_ADMISSION_H
+#define OPENPLA_RPC_ADMISSION_H
+
+#include "engine/base/wintypes.h"
+
+/* 0 stands for the default. */
+struct admission_limits {
+    uint32_t connections, connections_of_address; /* 256; 32 */
+    uint32_t delay_ms;                            /* before a failed logon is answered; 300 */
+    uint32_t failures;                            /* in a row, after which the address is blocked; 10 */
+    uint32_t block_ms;                            /* for so long; 5 min */
+};
+
+struct admission;
+HRESULT admission_open(const struct admission_limits *limits, struct admission **out);
+void admission_close(struct admission *a); /* NULL is allowed */
+/* A new connection from this address (in digits). False: close it at once, admission_leave must not be called; *why is
+   a static text for a log. */
+bool admission_enter(struct admission *a, const char *address, uint64_t now_ms, const char **why);
+void admission_leave(struct admission *a, const char *address);
+/* After a failed logon: wait this many milliseconds, then close the connection. After one that succeeded the address
+   starts again. */
+uint32_t admission_logon_failed(struct admission *a, const char *address, uint64_t now_ms);
+void admission_logon_succeeded(struct admission *a, const char *address);
+
+#endif
