@@ -634,6 +634,37 @@ static void golden_answer_is_read(void **state)
     ndr_arena_free(&arena);
 }
 
+/* RemQueryInterface as impacket was answered, for IDispatch. */
+static void golden_query_is_read_and_written(void **state)
+{
+    static const char request[] = "6112bf63 9bb6bd5e f3218ba4 3b0c9d3f 05000000 01000000 01000000 00040200 00000000"
+                                  "c0000000 00000046";
+    static const char answer[] = "00000000 00000000 00000200 01000000 00000000 00000000 00000000 05000000 90e0635a"
+                                 "d28303d2 33666c87 b8d49d90 7dfb3324 b81bbb3a d1be27cc 4a029b5c 00000000";
+    uint8_t bytes[128];
+    struct ndr_writer w = {0};
+    struct std_objref object;
+    HRESULT result;
+    size_t size = from_hex(request, bytes);
+    (void)state;
+    struct ndr_reader r = ndr_reader_over(bytes, size);
+    const GUID ipid = ndr_read_guid(&r);
+    orpc_write_query(&w, &causality, &ipid, 5, &dispatch_iid, 1);
+    assert_int_equal(w.size, 32 + size);
+    assert_memory_equal(w.bytes + 32, bytes, 22);
+    assert_memory_equal(w.bytes + 56, bytes + 24, size - 24); /* what is between them is padding */
+    ndr_writer_free(&w);
+    size = from_hex(answer, bytes);
+    r = ndr_reader_over(bytes, size);
+    assert_int_equal(orpc_read_query(&r, 1, &object, &result), S_OK);
+    assert_int_equal(r.fault, 0);
+    assert_int_equal(r.at, size);
+    assert_int_equal(result, S_OK);
+    assert_int_equal(object.references, 5);
+    assert_true(object.oxid == 0xd20383d25a63e090u);
+    assert_int_equal(object.ipid.Data1, 0x2433fb7d);
+}
+
 /* Every request cut short and with every byte changed: answered or refused, and nothing leaks. */
 static void malformed_requests_are_refused(void **state)
 {
@@ -705,6 +736,7 @@ int main(void)
         cmocka_unit_test(golden_request_is_read),
         cmocka_unit_test(our_request_has_the_layout_of_the_golden_one),
         cmocka_unit_test(golden_answer_is_read),
+        cmocka_unit_test(golden_query_is_read_and_written),
         cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(memory_failures_leave_no_objects),
     };
