@@ -43,9 +43,9 @@ static void pump_pdus(struct rpc_connection *c, const uint8_t *data, size_t size
     while (size >= 4) {
         const size_t length = data[2] < size - 4 ? data[2] : size - 4, token = data[3];
         struct ndr_writer w = {0};
-        pdu_begin(&w, types[data[0] % sizeof types], data[1], 1);
+        pdu_start(&w, types[data[0] % sizeof types], data[1], 1);
         ndr_write_bytes(&w, data + 4, length);
-        pdu_end(&w, 0, token + PDU_TRAILER < length ? token : 0);
+        pdu_finish(&w, 0, token + PDU_TRAILER < length ? token : 0);
         pump(c, w.bytes, w.size);
         ndr_writer_free(&w);
         data += 4 + length;

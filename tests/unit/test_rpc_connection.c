@@ -319,7 +319,7 @@ static void many_logons_push_out_the_oldest(void **state)
         assert_int_equal(auth_initiate(AUTH_NTLM, &credentials, &a), S_OK);
         assert_int_equal(auth_step(a, NULL, 0, &token, &size), S_FALSE);
         struct ndr_writer w = {0};
-        pdu_begin(&w, i ? PDU_ALTER_CONTEXT : PDU_BIND, PDU_FIRST | PDU_LAST, i);
+        pdu_start(&w, i ? PDU_ALTER_CONTEXT : PDU_BIND, PDU_FIRST | PDU_LAST, i);
         ndr_write_u32(&w, PDU_FRAGMENT | PDU_FRAGMENT << 16);
         ndr_write_u32(&w, 0);
         ndr_write_u32(&w, 1);
@@ -328,7 +328,7 @@ static void many_logons_push_out_the_oldest(void **state)
         ndr_write_u32(&w, 0);
         ndr_write_bytes(&w, pdu_ndr_syntax, PDU_SYNTAX_BYTES);
         pdu_write_token(&w, 0, AUTH_NTLM, AUTH_LEVEL_PRIVACY, i, token, size);
-        pdu_end(&w, 0, size);
+        pdu_finish(&w, 0, size);
         memory_free(token);
         rpc_connection_take(server, w.bytes, w.size, 5000);
         ndr_writer_free(&w);
@@ -339,9 +339,9 @@ static void many_logons_push_out_the_oldest(void **state)
         assert_int_equal(auth_step(a, p.trailer + PDU_TRAILER, p.token_size, &next, &next_size), S_OK);
         rpc_connection_sent(server, size);
         memory_free(copy);
-        pdu_begin(&w, PDU_AUTH3, PDU_FIRST | PDU_LAST, i);
+        pdu_start(&w, PDU_AUTH3, PDU_FIRST | PDU_LAST, i);
         pdu_write_token(&w, 0, AUTH_NTLM, AUTH_LEVEL_PRIVACY, i, next, next_size);
-        pdu_end(&w, 0, next_size);
+        pdu_finish(&w, 0, next_size);
         memory_free(next);
         rpc_connection_take(server, w.bytes, w.size, 5000);
         ndr_writer_free(&w);

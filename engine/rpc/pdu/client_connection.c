@@ -80,7 +80,7 @@ static void client_write_bind(struct rpc_client *c, enum pdu_type type, size_t i
                               size_t token_size)
 {
     struct ndr_writer p = {0};
-    pdu_begin(&p, type, PDU_FIRST | PDU_LAST | (type == PDU_BIND ? PDU_HEADER_SIGNING : 0), c->call);
+    pdu_start(&p, type, PDU_FIRST | PDU_LAST | (type == PDU_BIND ? PDU_HEADER_SIGNING : 0), c->call);
     ndr_write_u16(&p, PDU_FRAGMENT);
     ndr_write_u16(&p, PDU_FRAGMENT);
     ndr_write_u32(&p, 0);
@@ -91,7 +91,7 @@ static void client_write_bind(struct rpc_client *c, enum pdu_type type, size_t i
     ndr_write_u32(&p, c->versions[interface]);
     ndr_write_bytes(&p, pdu_ndr_syntax, PDU_SYNTAX_BYTES);
     pdu_write_token(&p, 0, c->security.type, c->security.level, c->security.id, token, token_size);
-    pdu_end(&p, 0, token_size);
+    pdu_finish(&p, 0, token_size);
     ndr_write_bytes(&c->out, p.bytes, p.size);
     c->out.failed = c->out.failed || p.failed;
     ndr_writer_free(&p);
@@ -163,10 +163,10 @@ static HRESULT client_log_on(struct rpc_client *c, const struct pdu *p)
         hr = client_fail(c, E_ACCESSDENIED);
     else if (hr == S_OK && size) {
         struct ndr_writer w = {0};
-        pdu_begin(&w, PDU_AUTH3, PDU_FIRST | PDU_LAST, c->call);
+        pdu_start(&w, PDU_AUTH3, PDU_FIRST | PDU_LAST, c->call);
         ndr_write_u32(&w, 0); /* padding */
         pdu_write_token(&w, 0, c->security.type, c->security.level, c->security.id, token, size);
-        pdu_end(&w, 0, size);
+        pdu_finish(&w, 0, size);
         ndr_write_bytes(&c->out, w.bytes, w.size);
         c->out.failed = c->out.failed || w.failed;
         ndr_writer_free(&w);

@@ -67,7 +67,7 @@ enum pdu_progress pdu_collect(struct pdu_input *in, const uint8_t *bytes, size_t
     }
 }
 
-size_t pdu_begin(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call)
+size_t pdu_start(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call)
 {
     const size_t start = w->size;
     uint8_t *head = ndr_add(w, 1, PDU_HEADER);
@@ -81,7 +81,7 @@ size_t pdu_begin(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32
     return start;
 }
 
-void pdu_end(struct ndr_writer *w, size_t start, size_t token_size)
+void pdu_finish(struct ndr_writer *w, size_t start, size_t token_size)
 {
     assert(w->failed || (w->size - start <= UINT16_MAX && token_size <= w->size - start));
     ndr_set_u16(w, start + 8, (uint16_t)(w->size - start));
@@ -123,7 +123,7 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
         const size_t part = size - at < most ? size - at : most;
         const uint8_t flags =
             (uint8_t)((at ? 0 : PDU_FIRST) | (at + part == size ? PDU_LAST : 0) | (object ? PDU_OBJECT : 0));
-        pdu_begin(&p, type, flags, call);
+        pdu_start(&p, type, flags, call);
         ndr_write_u32(&p, (uint32_t)(size - at));
         ndr_write_u16(&p, context);
         ndr_write_u16(&p, opnum);
@@ -136,14 +136,14 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
             pdu_write_trailer(&p, security->type, security->level, (uint8_t)padding, security->id);
             const size_t signed_size = p.size;
             ndr_add(&p, 1, AUTH_SIGNATURE_BYTES);
-            pdu_end(&p, 0, AUTH_SIGNATURE_BYTES); /* the signature covers the lengths */
+            pdu_finish(&p, 0, AUTH_SIGNATURE_BYTES); /* the signature covers the lengths */
             if (!p.failed) {
                 const bool seals = security->level == AUTH_LEVEL_PRIVACY;
                 auth_seal(security->auth, seals ? p.bytes + head : NULL, seals ? part + padding : 0, p.bytes,
                           signed_size, p.bytes + signed_size);
             }
         } else
-            pdu_end(&p, 0, 0);
+            pdu_finish(&p, 0, 0);
         ndr_write_bytes(w, p.bytes, p.size);
         w->failed = w->failed || p.failed;
         ndr_writer_free(&p);
@@ -154,13 +154,13 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
 void pdu_write_fault(struct ndr_writer *w, uint32_t call, uint16_t context, uint32_t status)
 {
     struct ndr_writer p = {0};
-    pdu_begin(&p, PDU_FAULT, PDU_FIRST | PDU_LAST, call);
+    pdu_start(&p, PDU_FAULT, PDU_FIRST | PDU_LAST, call);
     ndr_write_u32(&p, 32);
     ndr_write_u16(&p, context);
     ndr_write_u16(&p, 0);
     ndr_write_u32(&p, status);
     ndr_write_u32(&p, 0);
-    pdu_end(&p, 0, 0);
+    pdu_finish(&p, 0, 0);
     ndr_write_bytes(w, p.bytes, p.size);
     w->failed = w->failed || p.failed;
     ndr_writer_free(&p);

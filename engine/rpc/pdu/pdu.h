@@ -65,9 +65,9 @@ enum pdu_progress { PDU_INCOMPLETE, PDU_COMPLETE, PDU_MALFORMED };
 /* Takes bytes up to the end of a PDU, which *out is valid for until the next call. *taken counts them. */
 enum pdu_progress pdu_collect(struct pdu_input *in, const uint8_t *bytes, size_t size, size_t *taken, struct pdu *out);
 
-/* Begins a PDU at the end of `w` and returns where; pdu_end sets its lengths. */
-size_t pdu_begin(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
-void pdu_end(struct ndr_writer *w, size_t start, size_t token_size);
+/* Begins a PDU at the end of `w` and returns where; pdu_finish sets its lengths. */
+size_t pdu_start(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
+void pdu_finish(struct ndr_writer *w, size_t start, size_t token_size);
 /* Adds the trailer and a token; nothing if it is empty. */
 void pdu_write_token(struct ndr_writer *w, size_t start, uint8_t auth_type, uint8_t auth_level, uint32_t auth_id,
                      const uint8_t *token, size_t size);

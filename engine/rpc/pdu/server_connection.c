@@ -197,10 +197,10 @@ static void connection_reject_bind(struct rpc_connection *c, uint32_t call, uint
 {
     static const uint8_t versions[3] = {1, 5, 0};
     struct ndr_writer p = {0};
-    pdu_begin(&p, PDU_BIND_NAK, PDU_FIRST | PDU_LAST, call);
+    pdu_start(&p, PDU_BIND_NAK, PDU_FIRST | PDU_LAST, call);
     ndr_write_u16(&p, reason);
     ndr_write_bytes(&p, versions, sizeof versions);
-    pdu_end(&p, 0, 0);
+    pdu_finish(&p, 0, 0);
     ndr_write_bytes(&c->out, p.bytes, p.size);
     ndr_writer_free(&p);
     connection_end(c, why);
@@ -244,7 +244,7 @@ static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct nd
         return false;
     }
     pdu_write_token(w, 0, p->auth_type, p->auth_level, id, answer, answer_size);
-    pdu_end(w, 0, answer_size);
+    pdu_finish(w, 0, answer_size);
     memory_free(answer);
     return true;
 }
@@ -295,7 +295,7 @@ static void connection_bind(struct rpc_connection *c, const struct pdu *p)
         c->group = group ? group : c->group;
         c->is_bound = true;
     }
-    pdu_begin(&w, is_bind ? PDU_BIND_ACK : PDU_ALTER_CONTEXT_ACK,
+    pdu_start(&w, is_bind ? PDU_BIND_ACK : PDU_ALTER_CONTEXT_ACK,
               (uint8_t)(PDU_FIRST | PDU_LAST | (p->flags & PDU_HEADER_SIGNING)), p->call);
     ndr_write_u16(&w, PDU_FRAGMENT);
     ndr_write_u16(&w, PDU_FRAGMENT);
@@ -314,7 +314,7 @@ static void connection_bind(struct rpc_connection *c, const struct pdu *p)
     if (r.fault)
         connection_end(c, "malformed bind");
     else {
-        pdu_end(&w, 0, 0);
+        pdu_finish(&w, 0, 0);
         if (!p->trailer || bind_log_on(c, p, &w)) {
             ndr_write_bytes(&c->out, w.bytes, w.size);
             c->out.failed = c->out.failed || w.failed;
