@@ -93,7 +93,7 @@ static HRESULT set_inspect(struct looked *l)
         .policy = &l->policy,
         .parts = l->parts,
         .now = l->now,
-        .tell = ignore_report,
+        .report = ignore_report,
     };
     if (SUCCEEDED(hr))
         hr = retention_pass_plan(&pass, &l->scanned, &l->plan);

@@ -47,12 +47,34 @@ static bool asks_for_version(const char *argument)
            text_equal_nocase(argument, "-version") || text_equal_nocase(argument, "/version");
 }
 
+/* Handles "--trace LIST" before the verb: sets the environment variable, so that the processes it starts trace too.
+   Returns an enum cli_exit. */
+static int trace_switch_set(const char *list)
+{
+    if (!list || FAILED(debug_trace_check(list))) {
+        fprintf(stderr, "openpla: --trace: %s\n", list ? error_text(E_INVALIDARG) : "expected a list of areas");
+        return CLI_USAGE;
+    }
+#ifdef _WIN32
+    WCHAR *wide;
+    const HRESULT hr = text_to_utf16(list, &wide, NULL);
+    const bool is_set = SUCCEEDED(hr) && SetEnvironmentVariableW(L"" DEBUG_TRACE_VARIABLE, wide);
+    if (SUCCEEDED(hr))
+        memory_free(wide);
+#else
+    const bool is_set = setenv(DEBUG_TRACE_VARIABLE, list, 1) == 0;
+#endif
+    if (!is_set)
+        fputs("openpla: --trace: out of memory\n", stderr);
+    return is_set ? CLI_DONE : CLI_FAILED;
+}
+
 static int verb_run_line(int argc, char **argv)
 {
     const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
     int at = 1;
     if (!verb && argc > 1 && strcmp(argv[1], "--trace") == 0) {
-        const int result = set_trace(argc > 2 ? argv[2] : NULL);
+        const int result = trace_switch_set(argc > 2 ? argv[2] : NULL);
         if (result != CLI_DONE)
             return result;
         argc -= 2;

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #include <stdio.h>
 
@@ -33,7 +34,7 @@ static HRESULT finding_show_json(struct shown *s, const struct store_finding *f)
 static HRESULT finding_show(void *user, const struct store_finding *f)
 {
     struct shown *s = user;
-    if (f->mended == S_OK)
+    if (f->repaired == S_OK)
         s->repaired++;
     else
         s->left++;
@@ -42,10 +43,10 @@ static HRESULT finding_show(void *user, const struct store_finding *f)
     printf("%s: %s: %s", f->path, store_fault_word(f->fault), store_fault_text(f->fault));
     if (*f->detail)
         printf(" (%s)", f->detail);
-    if (f->mended == S_OK)
+    if (f->repaired == S_OK)
         printf(*f->to ? "; repaired: now %s" : "; repaired", f->to);
-    else if (FAILED(f->mended))
-        printf("; not repaired: %s (0x%08X)", error_text(f->mended), (unsigned)f->mended);
+    else if (FAILED(f->repaired))
+        printf("; not repaired: %s (0x%08X)", error_text(f->repaired), (unsigned)f->repaired);
     printf("\n");
     return S_OK;
 }
@@ -68,9 +69,13 @@ static int store_print_findings(bool repair, bool json)
 static int run_check(int argc, char **argv)
 {
     bool repair = false, json = false;
-    /* -mend is the option's name before version 0.1. */
-    const struct option options[] = {
-        {"repair", OPTION_FLAG, &repair}, {"mend", OPTION_FLAG, &repair}, {"json", OPTION_FLAG, &json}};
+    static char repair_option[] = "-repair";
+    const struct option options[] = {{"repair", OPTION_FLAG, &repair}, {"json", OPTION_FLAG, &json}};
+    /* Scripts may still use the option's former name. */
+    for (int i = 0; i < argc; i++)
+        if (text_equal_nocase(argv[i], "-mend") || text_equal_nocase(argv[i], "--mend") ||
+            text_equal_nocase(argv[i], "/mend"))
+            argv[i] = repair_option;
     const int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, NULL);
     return result == CLI_DONE ? store_print_findings(repair, json) : result;
 }

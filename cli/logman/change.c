@@ -5,6 +5,7 @@
 #include "cli/logman/logman.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/logs/log.h"
 
 #include <math.h>
@@ -383,15 +384,17 @@ static HRESULT put_format(const struct change *c, bool *sql)
         return hr;
     }
     const char *word = o->words.items[0];
-    const bool circular = text_equal_nocase(word, "bincirc");
-    for (format = circular ? FORMAT_BIN : 0; format <= FORMAT_BIN && !circular; format++)
-        if (text_equal_nocase(word, formats[format]))
-            break;
-    if (format > FORMAT_BIN)
-        return error_set(E_INVALIDARG, "-f: unknown format '%s': expected bin, bincirc, csv, tsv or sql", word);
-    if (!counters && format != FORMAT_BIN)
+    bool circular;
+    const struct log_format_traits *traits = log_format_by_option(word, &circular);
+    if (!traits) {
+        char words[64];
+        log_format_words(true, ", ", words, sizeof words);
+        return error_set(E_INVALIDARG, "-f: unknown format '%s': expected one of %s", word, words);
+    }
+    format = traits->format;
+    if (!counters && format != LOG_BINARY)
         return error_set(E_INVALIDARG, "-f: '%s' is only valid for counter collectors", word);
-    *sql = format == FORMAT_SQL;
+    *sql = format == LOG_SQL;
     if (counters)
         hr = logman_put_u32(c->collector, "LogFileFormat", format);
     return SUCCEEDED(hr) ? logman_put_u32(c->collector, "LogCircular", circular) : hr;

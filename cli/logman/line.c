@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "engine/pla/model.h"
 
 #include <stdio.h>

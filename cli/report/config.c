@@ -223,10 +223,10 @@ static void json_counts(struct diff *d, const struct report_compared *c, HRESULT
     json_integer(j, "tablesWent", (int64_t)c->tables_went);
     json_begin(j, "remarks", '[');
     for (unsigned side = 0; side < 2; side++)
-        for (size_t i = 0; i < c->remarks[side].count; i++) {
+        for (size_t i = 0; i < c->warnings[side].count; i++) {
             json_begin(j, NULL, '{');
             json_text(j, "file", d->paths[side]);
-            json_text(j, "remark", c->remarks[side].items[i]);
+            json_text(j, "remark", c->warnings[side].items[i]);
             json_end(j, '}');
         }
     json_end(j, ']');
@@ -256,8 +256,8 @@ static int config_compare(struct diff *d, struct report_compare *how)
     else if (SUCCEEDED(hr))
         print_counts(&c);
     for (unsigned side = 0; side < 2; side++)
-        for (size_t i = 0; i < c.remarks[side].count; i++) {
-            fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", d->paths[side], c.remarks[side].items[i]);
+        for (size_t i = 0; i < c.warnings[side].count; i++) {
+            fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", d->paths[side], c.warnings[side].items[i]);
             result = DIFF_DAMAGED;
         }
     if (FAILED(hr)) {

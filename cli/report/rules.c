@@ -166,14 +166,14 @@ static void show_json(const struct rules_request *r)
     }
     json_end(&j, ']');
     show_texts(&j, "errors", rules_errors(r->read), &o->errors);
-    show_texts(&j, "remarks", rules_notes(r->read), &o->remarks);
+    show_texts(&j, "remarks", rules_notes(r->read), &o->notes);
     json_end(&j, '}');
 }
 
 static int rules_print_result(const struct rules_request *r)
 {
     const struct texts *const said[] = {rules_errors(r->read), &r->outcome.errors, rules_notes(r->read),
-                                        &r->outcome.remarks};
+                                        &r->outcome.notes};
     bool wrong = false;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         for (size_t k = 0; k < said[i]->count; k++, wrong = true)

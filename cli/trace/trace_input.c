@@ -39,7 +39,7 @@ static void print_warning(void *context, const char *text)
 
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out)
 {
-    known->told = print_warning;
+    known->warn = print_warning;
     return trace_schemas_open(known, out);
 }
 

@@ -75,7 +75,7 @@ struct tracerpt {
     struct trace_output dump_file, summary_file, manifest_file, structure_file;
     struct event_dump *dump;
     struct event_summary counts;
-    struct event_kinds sorts; /* for -export and -int */
+    struct event_kinds kinds; /* for -export and -int */
     uint64_t lost;            /* from events of sessions */
     uint64_t undecoded;       /* said on the screen at the end */
     struct report_request request;
@@ -224,7 +224,7 @@ static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
         hr = event_summary_count(&t->counts, &event, decoded);
     }
     if (SUCCEEDED(hr) && found && (t->exported || t->structure))
-        hr = event_kinds_count(&t->sorts, e->record, found, decoded);
+        hr = event_kinds_count(&t->kinds, e->record, found, decoded);
     if (found)
         found_schema_release(t->schemas.all, found);
     return hr;
@@ -318,7 +318,7 @@ static HRESULT write_manifest(struct tracerpt *t)
     struct manifest_document d = {0};
     struct text_buffer b = {0};
     struct texts remarks = {0};
-    HRESULT hr = event_kinds_export(&t->sorts, &d, &remarks);
+    HRESULT hr = event_kinds_export(&t->kinds, &d, &remarks);
     if (SUCCEEDED(hr))
         cli_progress_end(&t->progress);
     for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
@@ -339,7 +339,7 @@ static HRESULT write_manifest(struct tracerpt *t)
 static HRESULT write_structures(struct tracerpt *t)
 {
     struct text_buffer b = {0};
-    HRESULT hr = event_kinds_structures(&t->sorts, &b);
+    HRESULT hr = event_kinds_structures(&t->kinds, &b);
     if (SUCCEEDED(hr))
         hr = write_text(&t->structure_file, &b);
     text_buffer_free(&b);
@@ -521,7 +521,7 @@ static int tracerpt_run(int argc, char **argv)
     if (begun)
         interrupt_end();
     trace_inputs_close(&t.inputs);
-    event_kinds_free(&t.sorts);
+    event_kinds_free(&t.kinds);
     trace_schemas_close(&t.schemas);
     event_summary_free(&t.counts);
     struct texts *const texts[] = {&t.files,           &t.sessions,       &t.begin,  &t.end,

@@ -7,6 +7,7 @@
 #include "com/facade/server_call.h"
 #include "com/objects/convert.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"

@@ -7,6 +7,7 @@
 #include "com/server/call_entry.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 

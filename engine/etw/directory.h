@@ -2,7 +2,7 @@
 /* The directory: state of tracing that all processes of a host (under Wine: of a prefix) share, apart from the buffers.
    It records the sessions and their hosts, which session enabled which provider and how, and which process registered
    which provider. It is a section over a file, so it outlives its processes. Changes are made under a mutex; readers
-   take no lock and check a generation instead. Its contents are not trusted: they are copied first, then checked. */
+   take no lock and check a revision instead. Its contents are not trusted: they are copied first, then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -55,7 +55,7 @@ bool directory_exists(struct directory *d, bool look);
    They see the change so far; all others see the previous state until the end. A change whose process exits before the
    end has no effect. directory_begin waits as long as another living process has a change open. */
 HRESULT directory_begin(struct directory *d);
-/* Commits the change and returns its generation. Wakes the processes that registered one of the providers. */
+/* Commits the change and returns its revision. Wakes the processes that registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
 /* Discards the change. */
 void directory_cancel(struct directory *d);
@@ -77,11 +77,11 @@ bool directory_alive(void *d, uint32_t slot, uint32_t thread);
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
 /* The signal by which directory_end wakes this process. It belongs to the directory. */
 HRESULT directory_own_signal(struct directory *d, struct signal **out);
-/* Reports that this process has applied the directory's state of this generation, callbacks included. */
-void directory_applied(struct directory *d, uint64_t generation);
-/* Waits until every process that registered the provider and listens (directory_own_signal) has applied `generation` or
+/* Reports that this process has applied the directory's state of this revision, callbacks included. */
+void directory_applied(struct directory *d, uint64_t revision);
+/* Waits until every process that registered the provider and listens (directory_own_signal) has applied `revision` or
    has exited. Returns S_FALSE on timeout. */
-HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
+HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
 /* ---- sessions ---- */
 
@@ -127,8 +127,8 @@ struct directory_totals {
 /* A copy of a session's entry. Its host wrote all of it when it started or updated the session; counters that change
    with each event are in the section of the session's buffers. */
 struct directory_session {
-    uint32_t logger; /* 1 to DIRECTORY_PLACES */
-    uint32_t turn;   /* how often this logger id was assigned; together they identify one session for ever */
+    uint32_t logger;     /* 1 to DIRECTORY_PLACES */
+    uint32_t generation; /* how often this logger id was assigned; together they identify one session for ever */
     enum directory_state state;
     GUID guid;
     struct directory_process host, starter;
@@ -149,7 +149,7 @@ struct directory_session {
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) has no host, buffers or log itself. It consists of parts,
        which are separate entries: one in each of its processes, which is the host of that part and has its buffers and
        log. */
-    uint32_t whole, whole_turn; /* of a part: its session; 0: not a part */
+    uint32_t whole, whole_generation; /* of a part: its session; 0: not a part */
     bool named;    /* of a part: its log has exactly the given name; of a session: such a part exists or existed */
     bool numbered; /* of a session: no part may have that name (CONTROLLER_NUMBERED) */
     struct directory_totals ended;
@@ -167,7 +167,7 @@ uint64_t directory_handle(const struct directory_session *s);
 HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count);
 void directory_sessions_free(struct directory_session *list, size_t count);
 /* Finds a session by logger id and generation (0: any). Returns S_FALSE if it does not exist. */
-HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out);
+HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out);
 /* In a change. Adds a session and assigns its logger id and generation. HRESULTs: ERROR_ALREADY_EXISTS (another session
    of its kind has the name, ignoring case, or the GUID; private sessions are one kind, and so are the in-process
    sessions of each process), ERROR_NO_SYSTEM_RESOURCES (no free logger id; the error text names the oldest session
@@ -178,11 +178,12 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s);
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s);
 /* In a change. Sets the group members, at most DIRECTORY_DISALLOWED, that the session does not enable through their
    group. Returns S_FALSE if the session does not exist. */
-HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t turn, const GUID *providers,
+HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
 /* In a change. Removes the session with its enables. *providers: the providers it had enabled, to pass to
    directory_end; from memory_alloc. */
-HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count);
+HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
+                                 size_t *count);
 /* The host calls this every second or so: the session no longer refers to slots of processes that exited before this
    time (clock_monotonic_ms, derived from session_drain_oldest). */
 void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms);
@@ -213,14 +214,14 @@ struct directory_request {
 /* Not in a change. Sends the request to the session's host and waits for the answer, a Windows error code. Requests to
    one host are handled one after another. Returns E_ABORT if the host has exited, S_FALSE on timeout (a request that
    the host has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if the session does not exist. */
-HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const struct directory_request *request,
-                      uint32_t timeout_ms, uint32_t *answer);
+HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
+                      const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
 /* For hosts: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees what it points to */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
 /* For hosts that stay alive, after removing the session from the directory: ends the wait of pending requests. */
-void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn);
+void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enables ---- */
 
@@ -238,7 +239,7 @@ struct directory_filter_process {
 };
 struct directory_enable {
     GUID provider, source;
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     uint64_t serial; /* unique number of this enable or update, higher than all previous ones */
     uint64_t
         captures; /* how often the provider's state was captured since the first enable; captures keep the serial */
@@ -257,11 +258,11 @@ void directory_enables_free(struct directory_enable *list, size_t count); /* fre
    exist). */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. Returns S_FALSE if the session had not enabled the provider. */
-HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider);
+HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
 /* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
-HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider,
+HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enables of a provider (NULL: of all) by RUNNING sessions, and the generation they belong to. */
+/* Lists the enables of a provider (NULL: of all) by RUNNING sessions, and the revision they belong to. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 

@@ -109,7 +109,7 @@ def damage_is_told_and_nothing_whole_is_lost():
     shown = openpla_json(3, "cut.xml")
     check(len(shown[0]["sections"][0]["tables"][0]["rows"]) == 1 and len(shown[0]["remarks"]) == 1, f"{shown}")
     write("stopped.xml", values(("k", "n", "1")), complete=0)
-    check("ended before it had all" in openpla(3, "stopped.xml"), "a collection that was stopped")
+    check("stopped before it was complete" in openpla(3, "stopped.xml"), "a collection that was stopped")
     with open("no.xml", "w", encoding="ascii") as f:
         f.write("<DataCollectorSet/>")
     output = openpla(1, "no.xml", "a.xml")

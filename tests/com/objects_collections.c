@@ -73,7 +73,7 @@ static void items_are_found_by_any_index(void **state)
     V_VARIANTREF(&index) = &inner;
     assert_true(bstr_is(item_name(collectors, index), L"B"));
     assert_null(item_name(collectors, of_long(3)));
-    assert_said("no item 3");
+    assert_said("index 3 is out of range");
     assert_null(item_name(collectors, of_long(-1)));
     assert_null(item_name(collectors, of_text(L"D")));
     assert_said("'D'");

@@ -38,7 +38,7 @@ static void texts_that_cannot_be_are_refused(void **state)
     (void)state;
     refuses_text(collector, L"FileName", L"a\\b", E_INVALIDARG, "FileName: 'a\\b'");
     refuses_text(collector, L"Name", L"a\tb", E_INVALIDARG, "Name:");
-    refuses_text(collector, L"DataSourceName", L"Logs", E_INVALIDARG, "DataSourceName: 'Logs'");
+    refuses_text(collector, L"DataSourceName", L"Logs", E_INVALIDARG, "DataSourceName: invalid log name 'Logs'");
     refuses_text(set, L"Security", L"everybody", E_INVALIDARG, "Security: 'everybody'");
     assert_hr(put(set, L"Keywords", of_array(VT_BSTR, word, 1)), E_INVALIDARG);
     assert_said("Keywords: 'a;b'");
@@ -418,9 +418,9 @@ static void dates_that_cannot_be_are_refused(void **state)
     assert_ok(put(schedule, L"StartDate", v));
     V_DATE(&v) = 1e9;
     assert_hr(put(schedule, L"StartDate", v), E_INVALIDARG);
-    assert_said("StartDate: 1e+09");
+    assert_said("StartDate: invalid date 1e+09");
     assert_hr(heard(ISchedule_put_StartTime(schedule, v)), E_INVALIDARG);
-    assert_vtable_said("StartTime: 1e+09");
+    assert_vtable_said("StartTime: invalid date 1e+09");
     V_DATE(&v) = 44999; /* the day before the start, which may be moved next */
     assert_ok(put(schedule, L"EndDate", v));
     assert_hr(put(schedule, L"StartDate", of_array(VT_BSTR, words, 1)), DISP_E_BADVARTYPE);

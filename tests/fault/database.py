@@ -54,7 +54,7 @@ def check_restart(root):
     log = read_log(state["file"], len(found) - 1)
     check(len(log) - 1 <= len(found) + 1, f"the CSV log has {len(log) - 1} samples, the database {len(found)}")
     message = tell("state", NAME)["message"]
-    check("were kept and follow, 0 are lost: " in message and "SQLSTATE" in message, f"the run tells: {message}")
+    check("were kept and written later, 0 were lost: " in message and "SQLSTATE" in message, f"the run tells: {message}")
     check("which is all that is kept" not in message, f"nothing is lost: {message}")
 
 
@@ -66,7 +66,7 @@ def check_stop_while_away(root):
     ask("stop", NAME)  # ends, although nothing answers
     state = tell("state", NAME)
     check(state["status"] == "0", f"stopped: {state}")
-    check("samples are lost, they could not be written when the log was closed" in state["message"], f"it tells: {state}")
+    check("samples could not be written and are lost" in state["message"], f"it tells: {state}")
     postgres("restart")
 
 

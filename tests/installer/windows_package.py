@@ -259,7 +259,7 @@ def in_place(prefix, first, second, whole):
     (prefix.path / "sets").write_text("no folder")
     os.environ["OPENPLA_DATA"] = "Z:" + str(prefix.path).replace("/", "\\")
     code, output = prefix.run(server, "/sets")
-    check(code == 1 and "cannot be told" in output, "sets that cannot be read count as running", code, output)
+    check(code == 1 and "cannot query the running sets" in output, "sets that cannot be read count as running", code, output)
     del os.environ["OPENPLA_DATA"]
     if whole:
         prefix.collect("Upgraded")

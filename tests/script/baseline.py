@@ -57,7 +57,7 @@ def what_the_page_says(folder):
     check(only == ["", "Error:", "Data Collector Set was not found.", "[end]"], f"ours is on stderr: {only}")
     check("[-2144337918]" in out and "above zero" not in out and "not zero" in out, f"the code is an HRESULT: {out}")
     check("missing" in out and "found\n" not in out, f"&& and || tell: {out}")
-    check('"x" is no time' in out and not os.path.exists(os.path.join(folder, "50")), f"> in quotes is no file: {out}")
+    check("invalid time 'x'" in out and not os.path.exists(os.path.join(folder, "50")), f"> in quotes is no file: {out}")
     check("[2]" in out, f"a wrong line of our own verbs is 2: {out}")
 
 

@@ -20,5 +20,5 @@ target_link_options(test_configuration_document PRIVATE -Wl,--wrap=file_write_at
 openpla_test(test_configuration_queries ${CMAKE_CURRENT_LIST_DIR}/test_configuration_queries.c LINK openpla_collect
   openpla_schemas LibXml2::LibXml2)
 if(NOT WIN32)
-  target_link_options(test_configuration_queries PRIVATE -Wl,--allow-multiple-definition)
+  target_link_options(test_configuration_queries PRIVATE -Wl,--wrap=management_query)
 endif()

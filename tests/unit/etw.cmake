@@ -8,7 +8,7 @@ else()
   list(APPEND with_hosts test_etw_full_disk)
 endif()
 set(tests test_tdh_event_api test_tdh_provider_api)
-foreach(thing providers session session_file lies clock properties directory directory_processes query reach write callback
+foreach(thing providers session session_file lies clock properties directory directory_processes query injection write callback
     items join classic classic_decoded consumer event_view realtime relogger)
   list(APPEND tests test_etw_${thing})
 endforeach()

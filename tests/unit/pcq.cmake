@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(tests test_pcq_methods test_pcq_tcp test_pcq_client test_pcq_late)
 if(NOT WIN32) # it gives accounts as SIDs, and has a registry of its own
-  list(APPEND tests test_pcq_gate)
+  list(APPEND tests test_pcq_access)
 endif()
 openpla_tests(tests_pdh_remote TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c LINK openpla_pdh_remote)
 # On one thread, so that each allocation can be made to fail, and a busy machine fails nothing.

@@ -59,7 +59,7 @@ static inline void ruled_free(struct ruled *r)
 static inline void assert_no_fault(const struct ruled *r)
 {
     const struct texts *const all[] = {rules_errors(r->rules), rules_notes(r->rules), &r->outcome.errors,
-                                       &r->outcome.remarks};
+                                       &r->outcome.notes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t k = 0; k < all[i]->count; k++)
             fail_msg("%s", all[i]->items[k]);

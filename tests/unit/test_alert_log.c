@@ -206,10 +206,8 @@ static void out_of_memory_loses_only_rows(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_go_on_in_one_file),
-        cmocka_unit_test(every_row_is_a_line),
-        cmocka_unit_test(what_is_no_log_of_alerts_stays),
-        cmocka_unit_test(a_full_file_starts_again),
+        cmocka_unit_test(runs_continue_one_file),         cmocka_unit_test(every_row_is_a_line),
+        cmocka_unit_test(what_is_no_log_of_alerts_stays), cmocka_unit_test(a_full_file_starts_again),
 #ifndef _WIN32
         cmocka_unit_test(a_full_disk_loses_no_row),
 #endif

@@ -80,7 +80,7 @@ static char *collect(const char *folder, const char *name, unsigned changed, boo
     for (unsigned i = 0; i < 500; i++) {
         add_row(d, i, i == changed ? 7 : 1, changed);
         if (look && i % 7 == 0)
-            looks(path, i + 1, "ended before it had all");
+            looks(path, i + 1, "stopped before it was complete");
     }
     configuration_end_table(d);
     configuration_end_section(d);

@@ -517,7 +517,7 @@ static void an_invalid_value_is_reported(void **state)
     assert_string_equal(a.damaged, "BufferSize");
     assert_true(!a.file && !a.buffer_kb.there);
     assert_int_equal(a.problems.count, 4);
-    assert_non_null(strstr(a.problems.items[0], "BufferSize: the value has the type 1 and 6 bytes"));
+    assert_non_null(strstr(a.problems.items[0], "BufferSize: not a number: the value has type 1 and 6 bytes"));
     autologger_free(&a);
     delete_keys();
     memory_free(other);

@@ -4,7 +4,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/injection.h"
-#include "engine/etw/injection/injection_exports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

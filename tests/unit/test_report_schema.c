@@ -137,7 +137,7 @@ static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **
         {TABLE(COLUMN("", "field='x'") "<SubTable/>"), "SubTable: 0 elements Column"},
         {"<EventTable name='bad' topic='t' level='6'>" COLUMN("", "field='x'") "</EventTable>",
          "expected a level from 1 to 5"},
-        {"<CounterTable name='bad' topic='t'/>", "CounterTable object: it is wanted"},
+        {"<CounterTable name='bad' topic='t'/>", "CounterTable object: the attribute is missing"},
         {"<CounterTable name='bad' topic='t' object='o'><Exclude/></CounterTable>",
          "Exclude: counter, instance or column is missing"},
         {"<CounterTable name='bad' topic='t' object='o'><Exclude column='color'/></CounterTable>",

@@ -70,7 +70,7 @@ Try "BLG into TSV", "relog """ & scratch & "\a.blg"" -f TSV -o """ & scratch & "
 Try "report of a log", "report """ & scratch & "\a.csv"" -o """ & scratch & "\report.xml"" -y", ""
 Write_definition scratch & "\set.xml"
 Try "definition judged", "check """ & scratch & "\set.xml"" -all", "\System\Processes"
-Try_code "a wrong option told", "relog -jsno", "the nearest is -json", 2
+Try_code "a wrong option told", "relog -jsno", "did you mean -json", 2
 
 ' A trace session, of a provider that nobody has; on Windows administrators and Performance Log Users may.
 code = Run("logman create trace " & SESSION & " -p {7E0C1F0A-5A54-4B0F-8F0B-6A1C2D3E4F50} -o """ & scratch & "\a.etl"" -ets")

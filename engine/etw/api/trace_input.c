@@ -31,7 +31,7 @@ HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
     }
     for (size_t i = 0; i < all.count && SUCCEEDED(hr); i++) {
         struct trace_input *one = &in->items[in->count];
-        hr = etl_reader_open(all.items[i], input_take_warning, &one->remarks, &one->reader);
+        hr = etl_reader_open(all.items[i], input_take_warning, &one->warnings, &one->reader);
         one->path = SUCCEEDED(hr) ? text_copy(all.items[i]) : NULL;
         in->count += SUCCEEDED(hr);
         if (SUCCEEDED(hr) && !one->path)

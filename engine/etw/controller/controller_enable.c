@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: checks what a session requests of a provider, stores it in the
    directory, and waits until the provider's processes have applied it. */
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/trace_security.h"

@@ -3,7 +3,6 @@
    stated). */
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
-#include "engine/etw/injection/injection_exports.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>

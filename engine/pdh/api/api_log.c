@@ -363,7 +363,7 @@ static void skip_records(void *context, const char *text)
 
 static HRESULT find_in_binary_log(const char *path, struct nearest *n)
 {
-    struct blg_records records = {.told = skip_records};
+    struct blg_records records = {.warn = skip_records};
     HRESULT hr = etl_reader_open(path, NULL, NULL, &records.etl);
     while (SUCCEEDED(hr) && (hr = blg_records_next(&records)) == S_OK)
         if (records.record.type == BLG_RECORD_SAMPLE)

@@ -8,8 +8,8 @@
          values, instances, result of the     <--     side: what `sample` fills now
          last completed sample                        last: the completed sample, for `sample` to read
 
-   - Objects whose type sets at_once (log files, extension DLLs, Perflib countersets, remote computers) limit their waits
-     themselves. The caller samples them directly, and the rest of this list does not concern them.
+   - Objects whose type sets at_once (log files, extension DLLs, Perflib countersets, remote computers) limit their
+   waits themselves. The caller samples them directly, and the rest of this list does not concern them.
    - counter_objects_sample passes the works of all objects to timed_work_run, which runs them one after another on
      another thread. A work that exceeds the time limit stays on its thread, and the others continue on a new one.
    - The query's thread alone writes the query's side and `last`, and only while the work does not run. The sampling

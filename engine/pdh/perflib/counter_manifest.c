@@ -40,7 +40,7 @@ static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const cha
                      ? text_format("line %ld: %.60s %.60s: unknown attribute ignored", xmlGetLineNo(e),
                                    (const char *)e->name, attribute)
                      : text_format("line %ld: %.60s: unknown element ignored", xmlGetLineNo(e), (const char *)e->name);
-    return text ? texts_add_owned(c->r.remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(c->r.warnings, text) : E_OUTOFMEMORY;
 }
 
 /* Warns of an unknown element in the namespace of counters. */
@@ -493,7 +493,7 @@ static HRESULT read_root(struct counter_reader *c, xmlNodePtr root, bool *has_ev
 HRESULT counter_manifest_read(const void *xml, size_t size, struct texts *warnings, struct counter_manifest *out)
 {
     struct xml_document d;
-    struct counter_reader c = {.r = {.document = &d, .remarks = warnings}, .out = &out->providers};
+    struct counter_reader c = {.r = {.document = &d, .warnings = warnings}, .out = &out->providers};
     *out = (struct counter_manifest){0};
     HRESULT hr = manifest_open(xml, size, &d);
     if (FAILED(hr))

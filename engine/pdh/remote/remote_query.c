@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The task of a query, and its handle on the remote computer (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/remote_computer.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One connection of the server: binding, fragmented requests, context handles, answers and faults (C706 12.6, 9.3). */
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"

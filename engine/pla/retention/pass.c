@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a retention pass: the folder actions first, then the limits on what is left. */
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/retention/plan.h"

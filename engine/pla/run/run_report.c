@@ -112,7 +112,7 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
     if (SUCCEEDED(hr))
         hr = note_faults(what, job->report, rules_notes(job->rules), false, &journaled, notes);
     if (SUCCEEDED(hr))
-        hr = note_faults(what, job->report, &o.remarks, false, &journaled, notes);
+        hr = note_faults(what, job->report, &o.notes, false, &journaled, notes);
     if (SUCCEEDED(hr) && o.log)
         hr = write_log(what, rules_log_name(job->rules), o.log, notes);
     rules_outcome_free(&o);

@@ -139,7 +139,7 @@ HRESULT report_inputs_warnings(const struct report_inputs *in, struct texts *war
         const bool log = i < in->logs.count;
         const size_t at = log ? i : i - in->logs.count;
         const struct texts *found =
-            log ? log_reader_warnings(in->logs.items[at].reader) : &in->traces.items[at].remarks;
+            log ? log_reader_warnings(in->logs.items[at].reader) : &in->traces.items[at].warnings;
         for (size_t k = 0; k < found->count && SUCCEEDED(hr); k++) {
             char *text =
                 text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, found->items[k]);
