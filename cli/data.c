@@ -40,10 +40,10 @@ struct showing {
     unsigned sets, failures;
 };
 
-static void ignore_report(void *user, const struct retention_event *told)
+static void ignore_report(void *user, const struct retention_event *reported)
 {
     (void)user;
-    (void)told;
+    (void)reported;
 }
 
 static int by_text(const void *a, const void *b)

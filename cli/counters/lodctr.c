@@ -206,20 +206,20 @@ static HRESULT place_application(struct registered_provider *p, const char *mani
 static HRESULT register_manifest(const char *path, const char *folder)
 {
     struct counter_manifest m;
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     char *whole = os_full_path(path);
-    HRESULT hr = whole ? manifest_counters_load(path, NULL, &remarks, &m) : E_OUTOFMEMORY;
+    HRESULT hr = whole ? manifest_counters_load(path, NULL, &warnings, &m) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !m.providers.count)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "'%s' contains no counter provider", path);
-    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
-        fprintf(stderr, "openpla lodctr: %s: %s\n", path, remarks.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < warnings.count; i++)
+        fprintf(stderr, "openpla lodctr: %s: %s\n", path, warnings.items[i]);
     for (size_t i = 0; SUCCEEDED(hr) && i < m.providers.count; i++)
         hr = place_application(&m.providers.items[i], whole, folder);
     if (SUCCEEDED(hr))
         hr = manifest_counters_write(&m.providers, whole, false);
     if (whole)
         counter_manifest_free(&m);
-    texts_free(&remarks);
+    texts_free(&warnings);
     memory_free(whole);
     return hr;
 }

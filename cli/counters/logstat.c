@@ -158,7 +158,7 @@ static void print_counters(const struct log_statistics *s, const struct log_coun
 static void print_text(const char *path, struct log_reader *log, const struct log_statistics *s, bool all)
 {
     const struct log_info *info = log_reader_info(log);
-    const struct texts *remarks = log_reader_warnings(log);
+    const struct texts *warnings = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
     printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
@@ -189,8 +189,8 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     }
     if (s->gaps_in_all > s->gap_count)
         printf("%-12s%llu more\n", "Gaps:", (unsigned long long)(s->gaps_in_all - s->gap_count));
-    for (size_t i = 0; i < remarks->count; i++)
-        printf("%-12s%s\n", "Damage:", remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        printf("%-12s%s\n", "Damage:", warnings->items[i]);
     printf("%-12s%zu\n", "Counters:", count);
     if (all)
         print_counters(s, counters, count);
@@ -221,7 +221,7 @@ static void json_counters(struct json *j, const struct log_statistics *s, const 
 static void print_json(struct json *j, const char *path, struct log_reader *log, const struct log_statistics *s)
 {
     const struct log_info *info = log_reader_info(log);
-    const struct texts *remarks = log_reader_warnings(log);
+    const struct texts *warnings = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
     json_begin(j, NULL, '{');
@@ -249,8 +249,8 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     json_end(j, ']');
     json_integer(j, "gapsInAll", (int64_t)s->gaps_in_all);
     json_begin(j, "damage", '[');
-    for (size_t i = 0; i < remarks->count; i++)
-        json_text(j, NULL, remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        json_text(j, NULL, warnings->items[i]);
     json_end(j, ']');
     json_counters(j, s, counters, count);
     json_end(j, '}');

@@ -42,7 +42,7 @@ struct plot {
     bool all;                  /* all instances are shown */
     bool too_many;             /* limits of one counter */
     size_t charts, omitted;
-    struct texts remarks;
+    struct texts warnings;
 };
 
 /* ---- which counters ---- */
@@ -206,7 +206,7 @@ static HRESULT check_limits(const struct plot *p)
 
 /* ---- reports ---- */
 
-static HRESULT make_report(struct plot *p, const char *tables, struct texts *remarks)
+static HRESULT make_report(struct plot *p, const char *tables, struct texts *warnings)
 {
     struct report_schema schema = {0};
     struct text_buffer b = {0};
@@ -228,7 +228,7 @@ static HRESULT make_report(struct plot *p, const char *tables, struct texts *rem
                                                .from = p->from,
                                                .to = p->to,
                                                .stop = interrupt_asked},
-                         remarks);
+                         warnings);
     }
     report_schema_free(&schema);
     memory_free(text);
@@ -299,7 +299,7 @@ static HRESULT plot_choose_charts(struct plot *p)
     if (SUCCEEDED(hr))
         hr = make_report(p,
                          "<CounterTable name=\"*\" topic=\"plot\" object=\"*\" sort=\"counter\" order=\"ascending\"/>",
-                         &p->remarks);
+                         &p->warnings);
     if (SUCCEEDED(hr))
         hr = report_read(p->draft, &handlers, p, &again);
     texts_free(&again);
@@ -313,7 +313,7 @@ static HRESULT plot_choose_charts(struct plot *p)
     if (SUCCEEDED(hr) && p->omitted) {
         char *text = text_format("%zu counters are omitted: the maximum is %d charts (select counters with -counter)",
                                  p->omitted, PAGE_MOST_CHARTS);
-        hr = text ? texts_add_owned(&p->remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_add_owned(&p->warnings, text) : E_OUTOFMEMORY;
     }
     return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
 }
@@ -342,7 +342,7 @@ static HRESULT plot_write(struct plot *p)
                                            .output = p->output,
                                            .picture = text_equal_nocase(path_extension(p->output), ".svg"),
                                            .stop = interrupt_asked},
-                       &p->remarks);
+                       &p->warnings);
     const struct error_kept why = error_keep(hr);
     if (p->draft)
         (void)file_delete(p->draft);
@@ -359,10 +359,10 @@ static int plot_draw(struct plot *p)
         interrupt_end();
     if (FAILED(hr))
         return cli_error(VERB, error_restore(&why));
-    for (size_t i = 0; i < p->remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s\n", p->remarks.items[i]);
+    for (size_t i = 0; i < p->warnings.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", p->warnings.items[i]);
     printf("%s\n", p->output);
-    return p->remarks.count ? CLI_REMARKS : CLI_DONE;
+    return p->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
 static bool has_form(const char *path)
@@ -403,7 +403,7 @@ static int plot_run(int argc, char **argv)
     for (size_t i = 0; p.limits && i < p.limit_texts.count; i++)
         filter_free(&p.limits[i].of);
     memory_free(p.limits);
-    texts_free(&p.remarks);
+    texts_free(&p.warnings);
     texts_free(&p.logs);
     texts_free(&p.patterns);
     texts_free(&p.limit_texts);

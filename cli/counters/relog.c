@@ -249,13 +249,13 @@ static void print_json(const struct relog *r)
     json_begin(&j, "input", '{');
     json_begin(&j, "files", '[');
     for (size_t i = 0; i < r->inputs.count; i++) {
-        const struct texts *remarks = log_reader_warnings(r->inputs.items[i].reader);
+        const struct texts *warnings = log_reader_warnings(r->inputs.items[i].reader);
         json_begin(&j, NULL, '{');
         json_text(&j, "file", r->inputs.items[i].shown);
         json_text(&j, "format", format_name(r->inputs.items[i].reader));
         json_begin(&j, "remarks", '[');
-        for (size_t k = 0; k < remarks->count; k++)
-            json_text(&j, NULL, remarks->items[k]);
+        for (size_t k = 0; k < warnings->count; k++)
+            json_text(&j, NULL, warnings->items[k]);
         json_end(&j, ']');
         json_end(&j, '}');
     }
@@ -317,9 +317,9 @@ static int relog_print_warnings(const struct relog *r)
         result = CLI_REMARKS;
     }
     for (size_t i = 0; i < r->inputs.count; i++) {
-        const struct texts *remarks = log_reader_warnings(r->inputs.items[i].reader);
-        for (size_t k = 0; k < remarks->count; k++) {
-            fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
+        const struct texts *warnings = log_reader_warnings(r->inputs.items[i].reader);
+        for (size_t k = 0; k < warnings->count; k++) {
+            fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, warnings->items[k]);
             result = CLI_REMARKS;
         }
     }

@@ -181,7 +181,7 @@ struct change {
     const struct logman_line *line;
     struct object *set, *collector;
     bool session, create;
-    struct texts *remarks;
+    struct texts *warnings;
 };
 
 static const char *name_of(const struct logman_option *o)
@@ -212,7 +212,7 @@ static HRESULT put_texts(struct object *o, const char *property, const struct te
 
 static HRESULT change_add_warning(const struct change *c, char *text)
 {
-    return text ? texts_add_owned(c->remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(c->warnings, text) : E_OUTOFMEMORY;
 }
 
 /* ---- lists ---- */
@@ -614,9 +614,9 @@ static HRESULT check_uses(const struct change *c)
 }
 
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
-                      bool create, struct texts *remarks)
+                      bool create, struct texts *warnings)
 {
-    const struct change c = {line, set, collector, session, create, remarks};
+    const struct change c = {line, set, collector, session, create, warnings};
     bool sql = false;
     HRESULT hr = check_uses(&c);
     if (SUCCEEDED(hr))

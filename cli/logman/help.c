@@ -255,13 +255,13 @@ static uint32_t number_of(struct object *o, const char *property)
     return SUCCEEDED(object_get(o, class_property(o->class, property), &v)) ? v.u32 : 0;
 }
 
-static HRESULT say(struct texts *remarks, char *text)
+static HRESULT say(struct texts *warnings, char *text)
 {
-    return text ? texts_add_owned(remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
 }
 
 /* "00:05" may have been meant as five minutes. */
-static HRESULT warn_of_times(const struct logman_line *line, struct texts *remarks)
+static HRESULT warn_of_times(const struct logman_line *line, struct texts *warnings)
 {
     static const enum logman_use times[] = {LOGMAN_INTERVAL, LOGMAN_RUN_FOR, LOGMAN_NEW_FILES, LOGMAN_FLUSH_TIMER};
     HRESULT hr = S_OK;
@@ -272,7 +272,7 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *remar
         const char *seconds = zeros && word[zeros] == ':' ? word + zeros + 1 : "";
         seconds += strspn(seconds, "0");
         if (*seconds && !strchr(seconds, ':'))
-            hr = say(remarks,
+            hr = say(warnings,
                      text_format("-%s: '%s' means minutes and seconds (%s s); for hours and minutes use '%s:00'",
                                  logman_rows[times[i]].name, word, seconds, word));
     }
@@ -280,7 +280,7 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *remar
 }
 
 /* A date is month/day/year, unless that month does not exist. */
-static HRESULT warn_of_days(const struct logman_line *line, struct texts *remarks)
+static HRESULT warn_of_days(const struct logman_line *line, struct texts *warnings)
 {
     static const enum logman_use moments[] = {LOGMAN_BEGIN, LOGMAN_END};
     HRESULT hr = S_OK;
@@ -289,15 +289,15 @@ static HRESULT warn_of_days(const struct logman_line *line, struct texts *remark
         const char *word = o && o->words.count ? o->words.items[0] : "";
         const size_t digits = strspn(word, "0123456789");
         if (digits == 2 && word[2] == '/' && strncmp(word, "12", 2) > 0)
-            hr = say(remarks, text_format("-%s: '%s' is treated as day/month/year, because %.2s is not a month",
-                                          logman_rows[moments[i]].name, word, word));
+            hr = say(warnings, text_format("-%s: '%s' is treated as day/month/year, because %.2s is not a month",
+                                           logman_rows[moments[i]].name, word, word));
     }
     return hr;
 }
 
 /* Notes on logs that will not be what the options suggest. */
 static HRESULT warn_of_log(const struct logman_line *line, struct object *set, struct object *collector,
-                           struct texts *remarks)
+                           struct texts *warnings)
 {
     const bool circular = is_set(collector, "LogCircular"), limited = is_set(set, "SegmentMaxSize");
     const bool stored = !logman_is_given(line, LOGMAN_SESSION);
@@ -306,51 +306,52 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
     const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT);
     HRESULT hr = S_OK;
     if (logman_is_given(line, LOGMAN_NEW_FILES) && !is_set(set, "SegmentMaxDuration") && !limited)
-        hr = texts_add(remarks, "-cnf: without a time and without -max, no new file is started");
+        hr = texts_add(warnings, "-cnf: without a time and without -max, no new file is started");
     if (SUCCEEDED(hr) && logman_is_given(line, LOGMAN_NEW_FILES) && circular)
-        hr = texts_add(remarks,
+        hr = texts_add(warnings,
                        "-cnf: a circular log reuses its file at its maximum size; only a time starts a new file");
     if (SUCCEEDED(hr) && circular && !limited)
-        hr = texts_add(remarks, "-f bincirc: without -max the log has no maximum size at which it wraps");
+        hr = texts_add(warnings, "-f bincirc: without -max the log has no maximum size at which it wraps");
     if (SUCCEEDED(hr) && stored && logman_is_given(line, LOGMAN_MOST) && limited && !circular &&
         !is_set(set, "Segment"))
-        hr = texts_add(remarks, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
-                                "file, with -f bincirc in the same file");
+        hr = texts_add(warnings, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
+                                 "file, with -f bincirc in the same file");
     if (SUCCEEDED(hr) && stored && line->verb == LOGMAN_CREATE && output && !logman_option(line, LOGMAN_VERSION) &&
         has_extension(output->words.items[0], logs))
-        hr = texts_add(remarks,
+        hr = texts_add(warnings,
                        "-o: the run number is appended to the file name (_000001); use --v to keep the name unchanged");
     if (SUCCEEDED(hr) && (logman_is_given(line, LOGMAN_RUN_FOR) || logman_is_given(line, LOGMAN_INTERVAL)) &&
         number_of(set, "Duration") && interval > number_of(set, "Duration"))
-        hr = texts_add(remarks, "-rf: the set stops before its second sample (-si)");
+        hr = texts_add(warnings, "-rf: the set stops before its second sample (-si)");
     return hr;
 }
 
-HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector, struct texts *remarks)
+HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,
+                    struct texts *warnings)
 {
     static const char *const programs[] = {".exe", ".cmd", ".bat", ".com", ".ps1", ".vbs", ".js", NULL};
     static const enum logman_use tasks[] = {LOGMAN_TASK_OF_RUN, LOGMAN_TASK};
-    HRESULT hr = warn_of_log(line, set, collector, remarks);
+    HRESULT hr = warn_of_log(line, set, collector, warnings);
     if (SUCCEEDED(hr))
-        hr = warn_of_times(line, remarks);
+        hr = warn_of_times(line, warnings);
     if (SUCCEEDED(hr))
-        hr = warn_of_days(line, remarks);
+        hr = warn_of_days(line, warnings);
     const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT), *user = logman_option(line, LOGMAN_USER);
     if (SUCCEEDED(hr) && output && !logman_option(line, LOGMAN_SERVER) && folder_exists(output->words.items[0]) &&
         !strchr("\\/", output->words.items[0][strlen(output->words.items[0]) - 1])) {
-        hr = say(remarks, text_format("-o: '%s' is an existing folder, and the log is created beside it under that "
-                                      "name (add \\ at the end to create the log in the folder)",
-                                      output->words.items[0]));
+        hr = say(warnings, text_format("-o: '%s' is an existing folder, and the log is created beside it under that "
+                                       "name (add \\ at the end to create the log in the folder)",
+                                       output->words.items[0]));
     }
     if (SUCCEEDED(hr) && user && user->words.count > 1 && strcmp(user->words.items[1], "*") != 0)
         hr = texts_add(
-            remarks,
+            warnings,
             "-u: other users of this computer can read a password on a command line (use * to be asked for it)");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks && SUCCEEDED(hr); i++) {
         const struct logman_option *o = logman_option(line, tasks[i]);
         if (o && !o->negated && has_extension(o->words.items[0], programs)) {
             hr = say(
-                remarks,
+                warnings,
                 text_format(
                     "-%s: '%s' is treated as the name of a task, not of a program (create tasks with openpla task add)",
                     logman_rows[tasks[i]].name, o->words.items[0]));

@@ -388,7 +388,7 @@ static HRESULT no_such_option(const char *word)
 
 static HRESULT line_add_warning(struct logman_line *line, char *text)
 {
-    return text ? texts_add_owned(&line->remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_add_owned(&line->warnings, text) : E_OUTOFMEMORY;
 }
 
 static bool ends_in_quote(const char *word)
@@ -651,7 +651,7 @@ void logman_line_free(struct logman_line *line)
         texts_free(&line->options[i].words);
     memory_free(line->options);
     memory_free(line->name);
-    texts_free(&line->remarks);
+    texts_free(&line->warnings);
     *line = (struct logman_line){0};
 }
 

@@ -96,7 +96,7 @@ struct logman_line {
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts remarks; /* notes about words that were reinterpreted */
+    struct texts warnings; /* notes about words that were reinterpreted */
 };
 
 /* `settings`: the words of -config's files, which the command line overrides. argv without the program's name and

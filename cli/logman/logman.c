@@ -214,7 +214,7 @@ static HRESULT logman_list(const char *server, bool sessions, struct object **co
 
 struct run {
     const struct logman_line *line;
-    struct texts remarks; /* notes about reinterpreted words */
+    struct texts warnings; /* notes about reinterpreted words */
     struct texts issues;
     struct json *json; /* for --json: the object of the whole output; else NULL */
 };
@@ -243,9 +243,9 @@ static HRESULT put_credentials(const struct run *r, struct object *set)
 static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *text)
 {
     struct run *r = user;
-    char *remark = text_format("%s: %s", key, text);
+    char *warning = text_format("%s: %s", key, text);
     (void)hr;
-    return remark ? texts_add_owned(&r->issues, remark) : E_OUTOFMEMORY;
+    return warning ? texts_add_owned(&r->issues, warning) : E_OUTOFMEMORY;
 }
 
 static HRESULT run_commit(struct run *r, struct logman_target *t, uint32_t mode)
@@ -293,9 +293,9 @@ static HRESULT run_create(struct run *r, struct logman_target *t)
         return error_set(PLA_E_DCS_ALREADY_EXISTS, "a session '%s' is already running", t->short_name);
     HRESULT hr = logman_target_add(t, adverb);
     if (SUCCEEDED(hr))
-        hr = logman_change(r->line, t->set, t->collector, t->session, true, &r->remarks);
+        hr = logman_change(r->line, t->set, t->collector, t->session, true, &r->warnings);
     if (SUCCEEDED(hr))
-        hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
+        hr = logman_warn(r->line, t->set, t->collector, &r->warnings);
     if (SUCCEEDED(hr))
         hr = run_commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
     return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
@@ -335,9 +335,9 @@ static HRESULT run_update(struct run *r, struct logman_target *t)
     if (SUCCEEDED(hr))
         hr = logman_target_choose(t, r->line->adverb);
     if (SUCCEEDED(hr))
-        hr = logman_change(r->line, t->set, t->collector, t->session, false, &r->remarks);
+        hr = logman_change(r->line, t->set, t->collector, t->session, false, &r->warnings);
     if (SUCCEEDED(hr))
-        hr = logman_warn(r->line, t->set, t->collector, &r->remarks);
+        hr = logman_warn(r->line, t->set, t->collector, &r->warnings);
     if (SUCCEEDED(hr))
         hr = object_get(t->set, class_property(t->set->class, "Status"), &status);
     return SUCCEEDED(hr) ? run_commit(r, t, SETS_MODIFY | (status.u32 == 1 ? SETS_UPDATE_RUNNING : 0)) : hr;
@@ -489,25 +489,25 @@ static void say_failed(const struct logman_line *line, HRESULT hr)
         fprintf(stderr, "%s\n", advice);
 }
 
-static void run_print_warnings(const struct texts *remarks)
+static void run_print_warnings(const struct texts *warnings)
 {
-    for (size_t i = 0; i < remarks->count; i++)
-        fprintf(stderr, "Remark: %s\n", remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        fprintf(stderr, "Remark: %s\n", warnings->items[i]);
 }
 
 static void say_done(const struct run *r)
 {
-    run_print_warnings(&r->line->remarks);
-    run_print_warnings(&r->remarks);
+    run_print_warnings(&r->line->warnings);
+    run_print_warnings(&r->warnings);
     if (logman_option(r->line, LOGMAN_VERBOSE))
         run_print_warnings(&r->issues);
     printf("\nThe command completed successfully.\n");
 }
 
-static void run_put_warnings(struct json *j, const struct texts *remarks)
+static void run_put_warnings(struct json *j, const struct texts *warnings)
 {
-    for (size_t i = 0; i < remarks->count; i++)
-        json_text(j, NULL, remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        json_text(j, NULL, warnings->items[i]);
 }
 
 /* The end of every document; closes what a failure left open. */
@@ -519,8 +519,8 @@ static void end_json(const struct run *r, HRESULT hr)
         json_end(j, j->brackets[j->depth - 1] == '[' ? ']' : '}');
     json_begin(j, "remarks", '[');
     if (r->line) {
-        run_put_warnings(j, &r->line->remarks);
-        run_put_warnings(j, &r->remarks);
+        run_put_warnings(j, &r->line->warnings);
+        run_put_warnings(j, &r->warnings);
         run_put_warnings(j, &r->issues);
     }
     json_end(j, ']');
@@ -551,7 +551,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
         else
             say_failed(&line, hr);
     }
-    texts_free(&r.remarks);
+    texts_free(&r.warnings);
     texts_free(&r.issues);
     logman_line_free(&line);
     return hr;

@@ -13,10 +13,10 @@ unsigned logman_adverb_of(const struct object *collector);
 /* ---- what the options of a line make of a set and its collector (docs/user/logman.md) ---- */
 
 /* Sets the properties. `session`: the set is a trace session's (-ets); `create`: missing options get logman's defaults.
-   Notes about reinterpreted words are added to `remarks`. E_INVALIDARG with a message that names option and value; the
+   Notes about reinterpreted words are added to `warnings`. E_INVALIDARG with a message that names option and value; the
    objects may be partly changed then. */
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
-                      bool create, struct texts *remarks);
+                      bool create, struct texts *warnings);
 
 /* -p, --p and -pf: adds, changes and removes the providers of a trace collector. HRESULT of ERROR_NOT_FOUND for an
    unknown name (a GUID need not be known), E_INVALIDARG for unknown flags and levels. */
@@ -56,7 +56,7 @@ HRESULT logman_json_providers(struct json *j, const struct logman_line *line);
 const char *logman_advice(const struct logman_line *line, HRESULT hr);
 /* Adds notes about what the set will not do as expected. E_OUTOFMEMORY. */
 HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,
-                    struct texts *remarks);
+                    struct texts *warnings);
 
 /* Prints the help of the line's verb and adverb, or of all verbs. E_OUTOFMEMORY. */
 HRESULT logman_show_help(const struct logman_line *line);

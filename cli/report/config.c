@@ -307,27 +307,27 @@ bool config_is_chosen(const struct texts *tables, const char *table)
     return chosen;
 }
 
-static void say(const char *path, const struct texts *remarks)
+static void say(const char *path, const struct texts *warnings)
 {
     fflush(stdout); /* printed after the file's output */
-    for (size_t i = 0; i < remarks->count; i++)
-        fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", path, remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", path, warnings->items[i]);
 }
 
 /* Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. JSON contains warnings and errors itself, so nothing is printed between
    its lines. */
 static int config_show(const char *path, const struct texts *tables, struct json *j)
 {
-    struct texts remarks = {0};
-    HRESULT hr = j ? config_show_json(path, tables, j, &remarks) : config_show_text(path, tables, &remarks);
+    struct texts warnings = {0};
+    HRESULT hr = j ? config_show_json(path, tables, j, &warnings) : config_show_text(path, tables, &warnings);
     const struct error_kept why = error_keep(hr);
-    int result = FAILED(hr) ? CLI_FAILED : remarks.count ? CLI_REMARKS : CLI_DONE;
+    int result = FAILED(hr) ? CLI_FAILED : warnings.count ? CLI_REMARKS : CLI_DONE;
     if (!j) {
-        say(path, &remarks);
+        say(path, &warnings);
         if (FAILED(hr))
             cli_error(CONFIG_VERB, error_restore(&why));
     }
-    texts_free(&remarks);
+    texts_free(&warnings);
     return result;
 }
 

@@ -244,7 +244,7 @@ static HRESULT on_string(void *about, const char *id, const char *text)
     return S_OK;
 }
 
-HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *remarks)
+HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *warnings)
 {
     static const struct report_handlers handlers = {.begin = on_begin,
                                                     .fact = on_fact,
@@ -258,14 +258,14 @@ HRESULT config_show_json(const char *path, const struct texts *tables, struct js
     struct json_show s = {.j = j, .tables = tables};
     open_bracket(&s, NULL, '{');
     json_text(j, "file", path);
-    HRESULT hr = report_read(path, &handlers, &s, remarks);
+    HRESULT hr = report_read(path, &handlers, &s, warnings);
     if (SUCCEEDED(hr))
         go_to(&s, STRINGS);
     while (s.depth > 1)
         close_bracket(&s);
     open_bracket(&s, "remarks", '[');
-    for (size_t i = 0; i < remarks->count; i++)
-        json_text(j, NULL, remarks->items[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        json_text(j, NULL, warnings->items[i]);
     close_bracket(&s);
     if (FAILED(hr))
         json_text(j, "error", error_text(hr));

@@ -309,7 +309,7 @@ static HRESULT on_table_end(void *about, const struct report_table *t)
     return S_OK;
 }
 
-HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *remarks)
+HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *warnings)
 {
     static const struct report_handlers handlers = {.begin = on_begin,
                                                     .fact = on_fact,
@@ -321,7 +321,7 @@ HRESULT config_show_text(const char *path, const struct texts *tables, struct te
     struct text_show s = {.tables = tables, .open = memory_zero(REPORT_MAX_TABLES, sizeof *s.open)};
     if (!s.open)
         return E_OUTOFMEMORY;
-    HRESULT hr = report_read(path, &handlers, &s, remarks);
+    HRESULT hr = report_read(path, &handlers, &s, warnings);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++)
         text_buffer_free(&s.open[i].waiting);
     memory_free(s.open);

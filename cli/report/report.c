@@ -95,7 +95,7 @@ static HRESULT make_page(struct report_request *r)
     return page_make(
         &(struct page_make){
             .report = r->path, .output = r->page, .sheet = r->sheet, .stop = interrupt_asked, .context = r},
-        &r->remarks);
+        &r->warnings);
 }
 
 /* Creates the page of an existing report: the only operand. */
@@ -132,7 +132,7 @@ HRESULT report_request_make(struct report_request *r)
         hr = error_set(E_FAIL, "cannot wait for Ctrl+C");
     make.output = r->path;
     if (SUCCEEDED(hr))
-        hr = report_make(&make, &r->remarks);
+        hr = report_make(&make, &r->warnings);
     if (SUCCEEDED(hr) && r->page)
         hr = make_page(r);
     const struct error_kept why = error_keep(hr);
@@ -145,16 +145,16 @@ HRESULT report_request_make(struct report_request *r)
 static HRESULT show_json(struct report_request *r)
 {
     struct json j = {.out = stdout};
-    struct texts remarks = {0};
-    const HRESULT hr = config_show_json(r->path, &(struct texts){0}, &j, &remarks);
-    texts_free(&remarks);
+    struct texts warnings = {0};
+    const HRESULT hr = config_show_json(r->path, &(struct texts){0}, &j, &warnings);
+    texts_free(&warnings);
     return hr;
 }
 
 static int report_print_result(struct report_request *r)
 {
-    for (size_t i = 0; i < r->remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
+    for (size_t i = 0; i < r->warnings.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->warnings.items[i]);
     if (!r->as_json)
         printf("%s\n", r->path);
     if (!r->as_json && r->page)
@@ -162,7 +162,7 @@ static int report_print_result(struct report_request *r)
     const HRESULT hr = r->as_json ? show_json(r) : S_OK;
     if (FAILED(hr))
         return cli_error(VERB, hr);
-    return r->remarks.count ? CLI_REMARKS : CLI_DONE;
+    return r->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
 void report_request_free(struct report_request *r)
@@ -170,7 +170,7 @@ void report_request_free(struct report_request *r)
     texts_free(&r->operands);
     texts_free(&r->schemas);
     texts_free(&r->inputs);
-    texts_free(&r->remarks);
+    texts_free(&r->warnings);
     report_schema_free(&r->schema);
     memory_free(r->path);
     memory_free(r->page);

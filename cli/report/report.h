@@ -20,7 +20,7 @@ struct report_request {
     /* What came of it. */
     char *path; /* of the report */
     char *page; /* NULL: not requested */
-    struct texts remarks;
+    struct texts warnings;
 
     struct texts inputs;
     struct report_schema schema;

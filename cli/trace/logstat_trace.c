@@ -33,7 +33,7 @@ enum {
         0x0B0A, /* SystemConfig, CPU: MHz, processors, memory, page size, granularity, then the computer's name */
     COMPUTER_AT = 20,
     COMPUTER_BYTES = 512,
-    MOST_DAMAGE = 100, /* remarks */
+    MOST_DAMAGE = 100, /* warnings */
 };
 
 static void take_warning(void *context, const char *text)

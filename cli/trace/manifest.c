@@ -333,16 +333,16 @@ static HRESULT add_providers(const struct adding *a, const char *path)
 {
     struct counter_manifest counters = {.has_events = false};
     struct provider_manifests list = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     char *whole = os_full_path(path);
     size_t added = 0;
     HRESULT hr = whole ? may_register() : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = manifest_counters_load(path, a->name, &remarks, &counters);
+        hr = manifest_counters_load(path, a->name, &warnings, &counters);
     if (SUCCEEDED(hr) && (counters.has_events || !counters.providers.count))
-        hr = manifest_file_load(path, &remarks, &list);
-    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s: %s\n", path, remarks.items[i]);
+        hr = manifest_file_load(path, &warnings, &list);
+    for (size_t i = 0; SUCCEEDED(hr) && i < warnings.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s: %s\n", path, warnings.items[i]);
     if (SUCCEEDED(hr))
         hr = manifest_counters_add(&counters.providers, whole, a->force);
     added = counters.providers.count;
@@ -360,7 +360,7 @@ static HRESULT add_providers(const struct adding *a, const char *path)
                        a->name ? a->name : "");
     counter_manifest_free(&counters);
     provider_manifests_free(&list);
-    texts_free(&remarks);
+    texts_free(&warnings);
     memory_free(whole);
     return hr;
 }

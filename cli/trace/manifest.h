@@ -7,9 +7,10 @@
 #include "engine/etw/provider_manifest.h"
 #include "engine/pdh/counter_manifest.h"
 
-/* Reads the counter providers of a manifest, or only the named one (NULL: all). Programs and DLLs have none. `remarks`
+/* Reads the counter providers of a manifest, or only the named one (NULL: all). Programs and DLLs have none. `warnings`
    may be NULL. *out is empty on failure. */
-HRESULT manifest_counters_load(const char *path, const char *name, struct texts *remarks, struct counter_manifest *out);
+HRESULT manifest_counters_load(const char *path, const char *name, struct texts *warnings,
+                               struct counter_manifest *out);
 /* The registered ones: all, or one (`name` or GUID). */
 HRESULT manifest_counters_registered(const char *name, struct registered_countersets *out);
 /* Registers all of them or none, as part of the manifest `whole`. */

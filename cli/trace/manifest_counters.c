@@ -37,12 +37,12 @@ static bool is_program(const char *path)
     return is;
 }
 
-HRESULT manifest_counters_load(const char *path, const char *name, struct texts *remarks, struct counter_manifest *out)
+HRESULT manifest_counters_load(const char *path, const char *name, struct texts *warnings, struct counter_manifest *out)
 {
     *out = (struct counter_manifest){.has_events = true};
     if (is_program(path))
         return S_OK;
-    HRESULT hr = counter_manifest_load(path, remarks, out);
+    HRESULT hr = counter_manifest_load(path, warnings, out);
     if (SUCCEEDED(hr))
         keep_named(&out->providers, name);
     return hr;

@@ -13,23 +13,23 @@
 
 struct shown {
     struct mof_classes *classes;
-    struct texts remarks;
+    struct texts warnings;
     struct json j;
     bool as_json;
 };
 
 static HRESULT load(struct shown *s)
 {
-    return mof_files_classes(&s->remarks, &s->classes);
+    return mof_files_classes(&s->warnings, &s->classes);
 }
 
 /* Warnings about files that could not be loaded go to stderr. */
 static int shown_finish(struct shown *s, HRESULT hr)
 {
-    int result = FAILED(hr) ? cli_error(VERB, hr) : s->remarks.count ? CLI_REMARKS : CLI_DONE;
-    for (size_t i = 0; SUCCEEDED(hr) && i < s->remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s\n", s->remarks.items[i]);
-    texts_free(&s->remarks);
+    int result = FAILED(hr) ? cli_error(VERB, hr) : s->warnings.count ? CLI_REMARKS : CLI_DONE;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->warnings.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", s->warnings.items[i]);
+    texts_free(&s->warnings);
     mof_classes_free(s->classes);
     return result;
 }

@@ -317,12 +317,12 @@ static HRESULT write_manifest(struct tracerpt *t)
 {
     struct manifest_document d = {0};
     struct text_buffer b = {0};
-    struct texts remarks = {0};
-    HRESULT hr = event_kinds_export(&t->kinds, &d, &remarks);
+    struct texts warnings = {0};
+    HRESULT hr = event_kinds_export(&t->kinds, &d, &warnings);
     if (SUCCEEDED(hr))
         cli_progress_end(&t->progress);
-    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
-        fprintf(cli_messages(), "openpla " VERB ": -export: %s\n", remarks.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < warnings.count; i++)
+        fprintf(cli_messages(), "openpla " VERB ": -export: %s\n", warnings.items[i]);
     if (SUCCEEDED(hr) && d.provider_count == 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
                        "-export: cannot write '%s': no event of the trace has a manifest", t->exported);
@@ -330,7 +330,7 @@ static HRESULT write_manifest(struct tracerpt *t)
         hr = manifest_document_text(&d, &b);
     if (SUCCEEDED(hr))
         hr = write_text(&t->manifest_file, &b);
-    texts_free(&remarks);
+    texts_free(&warnings);
     text_buffer_free(&b);
     manifest_document_free(&d);
     return hr;
@@ -432,9 +432,9 @@ static int make_report(struct tracerpt *t)
         hr = report_request_make(r);
     if (FAILED(hr))
         return cli_error(VERB, hr);
-    for (size_t i = 0; i < r->remarks.count; i++)
-        fprintf(cli_messages(), "openpla " VERB ": %s\n", r->remarks.items[i]);
-    return r->remarks.count ? CLI_REMARKS : CLI_DONE;
+    for (size_t i = 0; i < r->warnings.count; i++)
+        fprintf(cli_messages(), "openpla " VERB ": %s\n", r->warnings.items[i]);
+    return r->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
 /* Only traces are dumped and counted. */

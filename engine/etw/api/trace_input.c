@@ -14,9 +14,9 @@ enum { MOST_REMARKS = 100 };
 
 static void input_take_warning(void *context, const char *text)
 {
-    struct texts *remarks = context;
-    if (remarks->count < MOST_REMARKS)
-        (void)texts_add(remarks, text); /* out of memory for a warning does not stop the reading */
+    struct texts *warnings = context;
+    if (warnings->count < MOST_REMARKS)
+        (void)texts_add(warnings, text); /* out of memory for a warning does not stop the reading */
 }
 
 /* The readers keep addresses of the items, so all items are allocated before the first is opened. */
@@ -177,11 +177,11 @@ static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to
     return hr;
 }
 
-static HRESULT program_origin(const char *path, struct texts *remarks, struct schema_origin *out)
+static HRESULT program_origin(const char *path, struct texts *warnings, struct schema_origin *out)
 {
     struct provider_manifests list;
     if (folder_exists(path))
-        return manifest_folder_origin(path, NULL, remarks, out);
+        return manifest_folder_origin(path, NULL, warnings, out);
     HRESULT hr = manifest_file_load(path, NULL, &list);
     return SUCCEEDED(hr) ? manifests_origin(&list, NULL, out) : hr;
 }
@@ -190,19 +190,19 @@ static HRESULT program_origin(const char *path, struct texts *remarks, struct sc
 static HRESULT add_programs(const struct trace_knowledge *known, struct event_schemas *to)
 {
     struct schema_origin origin;
-    struct texts paths = {0}, remarks = {0};
+    struct texts paths = {0}, warnings = {0};
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < known->programs.count; i++)
         hr = tmf_take_paths(&paths, known->programs.items[i]);
     for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++) {
-        hr = program_origin(paths.items[i], &remarks, &origin);
+        hr = program_origin(paths.items[i], &warnings, &origin);
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
-    for (size_t i = 0; known->warn && i < remarks.count; i++)
-        known->warn(known->warn_context, remarks.items[i]);
+    for (size_t i = 0; known->warn && i < warnings.count; i++)
+        known->warn(known->warn_context, warnings.items[i]);
     texts_free(&paths);
-    texts_free(&remarks);
+    texts_free(&warnings);
     return hr;
 }
 
