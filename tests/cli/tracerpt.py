@@ -123,7 +123,7 @@ def what_is_not_known_comes_as_hex_with_the_reason(events):
     check(f"Not decoded:        {undecoded}, dumped in hexadecimal with the reason" in output,
           "the count on the screen", output)
     output = tracerpt(0, "hard.etl", "-o", "hard.xml", "-int", "hard-int.txt", "-y")
-    check("hexadecimal (-int FILE shows the reasons)" in output and "no manifest of it was given" in
+    check("hexadecimal (-int FILE shows the reasons)" in output and "no manifest for it was given" in
           open("hard-int.txt", encoding="utf-8").read(), "where the reasons are", output)
     cut = [row for row in rows("hard.csv", "utf-16") if row[0] == "Maker/Made"]
     unknown_form = [row for row in rows("hard.csv", "utf-16") if "unknown" in row[-1]]

@@ -4,14 +4,16 @@ if(NOT WIN32)
   openpla_tests(tests_collect_counters TESTS test_counter_query test_counter_collector test_alert_collector
     WITH ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
 endif()
-# What these functions do here they do only where a test asks for it: of the registry's values that change under the
-# reader, of adapters that go, of files that grow.
-openpla_tests(tests_collect TESTS test_alert_evaluate test_trace_session test_configuration_read test_configuration_registry
-  test_configuration_network test_configuration_collector LINK openpla_collect openpla_schemas openpla_report
-  LibXml2::LibXml2)
-target_link_options(tests_collect PRIVATE -Wl,--wrap=registry_value_at,--wrap=network_adapters,--wrap=file_write)
+openpla_tests(tests_collect TESTS test_alert_evaluate test_trace_session LINK openpla_collect)
+# These functions do something else only where a test asks for it: registry values that change under the reader, adapters
+# that go, files that grow.
+openpla_tests(tests_configuration TESTS test_configuration_read test_configuration_registry test_configuration_network
+  test_configuration_collector LINK openpla_collect openpla_schemas LibXml2::LibXml2)
+target_link_options(tests_configuration PRIVATE -Wl,--wrap=registry_value_at,--wrap=network_adapters,--wrap=file_write)
 # With real sessions.
-add_dependencies(tests_collect openetwhost)
+foreach(tests tests_collect tests_configuration)
+  add_dependencies(${tests} openetwhost)
+endforeach()
 # Each page that is written is looked at.
 openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect
   openpla_schemas LibXml2::LibXml2)
