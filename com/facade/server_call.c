@@ -115,6 +115,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     hr = server_activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
     if (here && server_is_gone(hr) && os_is_wine() && !repairs_nothing)
         hr = server_activate_again(&id, &object);
+    TRACE_STEP(com, "create an object of the server on '%s': 0x%08X", here ? "" : machine, (unsigned)hr);
     memory_free(name);
     if (SUCCEEDED(hr))
         hr = as_caller(object);

@@ -249,6 +249,7 @@ static void wait_until_unused(DWORD grace)
 {
     for (;;) {
         bool used = in_use();
+        TRACE_STEP(com, "%ld objects, %s", (long)server_object_count(), used ? "in use" : "unused");
         /* An exiting client sets no event, so poll. */
         DWORD wait = !used ? grace : note_clients ? GRACE_MS : INFINITE;
 

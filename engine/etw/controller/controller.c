@@ -340,6 +340,7 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
             controller_refuse(ERROR_INVALID_PARAMETER, "invalid FilterDescCount: only private sessions allow filters");
     if (code == ERROR_SUCCESS)
         code = controller_start_session(wide, &settings, &scope, handle, p);
+    TRACE_STEP(etw, "start session '%s': %lu", settings.name ? settings.name : "", (unsigned long)code);
     trace_settings_free(&settings);
     return code;
 }

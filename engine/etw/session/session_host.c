@@ -399,6 +399,7 @@ void session_host_finish(struct session_host *h)
         return;
     h->end = h->finished = true;
     session_host_publish_stopping(h);
+    TRACE_STEP(etw, "host of logger %u stops", (unsigned)h->session.logger);
     session_host_kernel(h, true);
     (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
     session_output_end_file(&h->output);

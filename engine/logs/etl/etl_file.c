@@ -150,6 +150,7 @@ static HRESULT write_beginning(struct etl_file *e)
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out)
 {
     struct etl_file *e;
+    TRACE_STEP(logs, "create the trace %s", path);
     HRESULT hr = etl_file_allocate(path, log, &e);
     if (SUCCEEDED(hr))
         hr = file_open(path, replace ? FILE_REPLACE : FILE_CREATE_NEW, &e->file);

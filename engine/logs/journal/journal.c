@@ -302,6 +302,7 @@ static HRESULT append_dropped(const char *folder, const struct journal_entry *e,
 HRESULT journal_append(const char *folder, const struct journal_entry *e)
 {
     const struct journal_room room = journal_room_take();
+    TRACE_STEP(logs, "journal %s: event %d", folder, (int)e->id);
     if (room.full_now || room.dropped) {
         HRESULT hr = append_dropped(folder, e, room.dropped);
         if (FAILED(hr)) {

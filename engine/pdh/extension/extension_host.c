@@ -262,6 +262,7 @@ static bool has_answered(const struct extension_host *h)
 static void extension_host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
+    TRACE_STEP(pdh, "request %u to the extension host of %s", (unsigned)h->request + 1, h->service);
     if (h->waited_for) /* a thread waits for the reply to the open request */
         return;
     extension_host_reap_process(h);

@@ -294,6 +294,7 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
     for (;;) {
         now = clock_monotonic_ms();
         HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
+        TRACE_STEP(run, "wait for the report of host %u: 0x%08X", (unsigned)process_id(host), (unsigned)hr);
         if (atomic_load(&r->shared->sent)) /* also if the host process exited right after its report */
             return take_result(r, host);
         if (accepted && atomic_load(&r->shared->accepted))
