@@ -50,8 +50,7 @@ static int choose_format(struct relog *r)
     char words[64];
     log_format_words(false, ", ", words, sizeof words);
     r->format = log_format_by_word(r->format_text ? r->format_text : "BIN");
-    return r->format ? CLI_DONE
-                     : cli_usage(VERB, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", r->format_text);
+    return r->format ? CLI_DONE : cli_usage(VERB, "-f: unknown format '%s': expected one of %s", r->format_text, words);
 }
 
 /* Adds "SQL:" to "DSN!set". */

@@ -89,7 +89,9 @@ static int check_format(struct settings *s)
     log_format_words(false, ", ", words, sizeof words);
     s->log = log_format_by_word(name);
     if (!s->log)
-        return cli_usage(verb_name, "-f: unknown format '%s': expected CSV, TSV, BIN or SQL", name);
+        s->log = log_format_by_extension(name); /* "blg" means BIN */
+    if (!s->log)
+        return cli_usage(verb_name, "-f: unknown format '%s': expected one of %s", name, words);
     if (!s->output && !s->log->separator)
         return cli_usage(verb_name, "-f %s needs -o", name);
     if (s->output && is_sql == s->log->is_file)

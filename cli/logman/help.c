@@ -4,6 +4,7 @@
 #include "cli/logman/logman.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "engine/pla/definition.h"
 
 #include <stdio.h>
@@ -200,8 +201,6 @@ static bool has_extension(const char *path, const char *const *extensions)
     return false;
 }
 
-static const char *const logs[] = {".blg", ".csv", ".tsv", ".etl", NULL};
-
 const char *logman_advice(const struct logman_line *line, HRESULT hr)
 {
     static const struct {
@@ -228,7 +227,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
     if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
         return NULL; /* no right is lacking */
-    if (line->verb == LOGMAN_EXPORT && line->name && has_extension(line->name, logs))
+    if (line->verb == LOGMAN_EXPORT && line->name && log_is_log_name(line->name))
         return "this is the name of a log: openpla relog converts logs, export writes definitions of sets";
     if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)
         return "find the problem with openpla store check, or delete the set";
@@ -317,7 +316,7 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
         hr = texts_add(warnings, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
                                  "file, with -f bincirc in the same file");
     if (SUCCEEDED(hr) && stored && line->verb == LOGMAN_CREATE && output && !logman_option(line, LOGMAN_VERSION) &&
-        has_extension(output->words.items[0], logs))
+        log_is_log_name(output->words.items[0]))
         hr = texts_add(warnings,
                        "-o: the run number is appended to the file name (_000001); use --v to keep the name unchanged");
     if (SUCCEEDED(hr) && (logman_is_given(line, LOGMAN_RUN_FOR) || logman_is_given(line, LOGMAN_INTERVAL)) &&

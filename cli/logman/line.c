@@ -347,9 +347,6 @@ static const char *const meant[][2] = {
     {"task", "-rc, or for an alert -tn"},
     {"duration", "-rf"},
     {"interval", "-si"},
-    {"csv", "-f csv, or for an existing log openpla relog"},
-    {"bin", "-f bin"},
-    {"sql", "-f sql"},
     {"counter", "-c"},
     {"counters", "-c"},
     {"samples", "-sc"},
@@ -378,6 +375,9 @@ static HRESULT no_such_option(const char *word)
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
         if (text_equal_nocase(n.word, meant[i][0]))
             return error_set(E_INVALIDARG, "unknown option '%s' (use %s)", word, meant[i][1]);
+    if (log_format_by_word(n.word))
+        return error_set(E_INVALIDARG, "unknown option '%s' (use -f %s, or for an existing log openpla relog)", word,
+                         n.word);
     for (int i = 0; i < LOGMAN_OPTIONS; i++)
         nearest_consider(&n, logman_rows[i].name);
     return n.name ? error_set(E_INVALIDARG, "unknown option '%s' (did you mean -%s?)", word, n.name)

@@ -164,21 +164,11 @@ static bool is_over(void *context)
     return clock_passed_ms(l->since, clock_monotonic_ms()) >= (uint64_t)l->seconds * 1000;
 }
 
-/* A report must not replace a log of the folder. */
-static bool names_a_log(const char *name)
-{
-    static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl"};
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (text_equal_nocase(path_extension(name), extensions[i]))
-            return true;
-    return false;
-}
-
 /* The path of a data manager's file. */
 static HRESULT file_below(const struct run_report *what, const char *property, const char *name, char **out)
 {
     const char *fault = path_names_fault(name);
-    if (fault || names_a_log(name))
+    if (fault || log_is_log_name(name)) /* a report must not replace the data of the folder */
         return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "this is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
