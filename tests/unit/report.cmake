@@ -7,9 +7,7 @@ openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpl
 target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)
 openpla_test(test_event_groups ${CMAKE_CURRENT_LIST_DIR}/test_event_groups.c LINK openpla_report)
 target_link_options(test_event_groups PRIVATE -Wl,--wrap=file_write)
-# Its functions of the library's names come first.
 openpla_test(test_event_table ${CMAKE_CURRENT_LIST_DIR}/test_event_table.c ${CMAKE_CURRENT_LIST_DIR}/report_lines.c
   LINK openpla_report)
-target_link_options(test_event_table PRIVATE -Wl,--allow-multiple-definition)
 openpla_test(test_event_join ${CMAKE_CURRENT_LIST_DIR}/test_event_join.c LINK openpla_report)
 target_link_options(test_event_join PRIVATE -Wl,--wrap=file_write)
