@@ -51,10 +51,47 @@ void debug_trace_close(intptr_t file)
         CloseHandle((HANDLE)file);
 }
 
+/* Wine looks for the end of the file and then writes there, so lines of two threads or processes could land on each
+   other: threads take a lock of the process, processes a lock of a byte far behind the lines. A thread that was
+   terminated never gives its lock back, hence the limit: after it, lines are written without the lock. */
+enum { LOCK_MS = 5000, LOCKED_BYTE_HIGH = 0x3FFFFFFF };
+
+static bool take_trace_lock(SRWLOCK *lock)
+{
+    const ULONGLONG begin = GetTickCount64();
+    while (!TryAcquireSRWLockExclusive(lock)) {
+        if (GetTickCount64() - begin > LOCK_MS)
+            return false;
+        Sleep(0);
+    }
+    return true;
+}
+
+/* False also for a console or a pipe, which need no lock. */
+static bool take_file_lock(HANDLE file)
+{
+    const ULONGLONG begin = GetTickCount64();
+    OVERLAPPED at = {.OffsetHigh = LOCKED_BYTE_HIGH};
+    while (!LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)) {
+        const DWORD error = GetLastError();
+        if ((error != ERROR_LOCK_VIOLATION && error != ERROR_IO_PENDING) || GetTickCount64() - begin > LOCK_MS)
+            return false;
+        Sleep(1);
+    }
+    return true;
+}
+
 void debug_trace_write(intptr_t file, const char *line, size_t size)
 {
+    static SRWLOCK lock = SRWLOCK_INIT;
+    OVERLAPPED at = {.OffsetHigh = LOCKED_BYTE_HIGH};
     DWORD written;
+    const bool own = take_trace_lock(&lock), locked = take_file_lock((HANDLE)file);
     WriteFile((HANDLE)file, line, (DWORD)size, &written, NULL);
+    if (locked)
+        UnlockFileEx((HANDLE)file, 0, 1, 0, &at);
+    if (own)
+        ReleaseSRWLockExclusive(&lock);
 }
 
 uint32_t debug_trace_last_error(void)
