@@ -13,10 +13,10 @@
 
 enum { ROUNDS = 3 };
 
-static char key_name[] = "Key", size_name[] = "Size", path_name[] = "Path", provider_name[] = "Maker";
+static char key_name[] = "Key", size_name[] = "Size", file_path_name[] = "Path", provider_name[] = "Maker";
 static struct event_property properties[] = {{.name = key_name, .in_type = IN_TYPE_UINT64, .count = 1},
                                              {.name = size_name, .in_type = IN_TYPE_UINT32, .count = 1},
-                                             {.name = path_name, .in_type = IN_TYPE_ANSISTRING, .count = 1}};
+                                             {.name = file_path_name, .in_type = IN_TYPE_ANSISTRING, .count = 1}};
 static const struct event_schema schema = {
     .provider_name = provider_name, .properties = properties, .property_count = 3, .top_level = 3};
 
