@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-# openpla_tests(DRIVER TESTS names... [WITH sources...] LINK libraries...): the cmocka tests NAME.c of the caller's folder,
-# in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
+# openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): the cmocka tests NAME.c of the
+# caller's folder, in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
+# The programs are links to one file, but for NAMED tests, which look at the name of their own process: all processes of
+# one file have under Wine the name by which the first of them was started.
 # openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a program of its own, because it
 # puts functions in the place of the libraries' (--wrap), or because others start it.
 # openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke run
@@ -90,7 +92,12 @@ function(openpla_driver driver kind main suffix folder)
     list(APPEND objects $<TARGET_OBJECTS:${name}${suffix}_object>)
     set(program ${folder}/${name}${suffix}${CMAKE_EXECUTABLE_SUFFIX})
     list(APPEND programs ${program})
-    list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_hardlink $<TARGET_FILE:${driver}> ${program})
+    if(CMAKE_CROSSCOMPILING AND name IN_LIST a_NAMED)
+      list(APPEND links COMMAND ${CMAKE_COMMAND} -E rm -f ${program}
+        COMMAND ${CMAKE_STRIP} --strip-debug -o ${program} $<TARGET_FILE:${driver}>)
+    else()
+      list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_hardlink $<TARGET_FILE:${driver}> ${program})
+    endif()
     # What a test needs besides is added to the target of its name.
     add_custom_target(${name}${suffix})
     add_dependencies(${name}${suffix} ${driver})
@@ -119,7 +126,7 @@ function(openpla_driven_main target name)
 endfunction()
 
 function(openpla_tests driver)
-  cmake_parse_arguments(a "" "" "TESTS;WITH;LINK" ${ARGN})
+  cmake_parse_arguments(a "" "" "TESTS;NAMED;WITH;LINK" ${ARGN})
   foreach(name ${a_TESTS})
     openpla_driven_main(${name}_object ${name})
     target_link_libraries(${name}_object PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)

@@ -17,7 +17,8 @@ if(WIN32)
 else()
   list(APPEND tests test_etw_directory_lies test_etw_directory_kills)
 endif()
-openpla_tests(tests_etw TESTS ${tests} ${with_hosts} WITH ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
+openpla_tests(tests_etw TESTS ${tests} ${with_hosts} NAMED test_etw_private test_etw_private_faults
+  WITH ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
   LINK openpla_etw openpla_decode)
 foreach(test ${with_hosts})
   add_dependencies(${test} openetwhost)

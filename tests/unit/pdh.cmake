@@ -7,7 +7,7 @@ endforeach()
 if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   list(APPEND tests test_pdh_sql)
 endif()
-openpla_tests(tests_pdh TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/sql_fixture.c LINK openpla_pdh)
+openpla_tests(tests_pdh TESTS ${tests} NAMED test_pdh_live WITH ${CMAKE_CURRENT_LIST_DIR}/sql_fixture.c LINK openpla_pdh)
 # They have functions of the library's names.
 foreach(thing process hostile_extension)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
@@ -30,7 +30,8 @@ if(WIN32)
   add_library(extension_dll SHARED ${CMAKE_CURRENT_LIST_DIR}/extension_dll.c ${CMAKE_CURRENT_LIST_DIR}/extension_dll.def)
   set_target_properties(extension_dll PROPERTIES PREFIX "")
   target_link_libraries(extension_dll PRIVATE openpla_flags)
-  openpla_tests(tests_openpdh TESTS test_pdh_dll test_pdh_extension test_perflib LINK openpla_logs)
+  openpla_tests(tests_openpdh TESTS test_pdh_dll test_pdh_extension test_perflib NAMED test_pdh_dll test_pdh_extension
+    LINK openpla_logs)
   add_dependencies(tests_openpdh openpdh extension_dll)
   # It makes keys of services, and test_registration looks at all of them.
   set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)

@@ -44,7 +44,8 @@ set(tests test_run_schedule test_next_start test_kept_definitions test_run_phase
 if(NOT WIN32)
   list(APPEND tests test_run_faults test_credential_faults test_session_sets test_autosession_sets)
 endif()
-openpla_tests(tests_run TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_store_check openpla_run)
+openpla_tests(tests_run TESTS ${tests} NAMED test_run_planted WITH ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c
+  LINK openpla_store_check openpla_run)
 target_link_options(tests_run PRIVATE -Wl,--wrap=clock_monotonic_ms) # hours pass where test_data_manager says so
 add_dependencies(tests_run run_test_host trace_test_host openetwhost)
 if(WIN32)
