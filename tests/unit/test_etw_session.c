@@ -334,6 +334,47 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
     memory_free(copy);
 }
 
+/* A process with a long command line, in a session of small buffers: its event must not cost the others theirs. */
+static void an_event_that_no_buffer_holds_is_counted_and_closes_no_buffer(void **state)
+{
+    (void)state;
+    uint64_t stamp;
+    uint32_t lost = 0;
+    begin(&small_shape, 0);
+    const uint32_t longest = SMALL - ETL_BUFFER_HEAD, too_long[] = {0, longest + 1, 0xFFFF, 0x10000, UINT32_MAX};
+    assert_true(event_write(&s.b, &w, 0));
+    for (size_t i = 0; i < sizeof too_long / sizeof *too_long; i++, lost++)
+        assert_null(session_reserve(&s.b, &w, too_long[i], &stamp));
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, lost);
+    assert_int_equal(statistics.free, 7);
+    assert_true(event_write(&s.b, &w, 1));
+    session_drain_flush(d);
+    pass_all();
+    assert_int_equal(t->events, 2);
+}
+
+/* The size of a place has 13 bits, in units of 8: of 65,529 to 65,535 bytes it is 65,536, which they do not hold. */
+static void an_event_whose_rounded_size_has_17_bits_is_counted(void **state)
+{
+    (void)state;
+    struct session_shape shape = small_shape;
+    uint64_t stamp;
+    uint32_t lost = 0;
+    shape.buffer_size = 128 * 1024;
+    begin(&shape, 0);
+    for (uint32_t size = 0xFFF9; size <= 0xFFFF; size++, lost++)
+        assert_null(session_reserve(&s.b, &w, size, &stamp));
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, lost);
+    assert_true(event_write(&s.b, &w, 0));
+    session_drain_flush(d);
+    pass_all();
+    assert_int_equal(t->events, 1);
+    session_statistics_read(&s.b, &statistics);
+    assert_int_equal(statistics.events_lost, lost);
+}
+
 /* ---- writers that do not finish ---- */
 
 /* Reserves a place and leaves it, like a writer that was stopped after this step. */
@@ -719,6 +760,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_time_stamp_of_the_caller_is_kept, everybody_lives, end),
         cmocka_unit_test_setup_teardown(other_clocks_and_processors_work, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_of_16_mb_take_places_to_their_end, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(an_event_that_no_buffer_holds_is_counted_and_closes_no_buffer, everybody_lives,
+                                        end),
+        cmocka_unit_test_setup_teardown(an_event_whose_rounded_size_has_17_bits_is_counted, everybody_lives, end),
         cmocka_unit_test_setup_teardown(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_place_is_settled_once_even_if_its_slot_lives_again, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_stop_waits_for_writers_for_a_while, everybody_lives, end),

@@ -370,7 +370,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     const uint32_t head = e->is_system ? SYSTEM_HEAD : SHORT_HEAD, size = head + e->size;
     uint64_t stamp;
     k->writer.processor = e->processor;
-    uint8_t *at = size <= UINT16_MAX ? session_reserve(&k->buffers, &k->writer, (size + 7) & ~7u, &stamp) : NULL;
+    uint8_t *at = session_reserve(&k->buffers, &k->writer, size, &stamp);
     if (!at)
         return S_OK; /* counted as lost */
     const uint8_t type = e->is_system ? ETL_HEADER_SYSTEM_64 : SHORT_64;
@@ -399,7 +399,7 @@ static void write_note(struct session_kernel *k, uint64_t time)
     const uint32_t size = (uint32_t)note->size;
     uint64_t stamp;
     k->writer.processor = 0;
-    uint8_t *at = note->failed ? NULL : session_reserve(&k->buffers, &k->writer, (size + 7) & ~7u, &stamp);
+    uint8_t *at = note->failed ? NULL : session_reserve(&k->buffers, &k->writer, size, &stamp);
     if (!at)
         return;
     put_u64(note->bytes + NOTE_STAMP_AT, session_time(k, time));

@@ -50,12 +50,13 @@ bool session_next_buffer(const struct session_buffers *b, struct session_process
 /* Returns the current time stamp of a source other than cycles. */
 uint64_t session_clock_stamp(enum session_source source);
 
-/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event. *stamp lies between the
+/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event: a longer one would close
+   every buffer in search of one that holds it. *stamp lies between the
    time stamps of the previous and the next event of this processor. NULL: no place now; nothing is counted. */
 static inline __attribute__((always_inline)) uint8_t *
 session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
-    assert(bytes != 0 && bytes % 8 == 0);
+    assert(bytes != 0 && bytes % 8 == 0 && bytes <= etl_buffer_max_event(b->buffer_size));
     /* Each retry means that another writer made progress. The limit protects against a process that keeps changing
        the word maliciously. */
     for (uint32_t tries = 0; tries < SESSION_MOST_TRIES; tries++) {
@@ -112,12 +113,19 @@ uint8_t *session_reserve_late(const struct session_buffers *b, struct session_wr
 /* Counts an event as lost for which no reservation was tried. */
 void session_count_lost(const struct session_buffers *b, const struct session_writer *w);
 
-/* As session_try_reserve, but waits. NULL: the event is lost and counted, or the session has stopped. */
-static inline uint8_t *session_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
+/* As session_try_reserve, but waits, and takes any size of an event: an event that is too long for the session's
+   buffers, once rounded up to a multiple of 8, is lost. NULL: the event is lost and counted, or the session has
+   stopped. */
+static inline uint8_t *session_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t size,
                                        uint64_t *stamp)
 {
-    uint8_t *at = session_try_reserve(b, w, bytes, stamp);
-    return __builtin_expect(at != NULL, 1) ? at : session_reserve_late(b, w, bytes, stamp);
+    const uint64_t bytes = ((uint64_t)size + 7) & ~UINT64_C(7);
+    if (__builtin_expect(bytes == 0 || bytes > etl_buffer_max_event(b->buffer_size), 0)) {
+        session_count_lost(b, w);
+        return NULL;
+    }
+    uint8_t *at = session_try_reserve(b, w, (uint32_t)bytes, stamp);
+    return __builtin_expect(at != NULL, 1) ? at : session_reserve_late(b, w, (uint32_t)bytes, stamp);
 }
 
 /* Completes the event. `first` holds its first 8 bytes, a final header in one of the forms that etl_event_length
