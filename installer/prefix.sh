@@ -8,6 +8,11 @@
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
 files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
 
+# has_assertions FOLDER: whether the programs in it were built for tests (OPENPLA_ASSERTS) and not for users.
+has_assertions() {
+    grep -aqF "assertion '%s' failed" "$1/openpla.dll"
+}
+
 wine() {
     sh "$wine_run" "$@" 9>&-
 }

@@ -48,5 +48,7 @@ void debug_trace_write(intptr_t file, const char *line, size_t size);
 /* GetLastError and SetLastError; natively without effect. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
+/* Ends this process at once: no message box, no handlers; natively by SIGABRT. A debugger stops here. */
+_Noreturn void debug_trace_end_process(uint32_t code);
 
 #endif

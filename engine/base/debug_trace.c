@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: which areas are on, and how a step becomes a line. */
+/* The trace switch: which areas are on, and how a step becomes a line. Failed assertions are such lines, too. */
 #include "engine/base/debug_trace.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/base_private.h"
 
 #include <stdarg.h>
@@ -123,14 +124,22 @@ static void write_line(const char *area, const char *format, va_list list)
     debug_trace_write(file_of_trace(), line, (size_t)(head + body) + 1);
 }
 
-static void write_warning(const char *format, ...) PRINTF_LIKE(1, 2);
-static void write_warning(const char *format, ...)
+static void write_warning(const char *area, const char *format, ...) PRINTF_LIKE(2, 3);
+static void write_warning(const char *area, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    write_line("trace", format, list);
+    write_line(area, format, list);
     va_end(list);
 }
+
+#if OPENPLA_ASSERTS
+void assert_failed(const char *claim, const char *file, int line)
+{
+    write_warning("assert", "%s:%d: assertion '%s' failed", file, line, claim);
+    debug_trace_end_process(ASSERT_EXIT_CODE);
+}
+#endif
 
 static uint32_t read_areas(void)
 {
@@ -139,7 +148,7 @@ static uint32_t read_areas(void)
     const uint32_t areas = areas_of_list(list, unknown);
     debug_trace_areas = areas;
     if (*unknown)
-        write_warning("unknown trace area '%s' in " DEBUG_TRACE_VARIABLE, unknown);
+        write_warning("trace", "unknown trace area '%s' in " DEBUG_TRACE_VARIABLE, unknown);
     return areas;
 }
 

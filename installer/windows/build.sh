@@ -20,6 +20,11 @@ fail() {
     exit 1
 }
 
+# Tests pack what they have.
+# shellcheck disable=SC2154
+[ -n "${OPENPLA_PACKAGE_OF_TESTS:-}" ] || ! has_assertions "$bin" ||
+    fail "cannot pack '$bin': built for tests (cmake --preset mingw -DOPENPLA_ASSERTS=OFF && cmake --build --preset mingw)"
+
 for tool in wixl:wixl cc:gcc msibuild:msitools python3:python3 x86_64-w64-mingw32-strip:binutils-mingw-w64-x86-64; do
     command -v "${tool%:*}" >/dev/null || fail "a package is missing: apt-get install ${tool#*:}"
 done

@@ -29,6 +29,14 @@ def run(*words, code=0, **more):
     return output
 
 
+def refuses_assertions(out):
+    """Programs that were built for tests do not reach users."""
+    with open(f"{BIN}/openpla.dll", "rb") as library:
+        if b"assertion '%s' failed" in library.read():
+            refusal = run("sh", f"{TREE}/installer/deb/build.sh", BIN, out, code=1)
+            assert "-DOPENPLA_ASSERTS=OFF" in refusal, refusal
+
+
 def contents(package, folder):
     run("dpkg-deb", "--raw-extract", package, folder)
     with open(f"{folder}/DEBIAN/control", encoding="utf-8") as control:
@@ -107,8 +115,9 @@ def tracefs(folder, scratch):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
+        refuses_assertions(f"{scratch}/refused")
         package = run("sh", f"{TREE}/installer/deb/build.sh", BIN, f"{scratch}/out",
-                      env={**os.environ, "OPENPLA_DEB_COMPRESSION": "none"}).splitlines()[-1]
+                      env={**os.environ, "OPENPLA_DEB_COMPRESSION": "none", "OPENPLA_PACKAGE_OF_TESTS": "1"}).splitlines()[-1]
         folder = f"{scratch}/unpacked"
         contents(package, folder)
         manual(folder)

@@ -125,7 +125,8 @@ def same(before, after, what):
 
 
 def build(out, version, **more):
-    environment = dict(os.environ, OPENPLA_MSI_VERSION=version, SOURCE_DATE_EPOCH="1700000000", **more)
+    environment = dict(os.environ, OPENPLA_MSI_VERSION=version, SOURCE_DATE_EPOCH="1700000000",
+                       OPENPLA_PACKAGE_OF_TESTS="1", **more)
     done = subprocess.run(["sh", TREE / "installer/windows/build.sh", BIN, out], env=environment, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     check(done.returncode == 0, "build.sh", done.stdout.decode())

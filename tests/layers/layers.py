@@ -81,12 +81,14 @@ GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$")
 GENERATED_FOR = ("com", "reg", "cli")
 # What C11 gives on every host, and the XML library where XML is read.
 PORTABLE = {f"{name}.h" for name in (
-    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
+    "complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype").split()}
 XML_HEADER = re.compile(r"(libxml|libxslt|libexslt)/")
 XML_FOR = ("engine/base/xml", "engine/pla/model", "engine/report", "engine/report/rules", "engine/report/page", "engine/etw/decode")
 # The library that unpacks cabinets, and packs them where the host has no cabinet.dll.
 PACKING_HEADER, PACKING_FOR = "zlib.h", "engine/pla/cabinet"
+# What the build was configured with. C's assert() shows a message box on Windows.
+SETTINGS_HEADER, SETTINGS_FOR = "openpla_settings.h", "engine/base/assert.h"
 # The engine's only files that may name the host's own headers.
 HOST_FILES = re.compile(r"engine/\w+/(?:\w+/)*(win32|posix)/|engine/.*\b(wintypes|pdh_types|etw_types|odbc_library)\.h$|engine/.*_(dll|api)\.c$")
 
@@ -159,6 +161,10 @@ def check_include(path, part, written, sources):
         return None
     if XML_HEADER.match(angled) and part in XML_FOR or angled == PACKING_HEADER and part == PACKING_FOR:
         return None
+    if (angled, path) == (SETTINGS_HEADER, SETTINGS_FOR):
+        return None
+    if angled == "assert.h":
+        return f'<assert.h>: "{SETTINGS_FOR}" has the assert() of this tree'
     return f"not portable C11 outside win32/ and posix/: <{angled}>"
 
 
@@ -222,6 +228,7 @@ def self_test():
     spdx = "/* SPDX-License-Identifier: MIT */\n"
     good = {
         "engine/base/text.h": spdx + "#include <stddef.h>\n",
+        "engine/base/assert.h": spdx + "#include <openpla_settings.h>\n",
         "engine/base/wintypes.h": spdx + "#include <windef.h>\n",
         "engine/base/win32/file.c": spdx + "#include <windows.h>\n",
         "engine/base/posix/file.c": spdx + "#include <unistd.h>\n",
@@ -258,6 +265,8 @@ def self_test():
         "engine/pdh/core/xml.c": spdx + "#include <libxml/parser.h>\n",
         "engine/pla/collect/win.c": spdx + "#include <windows.h>\n",
         "engine/pla/collect/unix.c": spdx + "#include <unistd.h>\n",
+        "engine/pla/run/box.c": spdx + "#include <assert.h>\n",
+        "engine/pla/run/settings.c": spdx + "#include <openpla_settings.h>\n",
         "engine/pla/run/com.c": spdx + '#include "mspla.h"\n',
         "engine/pla/run/beside.c": spdx + '#include "run.h"\n',
         "engine/pla/run/dots.c": spdx + '#include "engine/pla/run/../../com/set.h"\n',

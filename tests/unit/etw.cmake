@@ -55,7 +55,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
     ${CMAKE_CURRENT_LIST_DIR}/tsan_join.c)
-  target_include_directories(openpla_etw_tsan PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(openpla_etw_tsan PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/settings)
   target_compile_definitions(openpla_etw_tsan PUBLIC _GNU_SOURCE)
   target_compile_options(openpla_etw_tsan PUBLIC -fsanitize=thread -O1 -Wall -Wextra)
   target_link_options(openpla_etw_tsan PUBLIC -fsanitize=thread -Wl,--wrap=pthread_clockjoin_np)

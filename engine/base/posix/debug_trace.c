@@ -58,3 +58,9 @@ void debug_trace_restore_last_error(uint32_t code)
 {
     (void)code;
 }
+
+void debug_trace_end_process(uint32_t code)
+{
+    (void)code;
+    abort();
+}

@@ -103,3 +103,12 @@ void debug_trace_restore_last_error(uint32_t code)
 {
     SetLastError(code);
 }
+
+void debug_trace_end_process(uint32_t code)
+{
+    if (IsDebuggerPresent())
+        DebugBreak();
+    TerminateProcess(GetCurrentProcess(), code);
+    for (;;)
+        Sleep(INFINITE); /* the compiler must see that it does not return */
+}

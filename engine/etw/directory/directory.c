@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory's section: opening, changing it under its mutex, reading it at a revision. directory_layout.h describes
    the records and the commit. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -9,7 +10,6 @@
 #include "engine/etw/directory/directory_layout.h"
 
 #include <stdio.h>
-#include <assert.h>
 #include <string.h>
 
 HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])

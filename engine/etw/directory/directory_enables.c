@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The enables of the directory (which session enables which provider with what) and the bytes of their filters in
    the arena. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
-
-#include <assert.h>
 
 /* In a change: stores the filters in the arena. ERROR_NO_SYSTEM_RESOURCES, or ERROR_INVALID_PARAMETER with an error
    text. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of the directory: their slots, the providers they have registered and their names, who is notified,
    and which changes each has applied. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -9,7 +10,6 @@
 #include "engine/etw/etw_types.h"
 
 #include <stdio.h>
-#include <assert.h>
 
 enum { SLOT_SET_WORDS = DIRECTORY_SLOTS / 64 };
 static bool slot_set_has(const uint64_t set[SLOT_SET_WORDS], uint32_t slot)

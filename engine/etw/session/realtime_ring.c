@@ -2,10 +2,10 @@
 /* The ring between a session's host and one consumer, and the backlog before it. */
 #include "engine/etw/session/realtime_ring.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { MODE_REAL_TIME = 0x100 };

@@ -60,11 +60,11 @@
 #ifndef OPENPLA_SESSION_BUFFERS_H
 #define OPENPLA_SESSION_BUFFERS_H
 
+#include "engine/base/assert.h"
 #include "engine/base/thread.h"
 #include "engine/logs/etl_record.h"
 
 #include <stdatomic.h>
-#include <assert.h>
 
 enum {
     SESSION_NO_BUFFER = 0xFFF,

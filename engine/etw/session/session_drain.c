@@ -33,6 +33,7 @@
    it stays inside the buffer. */
 #include "engine/etw/session/session_drain.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -43,7 +44,6 @@
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
-#include <assert.h>
 #include <string.h>
 
 /* ---- one closed buffer ---- */

@@ -3,10 +3,9 @@
    threads may do so at the same time, and each may be killed at any step. */
 #include "engine/etw/session/session_reserve.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
-
-#include <assert.h>
 
 uint64_t session_clock_stamp(enum session_source source)
 {

@@ -3,10 +3,9 @@
 #ifndef OPENPLA_PDH_BLOCKS_H
 #define OPENPLA_PDH_BLOCKS_H
 
+#include "engine/base/assert.h"
 #include "engine/base/text.h"
 #include "engine/base/wintypes.h"
-
-#include <assert.h>
 
 /* The blocks of MS-PCQ 2.2.4: little-endian, naturally packed. Sizes are in bytes. In a list each block begins at a
    multiple of 8 bytes from the beginning of the buffer, except after an odd number of counter ids (decision 99). So
@@ -149,11 +148,11 @@ struct pcq_value {
     uint32_t size;      /* a multiple of 8 */
 };
 
-static_assert(sizeof(struct pcq_set_info) == 32, "as published");
-static_assert(sizeof(struct pcq_counter_info) == 48, "as published");
-static_assert(sizeof(struct pcq_identifier) == 40, "as published");
-static_assert(sizeof(struct pcq_data) == 48, "as published");
-static_assert(sizeof(struct pcq_block) == 16, "as published");
+_Static_assert(sizeof(struct pcq_set_info) == 32, "as published");
+_Static_assert(sizeof(struct pcq_counter_info) == 48, "as published");
+_Static_assert(sizeof(struct pcq_identifier) == 40, "as published");
+_Static_assert(sizeof(struct pcq_data) == 48, "as published");
+_Static_assert(sizeof(struct pcq_block) == 16, "as published");
 
 /* Parses what the methods of PerflibV2 answer (MS-PCQ 2.2), without trusting it: each step returns the next item only
    if it lies completely within the bytes. Only numbers are copied; names stay UTF-16 within the bytes. */

@@ -36,6 +36,7 @@
    Elements. Sources call begin, data and end functions, which are checked against the open elements (d->open), so
    that a faulty source cannot write an invalid document. Open Items are kept in memory (d->text), so a reader sees
    whole Items only. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -44,7 +45,6 @@
 #include "engine/pla/collect/configuration_source.h"
 
 #include <stdio.h>
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

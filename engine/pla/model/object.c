@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects made of property rows: locks, life cycle, get and put, collections. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/model.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The queues of alert actions and their threads. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -9,7 +10,6 @@
 #include "engine/pla/store.h"
 #include "engine/pla/task.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #define FOR_EVER       UINT32_MAX

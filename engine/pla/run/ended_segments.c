@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of ended segments, and the tasks that follow each segment. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -8,7 +9,6 @@
 #include "engine/pla/settings.h"
 #include "engine/pla/task.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define FOR_EVER UINT32_MAX

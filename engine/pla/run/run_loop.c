@@ -40,6 +40,7 @@
    End. r->end stops the loop; r->failure is the result. If the host process is killed, the shared section disappears
    with it, the run lock is released, the logs end with their last complete sample, and the run record still says
    that a run is active. The supervisor sees that combination and records the death. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -47,7 +48,6 @@
 #include "engine/pla/run/set_host.h"
 #include "engine/pla/sets/supervised_set.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- the grid of ticks ---- */

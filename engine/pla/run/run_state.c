@@ -4,12 +4,12 @@
    identified elsewhere (run_host_find). */
 #include "engine/pla/run/run_state.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/pla/run.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

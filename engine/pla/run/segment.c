@@ -2,6 +2,7 @@
 /* Opens and closes the segments of a run, records them, and undoes a failed start. */
 #include "engine/pla/run/segment.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -9,7 +10,6 @@
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/sets/run_folders.h"
 
-#include <assert.h>
 #include <string.h>
 
 static HRESULT make_members(struct run_set *r, struct segment *s)

@@ -2,6 +2,7 @@
 /* The host process of a set: start, published state, run record, end of segments, orderly stop. */
 #include "engine/pla/run/set_host.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
@@ -14,7 +15,6 @@
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/settings.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* How long to wait for another host process of the set that holds the lock but is starting or exiting. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cache of definitions: one list per place, which a reader takes out, updates and returns. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/store/set_file.h"
 
 #include <stdlib.h>
-#include <assert.h>
 #include <string.h>
 
 /* File times can be as coarse as 2 s. A file read this shortly after it was written may be written again with the

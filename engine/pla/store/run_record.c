@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run leaves in files beside its set: the run record, the host process, and lists of what it holds and of its
    folders. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -8,7 +9,6 @@
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

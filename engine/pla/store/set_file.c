@@ -2,13 +2,13 @@
 /* The paths of a set's files and the lock of its namespace; moving definitions to their places. */
 #include "engine/pla/store/set_file.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
 
 #include <stdio.h>
-#include <assert.h>
 #include <string.h>
 
 #define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host, .held, .folders or .pass */

@@ -51,6 +51,7 @@
    folder are moved to their places by the next access, unless they belong to an account that may not write here. */
 #include "engine/pla/store.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -59,7 +60,6 @@
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
 
-#include <assert.h>
 #include <string.h>
 
 static HRESULT set_error(HRESULT hr, const char *space, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each
    written set. Takes the lock for one place at a time, so that nobody waits for a long list. */
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -10,7 +11,6 @@
 #include "engine/pla/store/set_file.h"
 
 #include <stdlib.h>
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

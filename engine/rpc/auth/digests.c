@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/rpc/auth/digests.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/rpc/ndr.h"
 
-#include <assert.h>
 #include <string.h>
 
 typedef void digest_block(uint32_t state[4], const uint8_t *block);

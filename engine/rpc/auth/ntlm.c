@@ -17,11 +17,11 @@
    runs on through all messages: first the data of a message, then its checksum. */
 #include "engine/rpc/auth/ntlm.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* MS-NLMP 2.2.2.5. */

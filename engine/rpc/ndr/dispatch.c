@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/rpc/dispatch.h"
 
-#include <assert.h>
+#include "engine/base/assert.h"
+
 #include <string.h>
 
 const GUID dispatch_iid = {0x00020400, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};

@@ -2,9 +2,9 @@
 /* The primitive types of NDR and the memory of decoded bodies. */
 #include "engine/rpc/ndr.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 
-#include <assert.h>
 #include <string.h>
 
 struct ndr_reader ndr_reader_over(const void *bytes, size_t size)

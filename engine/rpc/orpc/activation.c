@@ -6,11 +6,10 @@
    The header and each property begin with a type serialization header of 16 bytes (MS-RPCE 2.2.6): version, endianness,
    length. The header's list of CLSIDs says which property is which, its list of sizes where they are; offsets inside a
    property count from the end of its serialization header. The order of the properties is the sender's. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/orpc/objects.h"
-
-#include <assert.h>
 
 #define OLE_GUID(n)                                                                                                    \
     {                                                                                                                  \

@@ -9,11 +9,11 @@
    the last unpin. An object goes when all its references are taken back, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/digests.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define DEFAULT_OBJECTS            16384

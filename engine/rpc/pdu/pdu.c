@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/rpc/pdu/pdu.h"
 
-#include <assert.h>
+#include "engine/base/assert.h"
+
 #include <string.h>
 
 #define DATA_LITTLE_ENDIAN 0x10 /* ASCII, IEEE: C706 14.1 */

@@ -8,13 +8,13 @@
        auth3                 the last token; no answer
        request               fragments up to the last one, then the call waits in `pending` and no more input is taken
        anything else         ends the connection */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/rpc/auth/digests.h"
 #include "engine/rpc/connection.h"
 #include "engine/rpc/pdu/pdu.h"
 
 #include <stdio.h>
-#include <assert.h>
 #include <string.h>
 
 #define DEFAULT_REQUEST           ((size_t)1 << 20)
