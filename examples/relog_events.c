@@ -6,6 +6,7 @@
 #define COBJMACROS
 #endif
 #define INITGUID
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <relogger.h>
@@ -41,6 +42,13 @@ static HRESULT STDMETHODCALLTYPE end(ITraceEventCallback *face, ITraceRelogger *
     return S_OK;
 }
 
+/* A definition of events (class EventMetadata), by which others decode the log. */
+static bool is_definition(const EVENT_RECORD *record)
+{
+    static const GUID class = {0xBBCCF6C1, 0x6CD1, 0x48C4, {0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+    return IsEqualGUID(&record->EventHeader.ProviderId, &class);
+}
+
 static HRESULT STDMETHODCALLTYPE event_take(ITraceEventCallback *face, ITraceEvent *event, ITraceRelogger *relogger)
 {
     struct chosen *c = (struct chosen *)face;
@@ -48,6 +56,8 @@ static HRESULT STDMETHODCALLTYPE event_take(ITraceEventCallback *face, ITraceEve
     HRESULT hr = ITraceEvent_GetEventRecord(event, &record);
     if (FAILED(hr))
         return hr;
+    if (is_definition(record))
+        return ITraceRelogger_Inject(relogger, event);
     c->seen++;
     if (record->EventHeader.ProcessId != c->process)
         return S_OK;

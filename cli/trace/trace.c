@@ -215,6 +215,7 @@ static int show_events(struct show *s)
         hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->files.count != 0)
         hr = trace_inputs_open(&s->inputs, &s->files);
+    s->inputs.schemas = &s->schemas;
     if (SUCCEEDED(hr))
         hr = s->sessions.count != 0 ? show_sessions(s) : show_files(s);
     if (FAILED(hr))

@@ -385,6 +385,7 @@ static int tracerpt_write(struct tracerpt *t)
     if (FAILED(hr))
         return failed(t, hr);
     t->inputs.raw = t->raw;
+    t->inputs.schemas = &t->schemas;
     int result = t->begin.count + t->end.count != 0 ? read_range(t) : CLI_DONE;
     if (result != CLI_DONE)
         return result;

@@ -32,10 +32,11 @@ struct trace_input {
 struct trace_inputs {
     struct trace_input *items;
     size_t count, capacity;
-    bool raw;             /* times are raw timestamps of the file's clock, not FILETIMEs */
-    bool ranged;          /* only events from `from` to `to`, and the header event of each log */
-    int64_t from, to;     /* FILETIMEs, inclusive */
-    uint64_t events_lost; /* as recorded in the logs */
+    bool raw;                      /* times are raw timestamps of the file's clock, not FILETIMEs */
+    bool ranged;                   /* only events from `from` to `to`, and the header event of each log */
+    int64_t from, to;              /* FILETIMEs, inclusive */
+    struct trace_schemas *schemas; /* learns the definitions in events outside of that time; may be NULL */
+    uint64_t events_lost;          /* as recorded in the logs */
     struct event_view *view;
 };
 
@@ -71,14 +72,16 @@ struct trace_knowledge {
 struct trace_schemas {
     struct event_schemas *all;
     struct inband_manifests *inband; /* manifests that .NET wrote into the traces */
+    struct trace_metadata *metadata; /* definitions that programs which merge traces wrote into them */
     bool gmt;
     void (*warn)(void *context, const char *text);
     void *warn_context;
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out);
 void trace_schemas_close(struct trace_schemas *schemas);
-/* Finds the schema of an event; release `found` to `all`. Takes pieces of manifests on the way and warns about
-   manifests that cannot be used. */
+/* Takes the definitions of other events that the event contains, if any, and warns about those that cannot be used. */
+HRESULT trace_schemas_learn(struct trace_schemas *schemas, const struct trace_event *e);
+/* Finds the schema of an event, after trace_schemas_learn; release `found` to `all`. */
 HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
                            const struct found_schema **found);
 

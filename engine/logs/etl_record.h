@@ -104,6 +104,13 @@ uint32_t etl_event_stamp_at(const uint8_t first[8]);
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
 /* The event provider or class; of a kernel event the class of its hook's group. GUID of zeros: unknown. */
 GUID etl_record_provider(const struct etl_record *e);
+/* Class EventMetadata of merged traces: the definition of an event or map. */
+extern const GUID etl_event_metadata_class;
+/* Whether the event describes others, before which programs that merge traces write it, with the same time: definitions
+   (EventMetadata), the identity of images (ImageID), and the computer (SysConfigEx). */
+bool etl_record_is_metadata(const struct etl_record *e);
+/* Whether the event comes before one of another file: it is older, or as old and describes others. */
+bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b);
 /* Name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
 /* The group of the hook of a kernel event of that class and type. False: not a kernel class. */

@@ -3,12 +3,14 @@
 """relog_events.py PROGRAM EMULATOR: examples/relog_events.c, which knows only relogger.h, writes the events of one
 process of two logs into a third, which another reader finds as they were. A user would keep a log without them."""
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 
 from made_trace import SECOND, START, classic, event, self_described, system, trace
 import etl_check
+from merged_trace import method, method_definition
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 OURS = "11112222-3333-4444-5555-666677778888"
@@ -45,6 +47,14 @@ def main():
         found = [e.raw[:len(raw)] for e, raw in zip(log.events[1:], wanted)]
         check(found == wanted, "events are not as they were", [f.hex() for f in found])
         check([e.processor for e in log.events[1:]] == [0, 1, 0, 0], "processors", [e.processor for e in log.events])
+        merged = [*method_definition(START + SECOND, narrow=True), method(START + SECOND, 1, narrow=True)]
+        trace("merged.etl", [*merged, method(START + SECOND, 2)[:8] + struct.pack("<II", 1, 45) +
+                             method(START + SECOND, 2)[16:]])
+        relog(0, "merged.etl", "defined.etl", "44")
+        with open("defined.etl", "rb") as f:
+            log = etl_check.Log(f.read())
+        found = [e.raw[:len(raw)] for e, raw in zip(log.events[1:], merged)]
+        check(found == merged and len(log.events) == 4, "definitions are not kept", [f.hex() for f in found])
         output = relog(1, "none.etl", "out2.etl", "44")
         check("none.etl cannot be read" in output and not os.path.exists("out2.etl"), "a file that is not there", output)
         os.chdir("/")

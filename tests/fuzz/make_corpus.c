@@ -4,6 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
+#include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/fuzz/corpus_texts.h"
@@ -260,6 +261,46 @@ static void wevt_template(void)
     end();
 }
 
+/* ---- definitions in merged traces ---- */
+
+static void metadata_row(uint8_t type, const void *guid, const void *bytes, size_t size)
+{
+    uint8_t head[4] = {type, 8};
+    put_u16(head + 2, (uint16_t)(size + (guid ? 16 : 0)));
+    put(head, sizeof head);
+    put(guid ? guid : "", guid ? 16 : 0);
+    put(bytes, size);
+}
+
+static void trace_metadata(void)
+{
+    static const char data[] = "\1\0\0\0\2\0a\0b\0\0\0plain\0\3\0\0\0\4\5\6\7\1\1\0\0\0\0\0\5\x12\0\0\0";
+    begin("trace_metadata");
+    for (size_t i = 0; i < sizeof corpus_manifests / sizeof corpus_manifests[0]; i++) {
+        struct provider_manifests list;
+        must(manifest_xml_read(corpus_manifests[i], strlen(corpus_manifests[i]), NULL, &list), corpus_manifests[i]);
+        for (size_t k = 0; k < list.items[0]->event_count; k++) {
+            struct event_schema *schema;
+            struct tdh_block block;
+            must(provider_manifest_schema(list.items[0], &list.items[0]->events[k].descriptor, NULL, &schema), "event");
+            must(tdh_block_event(schema, 8, &block), "definition");
+            used = 0;
+            metadata_row(32, NULL, block.bytes, block.size);
+            tdh_block_free(&block);
+            for (size_t n = 0; n < schema->map_count; n++) {
+                must(tdh_block_map(&schema->maps[n], &block), "map");
+                metadata_row(33, &list.items[0]->guid, block.bytes, block.size);
+                tdh_block_free(&block);
+            }
+            metadata_row(0, NULL, data, sizeof data - 1);
+            add(sample, used);
+            event_schema_free(schema);
+        }
+        provider_manifests_free(&list);
+    }
+    end();
+}
+
 int main(int argc, char **argv)
 {
     static const char *const mofs[] = {mof_example, corpus_mof_types, corpus_mof_maps, corpus_mof_language};
@@ -275,5 +316,6 @@ int main(int argc, char **argv)
     texts_with_data("tmf", corpus_tmfs, sizeof corpus_tmfs / sizeof corpus_tmfs[0]);
     texts("manifest_xml", corpus_manifests, sizeof corpus_manifests / sizeof corpus_manifests[0]);
     wevt_template();
+    trace_metadata();
     return 0;
 }

@@ -6,7 +6,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     COMMAND make_corpus ${CMAKE_BINARY_DIR}/corpus DEPENDS make_corpus VERBATIM)
   add_custom_target(fuzz_corpus DEPENDS ${CMAKE_BINARY_DIR}/corpus/mof.seeds)
 endif()
-foreach(what event_values mof tmf trace_logging)
+foreach(what event_values mof tmf trace_logging trace_metadata)
   openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c ${CMAKE_CURRENT_LIST_DIR}/decode_event.c
     LINK openpla_decode SEEDS ${what})
 endforeach()

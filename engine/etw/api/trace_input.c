@@ -4,6 +4,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/manifest_origins.h"
 #include "engine/etw/mof_classes.h"
 #include "engine/etw/tmf.h"
@@ -61,16 +62,27 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Of traces with equal times, the first in the list; NULL: no more. */
+/* Of traces with equal times, that with a definition, else the first in the list; NULL: no more. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
     for (size_t i = 0; i < in->count; i++) {
         struct trace_input *one = &in->items[i];
-        if (!one->ended && (!found || one->event.utc < found->event.utc))
+        if (!one->ended && (!found || etl_record_is_before(&one->event, &found->event)))
             found = one;
     }
     return found;
+}
+
+/* Takes the definitions of events that an event outside of the selected time contains. */
+static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
+{
+    const struct etl_record *e = &one->event;
+    struct trace_event event;
+    if (!in->schemas || !(e->kind == ETL_RECORD_MANIFEST || etl_record_is_metadata(e)))
+        return S_OK;
+    trace_event_view(e, etl_reader_log(one->reader), in->raw, in->view, &event);
+    return trace_schemas_learn(in->schemas, &event);
 }
 
 static void input_report_progress(const struct trace_inputs *in, trace_progress *progress, void *context)
@@ -104,6 +116,8 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
             if (hr == S_FALSE)
                 return S_OK;
             one->events++;
+        } else {
+            hr = inputs_learn(in, one);
         }
         one->header = false;
         if (SUCCEEDED(hr))
@@ -230,14 +244,32 @@ HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_sch
                                   .gmt = known->gmt,
                                   .warn = known->warn,
                                   .warn_context = known->warn_context};
-    HRESULT hr = out->inband ? event_schemas_create(&out->all) : E_OUTOFMEMORY;
-    return SUCCEEDED(hr) ? add_origins(known, out->all) : hr;
+    out->metadata = out->inband ? trace_metadata_create() : NULL;
+    HRESULT hr = out->metadata ? event_schemas_create(&out->all) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = add_origins(known, out->all);
+    return SUCCEEDED(hr) ? trace_metadata_add_origin(out->metadata, out->all) : hr;
 }
 
 void trace_schemas_close(struct trace_schemas *schemas)
 {
     inband_manifests_free(schemas->inband);
     event_schemas_free(schemas->all);
+    trace_metadata_free(schemas->metadata);
+}
+
+HRESULT trace_schemas_learn(struct trace_schemas *schemas, const struct trace_event *e)
+{
+    HRESULT taken = S_OK;
+    if (!e->known)
+        return S_OK;
+    if (inband_manifest_event(e->record))
+        taken = inband_manifests_take(schemas->inband, e->record, schemas->all);
+    else if (trace_metadata_event(e->record))
+        taken = trace_metadata_take(schemas->metadata, e->record, schemas->all);
+    if (taken == S_FALSE && schemas->warn)
+        schemas->warn(schemas->warn_context, error_text(S_FALSE));
+    return FAILED(taken) ? taken : S_OK;
 }
 
 HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_event *e, struct dumped_event *out,
@@ -251,14 +283,9 @@ HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_eve
     *found = NULL;
     if (!e->known)
         return S_OK;
-    if (inband_manifest_event(e->record)) {
-        const HRESULT taken = inband_manifests_take(schemas->inband, e->record, schemas->all);
-        if (FAILED(taken))
-            return taken;
-        if (taken == S_FALSE && schemas->warn)
-            schemas->warn(schemas->warn_context, error_text(S_FALSE));
-    }
-    const HRESULT hr = event_schemas_find(schemas->all, e->record, e->pointer_size, found);
+    HRESULT hr = trace_schemas_learn(schemas, e);
+    if (SUCCEEDED(hr))
+        hr = event_schemas_find(schemas->all, e->record, e->pointer_size, found);
     if (SUCCEEDED(hr)) {
         out->schema = (*found)->schema;
         out->reason = (*found)->reason;

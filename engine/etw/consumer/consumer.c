@@ -522,12 +522,12 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Of events with equal times, that of the first handle. */
+/* Of events with equal times, one that describes others, else that of the first handle. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;
     for (ULONG i = 1; i < p->running_count; i++)
-        if (p->running[i].event.utc < found->event.utc)
+        if (etl_record_is_before(&p->running[i].event, &found->event))
             found = &p->running[i];
     return found;
 }

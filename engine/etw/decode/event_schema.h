@@ -152,6 +152,8 @@ HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_ori
 HRESULT event_schemas_replace(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* Returns S_FALSE if the id is unknown. The origin is freed when the last call into it has returned. */
 HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
+/* Looks up the schemas of an event provider again, after an origin has learned something about it. */
+void event_schemas_forget(struct event_schemas *schemas, const GUID *provider);
 
 /* The result of a lookup; shared by its holders and reused for the next event of the same kind. */
 struct found_schema {

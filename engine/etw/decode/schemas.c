@@ -93,15 +93,35 @@ static void kept_free(struct kept *k)
 /* Call under the lock. Schemas that are held are freed by their last holder. */
 static void forget_all(struct event_schemas *s)
 {
-    for (size_t i = 0; i < BUCKETS; i++)
+    for (size_t i = 0; i < BUCKETS && s->kept != 0; i++)
         while (s->bucket[i]) {
             struct kept *k = s->bucket[i];
             s->bucket[i] = k->next;
             k->listed = false;
+            s->kept--;
             if (k->holders == 0)
                 kept_free(k);
         }
-    s->kept = 0;
+}
+
+void event_schemas_forget(struct event_schemas *s, const GUID *provider)
+{
+    lock_enter(&s->lock);
+    s->generation++;
+    for (size_t i = 0; i < BUCKETS && s->kept != 0; i++)
+        for (struct kept **at = &s->bucket[i]; *at;) {
+            struct kept *k = *at;
+            if (!guid_equal(&k->key.provider, provider)) {
+                at = &k->next;
+                continue;
+            }
+            *at = k->next;
+            k->listed = false;
+            s->kept--;
+            if (k->holders == 0)
+                kept_free(k);
+        }
+    lock_leave(&s->lock);
 }
 
 static uint64_t key_hash(const struct key *key)

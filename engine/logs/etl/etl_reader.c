@@ -105,7 +105,8 @@ struct stream {
     bool cut;              /* the file has not all of this buffer */
     struct etl_buffer_header head;
     struct etl_record record;
-    int64_t key; /* of the order of events: the stamp; the log file header is before all */
+    int64_t key;   /* of the order of events: the stamp; the log file header is before all */
+    bool metadata; /* of equal stamps, what describes other events comes first */
 };
 
 struct etl_reader {
@@ -452,6 +453,7 @@ static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
             s->record.buffer = &s->head;
             s->record.last = is_last(s);
             s->key = place->offset == 0 && event == s->buffer + ETL_BUFFER_HEAD ? INT64_MIN : s->record.stamp;
+            s->metadata = etl_record_is_metadata(&s->record);
             return S_OK;
         }
         if (s->buffer && s->offset < s->used && !s->cut) {
@@ -477,7 +479,9 @@ static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
 
 static bool is_older(const struct stream *a, const struct stream *b)
 {
-    return a->key != b->key ? a->key < b->key : a < b;
+    if (a->key != b->key)
+        return a->key < b->key;
+    return a->metadata != b->metadata ? a->metadata : a < b;
 }
 
 /* Moves heap[at] down to where it belongs. */

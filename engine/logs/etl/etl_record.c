@@ -392,6 +392,22 @@ bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group)
     return false;
 }
 
+const GUID etl_event_metadata_class = {0xBBCCF6C1, 0x6CD1, 0x48C4, {0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+
+bool etl_record_is_metadata(const struct etl_record *e)
+{
+    static const GUID image_id = {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
+    static const GUID computer = {0x9B79EE91, 0xB5FD, 0x41C0, {0xA2, 0x43, 0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
+    return e->kind == ETL_RECORD_CLASSIC &&
+           (guid_equal(&e->provider, &etl_event_metadata_class) || guid_equal(&e->provider, &image_id) ||
+            guid_equal(&e->provider, &computer));
+}
+
+bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b)
+{
+    return a->utc != b->utc ? a->utc < b->utc : etl_record_is_metadata(a) && !etl_record_is_metadata(b);
+}
+
 char *etl_text(const uint8_t *at, size_t units)
 {
     char *text = memory_alloc(units + 1);

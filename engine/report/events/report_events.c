@@ -162,6 +162,8 @@ static HRESULT report_events_take(void *context, const struct trace_event *event
         if (SUCCEEDED(hr))
             hr = event_dump_add(e->dump, dumped, &decoded);
     }
+    if (SUCCEEDED(hr) && !one.looked) /* it may define events that a table decodes later */
+        hr = trace_schemas_learn(&e->schemas, event);
     forget(&one);
     if (SUCCEEDED(hr) && ++e->since_asked >= ASKED_EACH) {
         e->since_asked = 0;

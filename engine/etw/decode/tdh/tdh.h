@@ -15,7 +15,8 @@ struct tmf_property;
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
 /* Adds TMF files or folders that a call names (separated by `;`) for this process. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
-/* Takes a piece of a manifest that .NET wrote into the trace; ignores other events. */
+/* Takes what defines other events: a piece of a manifest that .NET wrote into the trace, a definition that a program
+   which merges traces wrote; ignores other events. */
 void tdh_take_inband(const EVENT_RECORD *event);
 
 /* TDH_CONTEXT */

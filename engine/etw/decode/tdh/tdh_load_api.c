@@ -3,6 +3,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
+#include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/manifest_origins.h"
@@ -182,6 +183,7 @@ ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size)
 static struct lock schemas_lock = LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
+static struct trace_metadata *metadata;
 static struct texts tmf_paths; /* added so far */
 
 static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
@@ -200,10 +202,16 @@ static HRESULT schemas_create(struct event_schemas **out)
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
     if (SUCCEEDED(hr)) /* of the environment's search path */
         hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
-    if (SUCCEEDED(hr) && !(inband = inband_manifests_create(NULL)))
+    if (SUCCEEDED(hr) && (!(inband = inband_manifests_create(NULL)) || !(metadata = trace_metadata_create())))
         hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = trace_metadata_add_origin(metadata, *out);
     if (FAILED(hr)) {
         event_schemas_free(*out);
+        inband_manifests_free(inband);
+        trace_metadata_free(metadata);
+        inband = NULL;
+        metadata = NULL;
         *out = NULL;
     }
     return hr;
@@ -222,12 +230,15 @@ HRESULT tdh_schemas(struct event_schemas **out)
 
 void tdh_take_inband(const EVENT_RECORD *event)
 {
-    if (!inband_manifest_event(event))
+    const bool piece = inband_manifest_event(event), definition = trace_metadata_event(event);
+    if (!piece && !definition)
         return;
     lock_enter(&schemas_lock);
-    if (own)
-        (void)inband_manifests_take(inband, event,
-                                    own); /* events of rejected manifests stay undecoded, with the reason */
+    /* Events of rejected definitions stay undecoded, with the reason. */
+    if (own && piece)
+        (void)inband_manifests_take(inband, event, own);
+    else if (own)
+        (void)trace_metadata_take(metadata, event, own);
     lock_leave(&schemas_lock);
 }
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""trace_merged.py PROGRAM [EMULATOR]: traces that another program has merged are decoded by what they contain, whatever
+this computer knows. A user would get a trace from a customer and see hexadecimal digits."""
+import csv
+import json
+import os
+import tempfile
+
+from made_trace import SECOND, START, event, trace
+from merged_trace import (BULK_FIELDS, NOTHING, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
+                          map_info, merged, method, method_definition, z)
+from program import check, host_path, openpla, openpla_apart
+
+OTHER = "12345678-1111-2222-3333-444455556666"
+
+
+def shown(expected, *arguments):
+    """The events of `trace show --json` without the log file header, and what it says."""
+    output, said = openpla_apart(expected, "trace", "show", *arguments, "--json")
+    events = [json.loads(line) for line in output.splitlines()]
+    return [e for e in events if e["task"] != "EventTrace"], said
+
+
+def of(events, name):
+    """Those of a provider or class."""
+    return [e for e in events if name in (e["provider"], e["task"])]
+
+
+def a_merged_trace_decodes_itself():
+    trace("merged.etl", merged())
+    events, said = shown(0, "merged.etl")
+    missing = [e for e in events if "fields" not in e]
+    check(len(missing) == 1 and said.startswith("openpla trace: 1 of"), "events without fields", said, missing)
+    methods = [e for e in of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 143]
+    check([e["fields"]["MethodName"] for e in methods] == [f"Method{i}" for i in range(1, 51)], "methods", methods[:3])
+    check(methods[0]["fields"]["MethodFlags"] == "dynamic|jitted" and methods[0]["task"] == "CLRMethod" and
+          methods[0]["opcode"] == "MethodLoadVerbose", "the map and the names", methods[0])
+    types = [e for e in of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 15][0]["fields"]["Values"]
+    check([t["TypeName"] for t in types] == ["A", "B"], "an array of structures", types)
+
+
+def what_the_merge_added_has_fields():
+    events, _ = shown(0, "merged.etl")
+    ids = of(events, "ImageID")
+    names = [e["opcode"] for e in ids[:10]]
+    check(names == ["FileVersion", "Info", "DbgID_RSDS", "DbgID_ILRSDS", "DbgPPDB", "DbgEmbedded", "Deterministic",
+                    "None", "Dbg", "Failure"], "types of ImageID", names)
+    check(ids[2]["fields"]["PdbFileName"] == "app.pdb" and ids[2]["fields"]["Age"] == 3 and
+          ids[2]["fields"]["GuidSig"] == "{00112233-4455-6677-8899-aabbccddeeff}", "the identity of an image", ids[2])
+    check(ids[9]["fields"]["Message"].endswith("CreateFile failed: 2"), "why an image has none", ids[9])
+    computer_events = {e["opcode"]: e["fields"] for e in of(events, "SysConfigEx")}
+    check(sorted(computer_events) == ["BuildInfo", "NetworkInterface", "SystemPaths", "UnknownVolume", "Version",
+                                      "VolumeMapping"], "types of SysConfigEx", list(computer_events))
+    check(computer_events["NetworkInterface"]["Alias"] == "Ethernet" and
+          computer_events["NetworkInterface"]["OutQLen"] == 17, "a network interface", computer_events)
+    defined = of(events, "EventMetadata")
+    check(defined[0]["fields"]["ProviderGuid"] == "{" + RUNTIME + "}" and defined[0]["fields"]["Id"] == 143,
+          "a definition as an event", defined[0])
+
+
+def definitions_in_another_file_count():
+    """Visual Studio writes all of them into a file of their own, beside the traces."""
+    at = START + SECOND
+    for names in (["events.etl", "definitions.etl"], ["definitions.etl", "events.etl"]):
+        trace("events.etl", [method(at, 1), method(at + 5, 2)])
+        trace("definitions.etl", [*computer(START), *image(at)[:-1], *method_definition(at)])
+        events, _ = shown(0, *names)
+        check(len([e for e in of(events, "Microsoft-Windows-DotNETRuntime") if "MethodName" in e["fields"]]) == 2,
+              f"events defined elsewhere: {names}", events)
+
+
+def a_definition_of_the_same_time_comes_first():
+    """Its buffer is that of another processor."""
+    at = START + SECOND
+    trace("two.etl", [(0, method(at, 1)), *((1, e) for e in method_definition(at))], processors=2)
+    events, _ = shown(0, "two.etl")
+    check(all("fields" in e for e in events) and events[0]["task"] == "EventMetadata", "the order", events)
+
+
+def definitions_before_the_time_asked_for_count():
+    trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
+    events, _ = shown(0, "early.etl", "-b", "2021-02-28 15:33:25")
+    check([e["fields"]["MethodName"] for e in events] == ["Method2"], "an event after -b", events)
+    openpla(0, "tracerpt", "early.etl", "-b", "02/28/2021 15:33:25", "-o", "early.csv", "-of", "CSV", "-summary", "s.txt",
+            "-y")
+    with open("early.csv", encoding="utf-8", newline="") as f:
+        rows = list(csv.reader(f, skipinitialspace=True))
+    check(any("Method2" in row for row in rows), "tracerpt after -b", rows)
+
+
+def the_process_of_an_event_says_how_wide_pointers_are():
+    at = START + SECOND
+    trace("narrow.etl", [*method_definition(at, narrow=True), method(at, 1, narrow=True), method(at + 1, 2)])
+    events, _ = shown(0, "narrow.etl")
+    entries = [e["fields"]["Entry"] for e in of(events, "Microsoft-Windows-DotNETRuntime")]
+    check(entries == ["0x400001", "0x400002"], "pointers of both widths", events)
+
+
+def the_trace_comes_before_what_this_computer_knows():
+    manifest = f"""<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'
+ xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><instrumentation><events>
+<provider name='Here' guid='{{{OTHER}}}' symbol='H' resourceFileName='h' messageFileName='h'>
+<events><event value='1' template='T'/><event value='2' template='T'/></events>
+<templates><template tid='T'><data name='OfThisComputer' inType='win:UInt32'/></template></templates>
+</provider></events></instrumentation></instrumentationManifest>"""
+    with open("here.man", "w", encoding="utf-8") as f:
+        f.write(manifest)
+    info = event_info(OTHER, 1, 0, [field("OfTheTrace", UINT32, length=4)], provider_name="There")
+    data = b"\x05\0\0\0"
+    trace("both.etl", [definition(info, START + SECOND), event(OTHER, data, START + SECOND, ident=1),
+                       event(OTHER, data, START + SECOND, ident=2)])
+    events, _ = shown(0, "both.etl", "-import", host_path("here.man"))
+    check([list(e["fields"]) for e in events[1:]] == [["OfTheTrace"], ["OfThisComputer"]], "which definition", events)
+
+
+def a_broken_definition_is_the_reason():
+    at = START + SECOND
+    info = bytearray(event_info(RUNTIME, 15, 0, BULK_FIELDS, top=2))
+    info[100:104] = b"\xff\xff\0\0"
+    trace("broken.etl", [definition(bytes(info), at), bulk(at, ["A"]),
+                         definition(map_info(RUNTIME, "M", [(1, "a")])[:30], at + 1, kind=33),
+                         definition(b"", at + 2), *method_definition(at + 3), method(at + 3, 1)])
+    output, said = openpla_apart(0, "trace", "show", "broken.etl")
+    check("invalid event definition: number of properties (65535)" in output, "the reason", output)
+    check(said.count("cannot use an event") == 2 and "too short" in said, "warnings", said)
+    check("MethodName=Method1" in output, "other events", output)
+
+
+def csv_and_summary_have_them():
+    openpla(0, "tracerpt", "merged.etl", "-o", "merged.csv", "-of", "CSV", "-summary", "merged.txt", "-y")
+    with open("merged.txt", encoding="utf-8") as f:
+        summary = f.read()
+    check("Microsoft-Windows-DotNETRuntime" in summary, "the summary's names", summary)
+    with open("merged.csv", encoding="utf-8", newline="") as f:
+        rows = list(csv.reader(f, skipinitialspace=True))
+    check(sum("not decoded" in str(row) for row in rows) == 1, "lines that are not decoded", rows[-3:])
+
+
+def main():
+    os.environ["TZ"] = "UTC"  # -b is in local time
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        a_merged_trace_decodes_itself()
+        what_the_merge_added_has_fields()
+        definitions_in_another_file_count()
+        a_definition_of_the_same_time_comes_first()
+        definitions_before_the_time_asked_for_count()
+        the_process_of_an_event_says_how_wide_pointers_are()
+        the_trace_comes_before_what_this_computer_knows()
+        a_broken_definition_is_the_reason()
+        csv_and_summary_have_them()
+        os.chdir("/")
+    print("merged traces are decoded by what they contain")
+
+
+main()
