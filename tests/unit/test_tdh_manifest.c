@@ -177,7 +177,7 @@ static const struct {
     {TEMPLATE(DATA("B", "inType='win:UInt8' count='2'") DATA("A", "inType='win:UInt8' count='B'")),
      {"count=\"B\"", "integer"}},
     {TEMPLATE(DATA("A", "inType='win:UInt8' count='0'")), {"count=\"0\""}},
-    {TEMPLATE(DATA("A", "inType='win:Binary'") DATA("B", "inType='win:UInt8'")), {"'A'", "win:Binary", "length"}},
+    {TEMPLATE("<struct name='S'>" DATA("A", "inType='win:Binary'") "</struct>"), {"'A'", "win:Binary", "length"}},
     {TEMPLATE(DATA("A", "inType='win:UInt64' count='9000'")), {"name=\"A\"", "65535"}},
     {TEMPLATE("<struct name='S'/>"), {"struct", "no data"}},
     {TEMPLATE("<struct name='S'><struct name='I'/></struct>"), {"structs cannot be nested"}},
@@ -320,6 +320,49 @@ static void a_bit_map_may_name_several_bits(void **state)
     texts_free(&warnings);
 }
 
+/* PerfView's dumps of Windows' own manifests: they lose lengths, give one id to two strings, and name ids and levels in
+   their own way. */
+static void dumps_of_registered_manifests_are_accepted(void **state)
+{
+    (void)state;
+    static const char xml[] = MANIFEST_BEGIN PROVIDER_BEGIN
+        "<tasks><task name='Read' value='3' message='$(string.task_Read(2))'/>"
+        "<task name='Both' value='4' message='$(string.a) and $(string.b(x) c)!'/>"
+        "<task name='Open' value='5' message='$(string.open(ed)'/></tasks>"
+        "<events><event value='1' level='win:Always' task='Read' template='T'/><event value='2' task='Both'/>"
+        "<event value='3' task='Open'/></events>"
+        "<templates><template tid='T'><data name='Blob' inType='win:Binary'/><data name='Behind' inType='win:UInt8'/>"
+        "<data name='Last' inType='win:UInt8'/></template></templates>" PROVIDER_END
+        "</events></instrumentation><localization><resources culture='en-US'><stringTable>"
+        "<string id='task_Read(2)' value='Reading'/><string id='a' value='A'/><string id='b(x) c' value='B'/>"
+        "<string id='provider' value='First'/><string id='provider' value='Second'/><string id='a' value='A'/>"
+        "<string id='open(ed' value='Opened'/></stringTable></resources></localization></instrumentationManifest>";
+    struct provider_manifests list;
+    struct texts warnings = {0};
+    if (manifest_xml_read(xml, sizeof xml - 1, &warnings, &list) != S_OK)
+        fail_msg("%s", error_text(MANIFEST_INVALID));
+    assert_int_equal(warnings.count, 2);
+    assert_non_null(strstr(warnings.items[0], "another string of this id"));
+    assert_non_null(strstr(warnings.items[1], "win:Binary without a length"));
+    struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
+    assert_string_equal(s->task_name, "Reading");
+    assert_string_equal(s->provider_message, "First");
+    assert_int_equal(s->top_level, 1);
+    struct found_property p;
+    const struct event_data data = {(const uint8_t *)"abc", 3, 8};
+    assert_int_equal(event_property_find(s, &data, &(struct property_step){"Blob", PROPERTY_WHOLE}, 1, &p), S_OK);
+    assert_int_equal(p.size, 3);
+    event_schema_free(s);
+    s = schema_of(list.items[0], 2, 0, NULL);
+    assert_string_equal(s->task_name, "A and B!");
+    event_schema_free(s);
+    s = schema_of(list.items[0], 3, 0, NULL);
+    assert_string_equal(s->task_name, "Opened");
+    event_schema_free(s);
+    provider_manifests_free(&list);
+    texts_free(&warnings);
+}
+
 /* Windows' providers declare such names without a namespace of that prefix. */
 static void a_declared_name_may_have_a_colon(void **state)
 {
@@ -402,6 +445,7 @@ int main(void)
         cmocka_unit_test(other_documents_are_rejected),
         cmocka_unit_test(extra_content_of_real_manifests_is_accepted),
         cmocka_unit_test(a_bit_map_may_name_several_bits),
+        cmocka_unit_test(dumps_of_registered_manifests_are_accepted),
         cmocka_unit_test(a_declared_name_may_have_a_colon),
         cmocka_unit_test(utf16_manifests_are_read),
         cmocka_unit_test(out_of_memory_is_reported_everywhere),

@@ -102,7 +102,9 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
 {
     bool of_windows;
     const char *name = manifest_local_name(e, qname, &of_windows);
-    const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, name) : NULL;
+    /* PerfView's dumps name the level 0 so. */
+    const bool always = kind == MANIFEST_LEVELS && strcmp(name, "Always") == 0;
+    const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, always ? "LogAlways" : name) : NULL;
     uint32_t place = 0;
     *out = NULL;
     if (windows)
@@ -451,11 +453,28 @@ void manifest_strings_free(struct manifest_strings *s)
     *s = (struct manifest_strings){0};
 }
 
-/* Takes ownership of both. Returns S_FALSE if the culture already has the id. */
+/* Returns the culture's string; NULL if it has none of that id. */
+static const char *find_string(const struct manifest_strings *s, const char *id, size_t culture)
+{
+    uint32_t first;
+    if (!name_index_find(&s->by_id, id, &first))
+        return NULL;
+    for (size_t i = (size_t)first + 1; i; i = s->items[i - 1].next)
+        if (s->items[i - 1].culture == culture)
+            return s->items[i - 1].text;
+    return NULL;
+}
+
+/* Takes ownership of both. Returns S_FALSE if the culture already has the id; that string remains. */
 static HRESULT add_string(struct manifest_strings *s, size_t culture, char *id, char *text)
 {
     void *items = s->items;
     uint32_t first;
+    if (find_string(s, id, culture)) {
+        memory_free(id);
+        memory_free(text);
+        return S_FALSE;
+    }
     bool room = memory_grow(&items, &s->capacity, s->count + 1, sizeof *s->items);
     s->items = items;
     if (!room) {
@@ -467,9 +486,6 @@ static HRESULT add_string(struct manifest_strings *s, size_t culture, char *id, 
     *one = (struct manifest_string){.id = id, .text = text, .culture = culture};
     if (!name_index_find(&s->by_id, id, &first))
         return name_index_add(&s->by_id, id, (uint32_t)(s->count - 1));
-    for (size_t i = first + 1; i; i = s->items[i - 1].next)
-        if (s->items[i - 1].culture == culture)
-            return S_FALSE;
     one->next = s->items[first].next;
     s->items[first].next = s->count;
     return S_OK;
@@ -488,8 +504,13 @@ static HRESULT read_string(struct manifest_reader *r, xmlNodePtr e, void *about)
         memory_free(id);
         return hr;
     }
+    /* PerfView's dumps declare some strings twice, for a keyword and a task of one name. */
+    const char *before = find_string(&r->strings, id, *culture);
+    const bool differs = before && strcmp(before, text) != 0;
     hr = add_string(&r->strings, *culture, id, text);
-    return hr == S_FALSE ? manifest_wrong(e, "id", id, "the name already exists in the culture") : hr;
+    if (hr == S_FALSE && differs)
+        hr = manifest_warn_element(r, e, "another string of this id precedes it, which is used");
+    return FAILED(hr) ? hr : S_OK;
 }
 
 static HRESULT read_table(struct manifest_reader *r, xmlNodePtr e, void *about)
@@ -536,9 +557,13 @@ static HRESULT read_message(struct manifest_reader *r, xmlNodePtr e, void *about
         memory_free(text);
         return hr;
     }
+    if (find_string(&r->table, symbol, 0)) {
+        hr = manifest_wrong(e, "symbol", symbol, "the name already exists");
+        memory_free(symbol);
+        memory_free(text);
+        return hr;
+    }
     hr = add_string(&r->table, 0, symbol, text);
-    if (hr == S_FALSE)
-        return manifest_wrong(e, "symbol", symbol, "the name already exists");
     return SUCCEEDED(hr) ? name_index_add(&r->table_values, symbol, (uint32_t)value) : hr;
 }
 
@@ -547,16 +572,35 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
     return manifest_children(r, table, "message", read_message, NULL);
 }
 
-/* Returns NULL if the culture lacks the string. */
-static const char *find_string(const struct manifest_strings *s, const char *id, size_t culture)
+/* The end of a reference whose id begins at `id`: an id may contain parentheses, as in $(string.task_Read(2)). Returns
+   the parenthesis after which all are closed, the last one before the next reference, or the first, whichever ends an
+   existing id; NULL: none. */
+static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
-    uint32_t first;
-    if (!name_index_find(&s->by_id, id, &first))
-        return NULL;
-    for (size_t i = (size_t)first + 1; i; i = s->items[i - 1].next)
-        if (s->items[i - 1].culture == culture)
-            return s->items[i - 1].text;
-    return NULL;
+    const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);
+    const char *first = NULL, *balanced = NULL, *last = NULL;
+    size_t depth = 0;
+    for (const char *at = id; at < stop; at++) {
+        if (*at == ')') {
+            first = first ? first : at;
+            last = at;
+            balanced = balanced || depth != 0 ? balanced : at;
+            depth -= depth != 0;
+        } else {
+            depth += *at == '(';
+        }
+    }
+    const char *const ends[] = {balanced, first, last};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *name = ends[i] ? text_copy_n(id, (size_t)(ends[i] - id)) : NULL;
+        if (ends[i] && !name)
+            *hr = E_OUTOFMEMORY;
+        const bool found = name && find_string(&r->strings, name, culture);
+        memory_free(name);
+        if (found)
+            return ends[i];
+    }
+    return balanced ? balanced : first;
 }
 
 /* Replaces references by the culture's strings. Returns S_FALSE if one does not exist and sets `missing` to its id. */
@@ -567,7 +611,12 @@ static HRESULT text_resolve_strings(const struct manifest_reader *r, const char 
     struct text_buffer b = {0};
     *out = NULL;
     for (const char *at; (at = strstr(text, begin)) != NULL;) {
-        const char *id = at + sizeof begin - 1, *end = strchr(id, ')');
+        HRESULT hr = S_OK;
+        const char *id = at + sizeof begin - 1, *end = reference_end(r, id, culture, &hr);
+        if (FAILED(hr)) {
+            text_buffer_free(&b);
+            return hr;
+        }
         if (!end)
             break;
         char *name = text_copy_n(id, (size_t)(end - id));

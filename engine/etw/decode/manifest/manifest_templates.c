@@ -20,6 +20,7 @@ struct template_reading {
     size_t outer;   /* number of top-level properties before the struct */
     bool in_struct;
     xmlNodePtr *elements; /* elements of the top-level properties; structs are read a second time for their members */
+    size_t skipped;       /* top-level elements behind binary data of unknown length */
 };
 
 static bool is_number(const struct event_property *p)
@@ -227,6 +228,13 @@ static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct ma
 
 /* ---- templates ---- */
 
+/* Binary data without a length have no end. */
+static bool is_endless(const struct event_property *p)
+{
+    return p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 &&
+           !(p->flags & (PROPERTY_FIXED_LENGTH | PROPERTY_PARAM_LENGTH));
+}
+
 static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
 {
     HRESULT hr = S_OK;
@@ -237,6 +245,10 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
             hr = manifest_is(n, "UserData") ? S_OK : manifest_skip_element(r, n);
             continue;
         }
+        if (k->t->property_count != 0 && is_endless(&k->t->properties[k->t->property_count - 1])) {
+            k->skipped++;
+            continue;
+        }
         bool grown = memory_grow(&elements, &room, k->t->property_count + 1u, sizeof(xmlNodePtr));
         k->elements = elements;
         if (!grown)
@@ -245,6 +257,8 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
         hr = manifest_is(n, "data") ? read_data(r, n, k) : read_struct(r, n, k);
     }
     k->t->top_level = k->t->property_count;
+    if (SUCCEEDED(hr) && k->skipped != 0)
+        hr = manifest_warn_element(r, e, "win:Binary without a length takes the data elements behind it too");
     return hr;
 }
 
@@ -259,17 +273,13 @@ static void name_guid(const struct provider_manifest *m, struct manifest_templat
     }
 }
 
-/* Binary data without a length have no end, unless they are last. */
 static HRESULT check_binary(xmlNodePtr e, const struct manifest_template *t)
 {
-    for (size_t i = 0; i < t->property_count; i++) {
-        const struct event_property *p = &t->properties[i];
-        const bool has_length = p->flags & (PROPERTY_FIXED_LENGTH | PROPERTY_PARAM_LENGTH);
-        if (p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 && !has_length && i + 1u != t->top_level)
+    for (size_t i = t->top_level; i < t->property_count; i++)
+        if (is_endless(&t->properties[i]))
             return manifest_wrong(e, "tid", t->name,
-                                  "the data element '%s' is win:Binary and needs a length because it is not the last",
-                                  p->name);
-    }
+                                  "the data element '%s' is win:Binary in a struct and needs a length",
+                                  t->properties[i].name);
     return S_OK;
 }
 
