@@ -590,8 +590,11 @@ static int remove_provider(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {
-        {"add", manifest_add}, {"list", manifest_list}, {"show", manifest_show}, {"remove", remove_provider}};
+    static const struct sub_verb verbs[] = {{"add", manifest_add},
+                                            {"list", manifest_list},
+                                            {"show", manifest_show},
+                                            {"remove", remove_provider},
+                                            {"collect", manifest_collect}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
@@ -603,11 +606,15 @@ const struct verb verb_manifest = {
         "openpla manifest list [-json]\n"
         "openpla manifest show [-language NAME] [-json] PROVIDER|FILE\n"
         "openpla manifest remove [-force] PROVIDER|MANIFEST\n"
+        "openpla manifest collect [-y] FOLDER\n"
         "\n"
         "Registers what Windows registers with wevtutil im and um, lodctr /M and unlodctr /M; under Wine those do "
         "nothing.\n"
         "Programs that read traces then know the providers' events with names and messages. The countersets of the\n"
         "manifest's counter providers can be collected under their names, even before their programs run.\n"
+        "collect writes the manifests of all registered event providers into a folder, a file each, to decode traces "
+        "of\n"
+        "this computer elsewhere: tracerpt imports such a folder. Exit code 3: a provider was skipped.\n"
         "PROVIDER is a name or a GUID. FILE is a manifest, or a program or DLL that contains one.\n"
         "\n"
         "  -name         only this provider of the manifest\n"
@@ -616,6 +623,7 @@ const struct verb verb_manifest = {
         "                If resourceFileName does not exist, the manifest is compiled into OpenPLA's data folder.\n"
         "  -force        also replace or remove a provider that another program registered\n"
         "  -language     the language of messages, such as de-DE; default: the user's\n"
-        "  -json         print JSON\n",
+        "  -json         print JSON\n"
+        "  -y            collect: overwrite existing files\n",
     .run = run,
 };

@@ -25,4 +25,7 @@ void manifest_counters_list(const struct registered_countersets *list, struct js
 void manifest_counters_show(const struct registered_countersets *list);
 void manifest_counters_show_json(const struct registered_countersets *list, struct json *j);
 
+/* `openpla manifest collect`, without these two words. Returns an enum cli_exit. */
+int manifest_collect(int argc, char **argv);
+
 #endif

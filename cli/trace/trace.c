@@ -291,7 +291,7 @@ const struct verb verb_trace = {
     "  -level LEVEL         critical, error, warning, information, verbose or a number, and all more severe levels\n"
     "  -text TEXT           only lines that contain the text\n"
     "  -b TIME, -e TIME     start and end time in this computer's time zone\n"
-    "  -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
+    "  -import PATH ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
     "                       event definitions in addition to the registered ones, as in tracerpt\n"
     "  -max N               exit after N events\n"
     "  --json               print one JSON object per line\n"

@@ -561,7 +561,7 @@ const struct verb verb_tracerpt = {
     "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's time "
     "zone\n"
     "  -e TIME           end time\n"
-    "  -import FILE ...  manifests of providers, in addition to the registered ones\n"
+    "  -import PATH ...  manifests of providers, or folders of such, in addition to the registered ones\n"
     "  -i PATH ...       programs and DLLs that contain manifests, or folders of them, also separated by ';'\n"
     "  -tmf FILE         the messages of WPP events in the trace; TRACE_FORMAT_PREFIX is printed before each\n"
     "  -tp FOLDERS       folders with GUID.tmf files, separated by ';'; default TRACE_FORMAT_SEARCH_PATH\n"

@@ -17,9 +17,16 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
    NULL). */
 HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
+/* For the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its provider is needed. An
+   index in our data tells which file has which provider. Unusable files are skipped with an explanation in `warnings`
+   (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no manifest. */
+HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
+                                   struct schema_origin *out);
 /* For the event providers registered on this computer; each is read when first needed. */
 HRESULT registered_manifests_origin(const char *languages, struct schema_origin *out);
 
+/* Moves the event providers to the end of the other list and frees `from`, also on failure. */
+HRESULT provider_manifests_append(struct provider_manifests *to, struct provider_manifests *from);
 /* Reads the manifest from XML, a program or a DLL. */
 HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
 

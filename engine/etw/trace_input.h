@@ -61,7 +61,7 @@ void trace_event_view(const struct etl_record *e, const struct etl_log *log, boo
 
 /* Sources of schemas named by a user, as the options of `openpla tracerpt`. All are borrowed and may be empty. */
 struct trace_knowledge {
-    struct texts manifests;     /* -import */
+    struct texts manifests;     /* -import: manifests, or folders of such */
     struct texts programs;      /* -i: programs with manifests or folders of such, separated by ';' */
     const char *formats;        /* -tmf: TMF files separated by ';'; NULL: none */
     const char *format_folders; /* -tp: folders separated by ';'; NULL: those of TRACE_FORMAT_SEARCH_PATH */

@@ -179,15 +179,27 @@ static HRESULT add_formats(const struct trace_knowledge *known, struct event_sch
     return hr;
 }
 
-static HRESULT add_manifests(const struct texts *paths, struct event_schemas *to)
+static void print_warnings(const struct trace_knowledge *known, struct texts *warnings)
+{
+    for (size_t i = 0; known->warn && i < warnings->count; i++)
+        known->warn(known->warn_context, warnings->items[i]);
+    texts_free(warnings);
+}
+
+/* An unusable manifest in a folder is reported, and the others are used. */
+static HRESULT add_manifests(const struct trace_knowledge *known, struct event_schemas *to)
 {
     struct schema_origin origin;
+    struct texts warnings = {0};
     HRESULT hr = S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < paths->count; i++) {
-        hr = manifest_file_origin(paths->items[i], NULL, &origin);
+    for (size_t i = 0; SUCCEEDED(hr) && i < known->manifests.count; i++) {
+        const char *path = known->manifests.items[i];
+        hr = folder_exists(path) ? manifest_xml_folder_origin(path, NULL, &warnings, &origin)
+                                 : manifest_file_origin(path, NULL, &origin);
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
+    print_warnings(known, &warnings);
     return hr;
 }
 
@@ -213,10 +225,8 @@ static HRESULT add_programs(const struct trace_knowledge *known, struct event_sc
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
-    for (size_t i = 0; known->warn && i < warnings.count; i++)
-        known->warn(known->warn_context, warnings.items[i]);
     texts_free(&paths);
-    texts_free(&warnings);
+    print_warnings(known, &warnings);
     return hr;
 }
 
@@ -234,7 +244,7 @@ static HRESULT add_origins(const struct trace_knowledge *known, struct event_sch
     if (SUCCEEDED(hr))
         hr = add_programs(known, schemas);
     if (SUCCEEDED(hr))
-        hr = add_manifests(&known->manifests, schemas);
+        hr = add_manifests(known, schemas);
     return SUCCEEDED(hr) ? add_formats(known, schemas) : hr;
 }
 

@@ -211,8 +211,7 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
     return hr == S_OK ? manifests_origin(&list, languages, out) : hr;
 }
 
-/* Moves the providers to the end of the other list. */
-static HRESULT manifests_append(struct provider_manifests *to, struct provider_manifests *from)
+HRESULT provider_manifests_append(struct provider_manifests *to, struct provider_manifests *from)
 {
     void *items = to->items;
     bool room = memory_grow(&items, &to->capacity, to->count + from->count, sizeof *to->items);
@@ -231,7 +230,7 @@ static HRESULT add_binary(const char *path, struct texts *warnings, struct provi
     struct provider_manifests one;
     HRESULT hr = wevt_template_load(path, &one);
     if (hr == S_OK)
-        return manifests_append(all, &one);
+        return provider_manifests_append(all, &one);
     if (hr == E_OUTOFMEMORY || hr == S_FALSE || !warnings)
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     return texts_add(warnings, error_text(hr));

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, a file that is none does no harm, and
+files are read again only after they changed. Under Wine the folder is what `manifest collect` wrote. A user has the
+manifests of a customer's computer, and each decode would read all of them, or none."""
+import os
+import struct
+import tempfile
+
+from made_trace import START, event, trace
+from program import EMULATOR, check, host_path, openpla, openpla_apart
+
+FIRST, SECOND, THIRD = (f"{n}0000000-1111-2222-3333-444455556666" for n in "abc")
+
+
+def manifest(name, guid, field):
+    return f"""<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'
+ xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><instrumentation><events>
+<provider name='{name}' guid='{{{guid}}}' symbol='S' resourceFileName='r' messageFileName='r'>
+<events><event value='1' template='T' message='$(string.m)'/></events>
+<templates><template tid='T'><data name='{field}' inType='win:UInt32'/></template></templates>
+</provider></events></instrumentation><localization><resources culture='en-US'><stringTable>
+<string id='m' value='It was %1'/></stringTable></resources></localization></instrumentationManifest>"""
+
+
+def write(path, text, like=None):
+    """`like`: the time of its latest write."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    if like:
+        os.utime(path, ns=(like.st_atime_ns, like.st_mtime_ns))
+
+
+def show(expected=0):
+    return openpla_apart(expected, "trace", "show", "made.etl", "-import", host_path("folder"))
+
+
+def a_folder_decodes():
+    os.mkdir("folder")
+    write("folder/one.man", manifest("First", FIRST, "Number"))
+    write("folder/two.manifest.xml", manifest("Second", SECOND, "Count"))
+    write("folder/bad.man", manifest("Bad", THIRD, "Field").replace("win:UInt32", "win:UInt31"))
+    write("folder/notes.txt", "not a manifest")
+    data = struct.pack("<I", 7)
+    trace("made.etl", [event(guid, data, START + i, ident=1) for i, guid in enumerate((FIRST, SECOND, THIRD))])
+    output, said = show()
+    check("First" in output and "Number=7" in output and "Count=7" in output, "events of two manifests", output)
+    check("bad.man: line 5" in said and 'inType="win:UInt31"' in said and "notes" not in said, "what is no manifest", said)
+
+
+def the_reason_is_repeated_without_reading():
+    _, said = show()
+    check("bad.man: line 5" in said, "the reason from the index", said)
+
+
+def an_unchanged_file_is_not_read_again():
+    before = os.stat("folder/two.manifest.xml")
+    write("folder/two.manifest.xml", "x" * before.st_size, before)
+    trace("made.etl", [event(FIRST, struct.pack("<I", 8), START, ident=1)])
+    output, said = show()
+    check("Number=8" in output and "two.manifest.xml" not in said, "a file that no event needs", output + said)
+    write("folder/two.manifest.xml", "y" * (before.st_size + 1))
+    _, said = show()
+    check("two.manifest.xml" in said, "a file that changed", said)
+
+
+def changed_files_are_seen():
+    write("folder/one.man", manifest("First", FIRST, "Renamed"))
+    os.remove("folder/two.manifest.xml")
+    write("folder/three.man", manifest("Third", THIRD, "New"))
+    trace("made.etl", [event(guid, struct.pack("<I", 9), START + 1, ident=1) for guid in (FIRST, THIRD)])
+    output, said = show()
+    check("Renamed=9" in output and "New=9" in output and "two.manifest" not in said, "a changed folder", output + said)
+
+
+def a_corrupt_index_does_no_harm():
+    index = [os.path.join("data", "manifest-index", name) for name in os.listdir("data/manifest-index")]
+    check(len(index) == 1, "one index", index)
+    with open(index[0], "rb") as f:
+        whole = f.read()
+    for wrong in (b"", b"\xff" * 99, whole[:len(whole) // 2], whole.replace(b"one.man", b"..\\one.man"),
+                  whole.replace(b"\t{A", b"\t{B"), whole.replace(b"one.man", b"bad.man")):
+        with open(index[0], "wb") as f:
+            f.write(wrong)
+        openpla_apart(0, "trace", "show", "made.etl", "-import", host_path("folder"))
+    os.remove(index[0])
+    output, _ = show()
+    check("Renamed=9" in output, "a decode without an index", output)
+
+
+def mistakes():
+    os.mkdir("empty")
+    told = openpla(1, "trace", "show", "made.etl", "-import", host_path("empty"))
+    check("the folder contains no manifest" in told, "an empty folder", told)
+    check("expected a folder" in openpla(2, "manifest", "collect"), "collect without a folder")
+
+
+def what_is_registered_is_collected():
+    if not EMULATOR:  # natively the registry ends with the process
+        told = openpla(1, "manifest", "collect", "collected")
+        check("no event provider is registered" in told and not os.path.exists("collected"), "nothing to collect", told)
+        return
+    openpla(0, "manifest", "add", host_path("folder/one.man"))
+    openpla(0, "manifest", "add", host_path("folder/three.man"))
+    openpla(0, "manifest", "collect", host_path("collected"))
+    check({"First.man", "Third.man"} <= set(os.listdir("collected")), "the files", os.listdir("collected"))
+    told = openpla(1, "manifest", "collect", host_path("collected"))
+    check("already exists (use -y to overwrite)" in told, "existing files", told)
+    openpla(0, "manifest", "collect", "-y", host_path("collected"))
+    for name in ("First", "Third"):
+        openpla(0, "manifest", "remove", name)
+    output = openpla(0, "trace", "show", "made.etl", "-import", host_path("collected"))
+    check("Renamed=9" in output and "New=9" in output, "events by what was collected", output)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["OPENPLA_DATA"] = host_path(os.path.join(folder, "data"))
+        a_folder_decodes()
+        the_reason_is_repeated_without_reading()
+        an_unchanged_file_is_not_read_again()
+        changed_files_are_seen()
+        a_corrupt_index_does_no_harm()
+        mistakes()
+        what_is_registered_is_collected()
+        os.chdir("/")
+    print("a folder of manifests decodes a trace")
+
+
+main()
