@@ -3,6 +3,7 @@
 #include "cli/trace/trace.h"
 
 #include "cli/cli.h"
+#include "cli/trace/frames.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider_manifest.h"
@@ -67,8 +68,12 @@ struct show {
     struct trace_choice choice;
     const char *level;
     uint32_t max; /* 0: no end */
-    bool follow, as_json;
+    bool follow, as_json, stacks;
 
+    struct trace_frames frames; /* with `stacks` */
+    struct event_stack stack;   /* of the present event */
+    uint64_t number;            /* of the present event */
+    bool has_stack;
     struct trace_inputs inputs;
     struct trace_schemas schemas;
     struct trace_processes *processes;
@@ -77,6 +82,17 @@ struct show {
     uint64_t shown, undecoded;
 };
 
+struct shown_stack {
+    struct show *show;
+    uint32_t process;
+};
+
+static void show_stack_json(void *context, struct json *j)
+{
+    const struct shown_stack *s = context;
+    trace_frames_json(&s->show->frames, &s->show->stack, s->process, s->show->number, j);
+}
+
 static HRESULT show_event(struct show *s, const struct dumped_event *e, const char *process)
 {
     bool decoded;
@@ -84,10 +100,15 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     HRESULT hr = S_OK;
     if (!s->as_json || s->pattern)
         hr = trace_line(e, process, &s->line, &decoded);
+    if (SUCCEEDED(hr) && s->line.length != 0 && s->has_stack)
+        trace_frames_add_lines(&s->frames, &s->stack, e->record->EventHeader.ProcessId, s->number, &s->line);
+    if (SUCCEEDED(hr) && s->line.failed)
+        hr = E_OUTOFMEMORY;
     if (FAILED(hr) || (s->pattern && !text_matches(s->pattern, s->line.text)))
         return hr;
     if (s->as_json) {
-        hr = trace_json(e, process, stdout, &decoded);
+        struct shown_stack shown = {s, e->record->EventHeader.ProcessId};
+        hr = trace_json(e, process, s->has_stack ? show_stack_json : NULL, &shown, stdout, &decoded);
     } else {
         text_buffer_add(&s->line, "\n");
         hr = s->line.failed ? E_OUTOFMEMORY : S_OK;
@@ -106,6 +127,12 @@ static HRESULT show_take_event(void *context, const struct trace_event *event)
     struct show *s = context;
     struct dumped_event e;
     const struct found_schema *found;
+    if (s->stacks) {
+        s->number = event->number;
+        s->has_stack = stack_joiner_find(s->frames.stacks.joiner, event->number, &s->stack);
+        if (stack_is_carrier(event->record))
+            return S_OK;
+    }
     HRESULT hr = trace_schemas_find(&s->schemas, event, &e, &found);
     if (SUCCEEDED(hr))
         hr = trace_processes_note(s->processes, &e);
@@ -203,6 +230,8 @@ static int show_check_line(struct show *s, const struct texts *words)
         return cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
         return cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)", s->begin.count ? "b" : "e");
+    if (s->stacks && (s->sessions.count != 0 || s->follow))
+        return cli_usage(VERB, "-stack: only valid for complete traces (stacks may come after their events)");
     const int result = read_level(s);
     return result == CLI_DONE ? read_range(s) : result;
 }
@@ -213,6 +242,8 @@ static int show_events(struct show *s)
     HRESULT hr = s->processes ? cli_trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->choice.text)
         hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && s->stacks)
+        hr = trace_frames_open(&s->frames, &s->files, NULL, NULL);
     if (SUCCEEDED(hr) && s->files.count != 0)
         hr = trace_inputs_open(&s->inputs, &s->files);
     s->inputs.schemas = &s->schemas;
@@ -246,6 +277,7 @@ static int run_show(int argc, char **argv)
         {"e", OPTION_TEXTS, &s.end},
         {"max", OPTION_COUNT, &s.max},
         {"follow", OPTION_FLAG, &s.follow},
+        {"stack", OPTION_FLAG, &s.stacks},
         {"json", OPTION_FLAG, &s.as_json},
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
@@ -254,6 +286,7 @@ static int run_show(int argc, char **argv)
     if (result == CLI_DONE)
         result = show_events(&s);
     trace_inputs_close(&s.inputs);
+    trace_frames_close(&s.frames);
     trace_schemas_close(&s.schemas);
     if (s.processes)
         trace_processes_free(s.processes);
@@ -293,6 +326,7 @@ const struct verb verb_trace = {
     "  -b TIME, -e TIME     start and end time in this computer's time zone\n"
     "  -import PATH ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
     "                       event definitions in addition to the registered ones, as in tracerpt\n"
+    "  -stack               with files: the stack of each event that has one, a line per frame, innermost first\n"
     "  -max N               exit after N events\n"
     "  --json               print one JSON object per line\n"
     "\n"

@@ -51,10 +51,15 @@ struct trace_choice {
     const char *text;       /* somewhere on the line, with * and ?; NULL: any */
 };
 
+struct json;
+/* Adds members to the JSON object of an event. */
+typedef void trace_json_more(void *context, struct json *j);
+
 /* Adds a line without its end. *decoded: the event was known and its data fit. E_OUTOFMEMORY. */
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);
-/* Adds it as a JSON object. */
-HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded);
+/* Writes it as a JSON object. `more` may be NULL. */
+HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,
+                   bool *decoded);
 
 /* `openpla trace top`, without these two words. Returns an enum cli_exit. */
 int trace_top(int argc, char **argv);

@@ -297,7 +297,8 @@ static HRESULT put_message(struct json *j, const struct dumped_event *e, struct 
     return hr == EVENT_DATA_INVALID ? S_OK : hr; /* its values tell */
 }
 
-HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded)
+HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,
+                   bool *decoded)
 {
     struct json j = {.out = out, .compact = true};
     struct fields f = {.json = &j, .schema = e->schema};
@@ -324,6 +325,8 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out,
     } else if (!e->schema) {
         put_undecoded(&j, e, e->reason, &f.cell);
     }
+    if (more)
+        more(context, &j);
     json_end(&j, '}');
     hr = SUCCEEDED(hr) && f.cell.failed ? E_OUTOFMEMORY : hr;
     text_buffer_free(&f.cell);

@@ -72,7 +72,8 @@ static void WINAPI on_event(EVENT_RECORD *record)
     struct reading *r = s->reading;
     lock_enter(&r->lock);
     if (!r->ended) {
-        const struct trace_event event = {record, s->pointer_size, s->timer_resolution, true};
+        const struct trace_event event = {
+            .record = record, .pointer_size = s->pointer_size, .timer_resolution = s->timer_resolution, .known = true};
         const HRESULT hr = r->take(r->context, &event);
         r->ended = hr != S_OK;
         if (FAILED(hr)) {

@@ -14,6 +14,9 @@ struct trace_event {
     const EVENT_RECORD *record;
     uint32_t pointer_size, timer_resolution; /* of the file or session */
     bool known;                              /* false: a header of unknown form; UserData is the whole event */
+    size_t input;                            /* index of its trace; 0 for sessions */
+    uint64_t number; /* of the event in the order of reading, from 1, the same whenever the same files are read; 0 for
+                        sessions */
 };
 /* Called for each event. A failure ends the reading and becomes its result; S_FALSE ends it successfully. */
 typedef HRESULT trace_take(void *context, const struct trace_event *e);
@@ -37,6 +40,7 @@ struct trace_inputs {
     int64_t from, to;              /* FILETIMEs, inclusive */
     struct trace_schemas *schemas; /* learns the definitions in events outside of that time; may be NULL */
     uint64_t events_lost;          /* as recorded in the logs */
+    uint64_t number;               /* of the latest event */
     struct event_view *view;
 };
 

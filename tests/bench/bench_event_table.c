@@ -71,7 +71,7 @@ static double group(uint64_t events, uint64_t keys, size_t memory)
     const struct report_totals totals = {.seconds = 10};
     const double begin = processor_seconds();
     must(event_table_create(&make, &table), "table");
-    const struct trace_event event = {&record, 8, 156250, true};
+    const struct trace_event event = {.record = &record, .pointer_size = 8, .timer_resolution = 156250, .known = true};
     for (uint64_t i = 0; i < events; i++) {
         make_event(i, keys);
         struct report_event e = {

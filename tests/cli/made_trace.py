@@ -46,6 +46,11 @@ def system(hook, data, stamp, version=2, process=21, thread=22):
     return struct.pack("<HBBHHIIqII", version, 2, 0xC0, 0x20 + len(data), hook, thread, process, stamp, 0, 0) + data
 
 
+def performance(hook, data, stamp, version=2):
+    """A kernel event whose header has a time alone."""
+    return struct.pack("<HBBHHq", version, 0x11, 0xC0, 0x10 + len(data), hook, stamp) + data
+
+
 def message(guid, number, data, stamp, sequence=1, process=21, thread=22):
     """What TraceMessage writes with sequence number, GUID, time, ids, by a program of 64 bits."""
     parts = struct.pack("<I16sqII", sequence, uuid.UUID(guid).bytes_le, stamp, thread, process)

@@ -109,7 +109,8 @@ static void feed(struct rest in, const struct report_table *table, const struct 
         h->TimeStamp.QuadPart = utc;
         record.UserData = bytes;
         record.UserDataLength = (USHORT)own;
-        const struct trace_event event = {&record, 8, 156250, true};
+        const struct trace_event event = {
+            .record = &record, .pointer_size = 8, .timer_resolution = 156250, .known = true};
         struct report_event e = {.event = &event,
                                  .utc = utc,
                                  .looked = true,

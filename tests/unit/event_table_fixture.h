@@ -115,7 +115,7 @@ static inline HRESULT table_feed(struct table_fixture *f, const struct made_even
     h->TimeStamp.QuadPart = TRACE_BEGIN + (int64_t)(m->ms * 10000);
     h->KernelTime = m->kernel;
     h->UserTime = m->user;
-    const struct trace_event event = {&record, 8, 156250, true};
+    const struct trace_event event = {.record = &record, .pointer_size = 8, .timer_resolution = 156250, .known = true};
     struct report_event e = {.event = &event,
                              .utc = h->TimeStamp.QuadPart,
                              .looked = true,

@@ -48,7 +48,10 @@ void trace_event_view(const struct etl_record *e, const struct etl_log *log, boo
                       struct trace_event *out)
 {
     event_view_record(e, raw ? e->stamp : e->utc, log->pointer_size, log->private_logger, view);
-    *out = (struct trace_event){&view->record, log->pointer_size, log->timer_resolution, e->kind != ETL_RECORD_OTHER};
+    *out = (struct trace_event){.record = &view->record,
+                                .pointer_size = log->pointer_size,
+                                .timer_resolution = log->timer_resolution,
+                                .known = e->kind != ETL_RECORD_OTHER};
     if (!out->known) {
         view->record.UserData = (void *)(uintptr_t)e->event;
         view->record.UserDataLength = (uint16_t)(e->size > UINT16_MAX ? UINT16_MAX : e->size);
@@ -109,9 +112,12 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
     for (struct trace_input *one; SUCCEEDED(hr) && (one = inputs_oldest(in));) {
         const struct etl_record *e = &one->event;
         const bool last = e->last;
+        in->number++;
         if (one->header || !in->ranged || (e->utc >= in->from && e->utc <= in->to)) {
             struct trace_event event;
             trace_event_view(e, etl_reader_log(one->reader), in->raw, in->view, &event);
+            event.input = (size_t)(one - in->items);
+            event.number = in->number;
             hr = take(context, &event);
             if (hr == S_FALSE)
                 return S_OK;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames of stacks as a user reads them: module!function+offset, as far as it is known. */
+#ifndef OPENPLA_CLI_FRAMES_H
+#define OPENPLA_CLI_FRAMES_H
+
+#include "cli/output.h"
+#include "engine/etw/code_places.h"
+#include "engine/etw/stack_join.h"
+#include "engine/etw/trace_stacks.h"
+
+/* Zero-initialise. */
+struct trace_frames {
+    struct trace_stacks stacks;
+    uint64_t frames[STACK_MOST_FRAMES]; /* of the stack that was shown last */
+};
+struct trace_frame {
+    uint64_t address;
+    struct code_place place; /* zero: unknown */
+    const char *function;    /* of the symbols, or the method; NULL: unknown */
+    uint64_t offset;         /* from the function; without one from the module */
+};
+/* The first reading of the traces. Prints what could not be joined to stderr. */
+HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, trace_take *also, void *context);
+/* The frame of an address at the time of the event `number`. `innermost`: the address that was executed, not one that
+   is returned to. */
+void trace_frames_find(struct trace_frames *f, uint32_t process, uint64_t address, bool innermost, uint64_t number,
+                       struct trace_frame *out);
+/* Adds "ntdll.dll!NtRead+0x14". */
+void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame);
+/* Adds the stack of an event, a line each frame, innermost first. `process`: of the event. */
+void trace_frames_add_lines(struct trace_frames *f, const struct event_stack *stack, uint32_t process, uint64_t number,
+                            struct text_buffer *line);
+/* The members "stackProcess", "stackThread" and "stack". */
+void trace_frames_json(struct trace_frames *f, const struct event_stack *stack, uint32_t process, uint64_t number,
+                       struct json *j);
+void trace_frames_close(struct trace_frames *f);
+
+#endif

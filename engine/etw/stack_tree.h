@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Call stacks as paths of one tree. Stacks of a trace share most of their outer frames, so a million stacks take some
+   megabytes. A stack is the number of its innermost node; 0 is the empty stack. */
+#ifndef OPENPLA_STACK_TREE_H
+#define OPENPLA_STACK_TREE_H
+
+#include "engine/base/text.h"
+
+/* Zero-initialise, and set `most`. A value is an address or any other number that identifies a frame. */
+struct stack_tree {
+    uint32_t most;     /* nodes; more are refused */
+    uint32_t count;    /* nodes, without the root */
+    uint64_t *values;  /* of node n at n - 1 */
+    uint32_t *parents; /* the next outer node; 0: none */
+    uint32_t *slots;   /* hash table of nodes */
+    size_t capacity, slot_count;
+    uint64_t refused; /* nodes that were not added because of `most` */
+};
+/* Finds or adds the frame `value` called by `parent`. 0: out of memory, or refused. */
+uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
+/* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 as above. */
+uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count);
+static inline uint64_t stack_tree_value(const struct stack_tree *t, uint32_t node)
+{
+    return t->values[node - 1];
+}
+static inline uint32_t stack_tree_parent(const struct stack_tree *t, uint32_t node)
+{
+    return t->parents[node - 1];
+}
+void stack_tree_free(struct stack_tree *t);
+
+#endif

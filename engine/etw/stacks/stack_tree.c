@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes in two arrays, found through a hash table of their numbers with linear probing. */
+#include "engine/etw/stack_tree.h"
+
+#include "engine/base/memory.h"
+
+enum { FIRST_NODES = 64 };
+
+/* Mixes all bits into the upper ones, so that chosen addresses do not collide easily. */
+static size_t tree_home(const struct stack_tree *t, uint32_t parent, uint64_t value)
+{
+    uint64_t h = (value ^ ((uint64_t)parent << 40 | parent)) * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 29) * UINT64_C(0xBF58476D1CE4E5B9);
+    return (size_t)(h ^ h >> 32) & (t->slot_count - 1);
+}
+
+/* The slot of the node, or the free one where it belongs. */
+static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value)
+{
+    size_t at = tree_home(t, parent, value);
+    for (uint32_t node; (node = t->slots[at]) != 0; at = (at + 1) & (t->slot_count - 1))
+        if (t->values[node - 1] == value && t->parents[node - 1] == parent)
+            break;
+    return at;
+}
+
+static bool tree_grow_slots(struct stack_tree *t)
+{
+    uint32_t *old = t->slots;
+    const size_t count = t->slot_count ? 2 * t->slot_count : 2 * FIRST_NODES;
+    uint32_t *slots = memory_zero(count, sizeof *slots);
+    if (!slots)
+        return false;
+    t->slots = slots;
+    t->slot_count = count;
+    for (uint32_t node = 1; node <= t->count; node++)
+        t->slots[tree_slot(t, t->parents[node - 1], t->values[node - 1])] = node;
+    memory_free(old);
+    return true;
+}
+
+static bool tree_grow_nodes(struct stack_tree *t)
+{
+    const size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : FIRST_NODES;
+    uint64_t *values = memory_resize(t->values, capacity * sizeof *values);
+    if (!values)
+        return false;
+    t->values = values;
+    uint32_t *parents = memory_resize(t->parents, capacity * sizeof *parents);
+    if (!parents)
+        return false;
+    t->parents = parents;
+    t->capacity = capacity;
+    return true;
+}
+
+uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
+{
+    /* At most three quarters of the slots are used. */
+    if ((uint64_t)t->count * 4 >= (uint64_t)t->slot_count * 3 && !tree_grow_slots(t))
+        return 0;
+    const size_t at = tree_slot(t, parent, value);
+    if (t->slots[at] != 0)
+        return t->slots[at];
+    if (t->count >= t->most) {
+        t->refused++;
+        return 0;
+    }
+    if (t->count == t->capacity && !tree_grow_nodes(t))
+        return 0;
+    t->values[t->count] = value;
+    t->parents[t->count] = parent;
+    return t->slots[at] = ++t->count;
+}
+
+uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count)
+{
+    uint32_t node = parent;
+    for (size_t i = count; i-- > 0;)
+        if ((node = stack_tree_add(t, node, inner_first[i])) == 0)
+            return 0;
+    return node;
+}
+
+void stack_tree_free(struct stack_tree *t)
+{
+    memory_free(t->values);
+    memory_free(t->parents);
+    memory_free(t->slots);
+    *t = (struct stack_tree){.most = t->most};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The first reading of traces whose events will be shown with stacks: joins the stacks, and collects the images and
+   methods that their addresses are in. */
+#ifndef OPENPLA_TRACE_STACKS_H
+#define OPENPLA_TRACE_STACKS_H
+
+#include "engine/etw/code_places.h"
+#include "engine/etw/stack_join.h"
+
+/* Zero-initialise. */
+struct trace_stacks {
+    struct stack_joiner *joiner;
+    struct code_places *places;
+    struct stack_counts counts;
+};
+/* Reads the traces completely. Each event also goes to `also` (may be NULL); its time is a raw time stamp. Then events
+   of a second reading of the same traces can be looked up by their number. Errors: those of the reading, E_OUTOFMEMORY.
+   Free it also on failure. */
+HRESULT trace_stacks_read(const struct texts *paths, trace_take *also, void *context, trace_progress *progress,
+                          void *progress_context, struct trace_stacks *out);
+/* The place of frame `index` of a stack. A frame other than the first is a return address, so the instruction before
+   it is looked up, and the offset is that of the address. */
+bool trace_stacks_place(const struct trace_stacks *s, uint32_t process, uint64_t address, bool innermost,
+                        uint64_t number, struct code_place *out);
+void trace_stacks_free(struct trace_stacks *s);
+
+#endif
