@@ -492,7 +492,7 @@ static void say_failed(const struct logman_line *line, HRESULT hr)
 static void run_print_warnings(const struct texts *warnings)
 {
     for (size_t i = 0; i < warnings->count; i++)
-        fprintf(stderr, "Remark: %s\n", warnings->items[i]);
+        fprintf(stderr, "Warning: %s\n", warnings->items[i]);
 }
 
 static void say_done(const struct run *r)

@@ -24,7 +24,7 @@ def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
     check("\r\n" in text and "\n" not in text.replace("\r\n", ""), f"{words}: lines end as Windows' do")
     # The emulator's script brings what stands on stderr, too.
-    lines = [line for line in text.split("\r\n")[:-1] if not line.startswith("Remark: ")]
+    lines = [line for line in text.split("\r\n")[:-1] if not line.startswith("Warning: ")]
     check(lines[0] == "" and (lines[-1] == DONE) == (code == 0), f"{words}: {text}")
     return lines
 

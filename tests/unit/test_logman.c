@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What openpla logman says to people who got it wrong or wanted something unusual. A user would not know what to do. */
+/* Messages of openpla logman for mistakes and unusual requests. Without them a user would not know what to do. */
 #include "tests/unit/logman_fixture.h"
 
-/* What the line ends with, and a piece of what it says. */
+/* The exit code of the line, and a part of its output. */
 static void expect(const char *text, uint32_t code, const char *says)
 {
     struct texts words = {0};
@@ -15,13 +15,13 @@ static void expect(const char *text, uint32_t code, const char *says)
     texts_free(&words);
 }
 
-/* All that it says: no remark but this one. */
-static void expect_alone(const char *text, const char *remark)
+/* The whole output: exactly this warning. */
+static void expect_alone(const char *text, const char *warning)
 {
     struct texts words = {0};
     int result;
     split(text, &words);
-    char *written = run(&verb_logman, &words, &result), *wanted = text_format("%s\n" DONE "\n", remark);
+    char *written = run(&verb_logman, &words, &result), *wanted = text_format("%s\n" DONE "\n", warning);
     assert_non_null(wanted);
     if (result != 0 || strcmp(written, wanted) != 0)
         fail_msg("%s: 0x%08X: %s", text, (unsigned)result, written);
@@ -88,14 +88,14 @@ static void a_folder_is_no_definition(void **state)
     texts_free(&words);
 }
 
-static void what_is_mended_is_remarked(void **state)
+static void corrected_input_is_reported(void **state)
 {
     (void)state;
-    go_to("mended");
+    go_to("corrected");
     expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
-           "Remark: -c: '\\Network Interface(*)\\*' is treated as one item, because its words have no quotes\n");
+           "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words have no quotes\n");
     expect_alone("logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
-                 "Remark: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
+                 "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
                  "no quotes\n");
     expect("logman delete thrice", 0, DONE);
     expect("logman create counter Größe -c \\System\\Threads", 0, DONE);
@@ -104,11 +104,10 @@ static void what_is_mended_is_remarked(void **state)
     expect("logman query two” words", 0x80070057, "unexpected argument");
     expect("logman strat thrice", 0x80070057, "unknown verb 'strat' (did you mean 'start'?)\n");
     expect("logman thrice sotp", 0x80070057, "unknown verb 'sotp' (did you mean 'stop'?)\n");
-    expect("logman delete “two words”", 0, "Remark: curly quotes around 'two words' are treated as quotes\n");
+    expect("logman delete “two words”", 0, "Warning: curly quotes around 'two words' are treated as quotes\n");
 }
 
-/* Each flag is the item that is known for it, as one who chose them in a list would have it; the short words are as
- * good. */
+/* Each flag enables the known item, as if it had been chosen in a list; the short words work too. */
 static void the_kernels_flags_are_what_was_said(void **state)
 {
     static const char flags[] =
@@ -137,7 +136,7 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman delete kernel", 0, DONE);
 }
 
-/* Who looks for the data of a set that runs finds them, and not where those of its next run will be. */
+/* A user who searches for the data of a running set finds them, not the place of the next run's data. */
 static void the_file_that_is_being_written_is_shown(void **state)
 {
     (void)state;
@@ -152,7 +151,7 @@ static void the_file_that_is_being_written_is_shown(void **state)
     expect("logman delete writing", 0, DONE);
 }
 
-/* What people do wrong again and again is told them with what to do. */
+/* Frequent mistakes are answered with advice. */
 static void a_usual_mistake_is_answered(void **state)
 {
     (void)state;
@@ -160,30 +159,30 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman create counter twice -c \\System\\Threads", 0, DONE);
     expect("logman create counter twice -c \\System\\Threads", 0x80300109, "\nchange it with update");
     expect("logman import twice -xml x.xml", 0x803000B7, "\ndelete it first");
-    expect("logman update twice -cnf", 0, "Remark: -cnf: without a time and without -max");
-    expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Remark: -cnf: a circular log");
-    expect("logman update twice --cnf --max", 0, "Remark: -f bincirc: without -max");
+    expect("logman update twice -cnf", 0, "Warning: -cnf: without a time and without -max");
+    expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Warning: -cnf: a circular log");
+    expect("logman update twice --cnf --max", 0, "Warning: -f bincirc: without -max");
     expect("logman update twice -f bin -max 5", 0,
-           "Remark: -max: the set stops when its log reaches this size; with -cnf");
+           "Warning: -max: the set stops when its log reaches this size; with -cnf");
     expect_alone("logman update twice -f bincirc -max 5", "");
     expect("logman update twice --max -f csv -si 00:05", 0,
            "-si: '00:05' means minutes and seconds (5 s); for hours and minutes use '00:05:00'");
-    expect("logman update twice -rf 3", 0, "Remark: -rf: the set stops before its second sample");
+    expect("logman update twice -rf 3", 0, "Warning: -rf: the set stops before its second sample");
     expect_alone("logman update twice -rf 01:00", "");
     expect("logman create counter named -c \\System\\Threads -o x.csv -f csv", 0,
-           "Remark: -o: the run number is appended to the file name (_000001); use --v");
+           "Warning: -o: the run number is appended to the file name (_000001); use --v");
     expect("logman delete named", 0, DONE);
     expect_alone("logman create counter named -c \\System\\Threads -o x.csv -f csv --v", "");
     expect("logman update named -b 13/01/2299 08:00:00", 0, "'13/01/2299' is treated as day/month/year");
     expect_alone("logman update named -b 01/13/2299 08:00:00", "");
     expect("logman delete named", 0, DONE);
     expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
-           "Remark: -rc: 'C:\\scripts\\closed.cmd' is treated as the name of a task");
+           "Warning: -rc: 'C:\\scripts\\closed.cmd' is treated as the name of a task");
     expect("logman update twice -rf 5 --rc --max 100 --v nnnnnn --cnf 1:00:00", 0, DONE);
     assert_int_equal(folder_create("there"), S_OK);
-    expect("logman update twice -o there", 0, "Remark: -o: 'there' is an existing folder");
+    expect("logman update twice -o there", 0, "Warning: -o: 'there' is an existing folder");
     expect("logman update twice -o there/", 0, "\nThe command completed");
-    expect("logman update twice -u somebody secret", 0, "Remark: -u: other users of this computer can read a password");
+    expect("logman update twice -u user secret", 0, "Warning: -u: other users of this computer can read a password");
     expect("logman delete twice", 0, DONE);
     expect("logman create alert never -th \\System\\Threads", 0x80070057, "put the whole threshold in quotes");
     expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
@@ -211,8 +210,8 @@ static void the_line_wins_over_its_settings(void **state)
     expect("logman delete settled", 0, DONE);
 }
 
-/* One definition that cannot be read keeps nobody from the other sets, nor from making it anew. */
-static void a_damaged_set_can_be_deleted(void **state)
+/* An unreadable definition blocks neither the other sets nor the creation of a new set of its name. */
+static void a_corrupt_set_can_be_deleted(void **state)
 {
     char *path;
     (void)state;
@@ -295,11 +294,11 @@ int main(void)
         cmocka_unit_test(a_collector_is_no_set),
         cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
         cmocka_unit_test(a_folder_is_no_definition),
-        cmocka_unit_test(what_is_mended_is_remarked),
+        cmocka_unit_test(corrected_input_is_reported),
         cmocka_unit_test(the_kernels_flags_are_what_was_said),
         cmocka_unit_test(the_file_that_is_being_written_is_shown),
         cmocka_unit_test(a_usual_mistake_is_answered),
-        cmocka_unit_test(a_damaged_set_can_be_deleted),
+        cmocka_unit_test(a_corrupt_set_can_be_deleted),
         cmocka_unit_test(the_line_wins_over_its_settings),
         cmocka_unit_test(another_computer_is_refused),
         cmocka_unit_test(json_is_whole_when_memory_ends),
