@@ -203,7 +203,7 @@ HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out)
     if (FAILED(hr))
         return hr;
     if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, out, NULL))
-        hr = error_set(E_INVALIDARG, "Sddl: '%.200s' is not a security descriptor", sddl);
+        hr = error_set(E_INVALIDARG, "invalid Sddl '%.200s': the system rejects it", sddl);
     memory_free(text);
     return hr;
 }
@@ -222,7 +222,7 @@ HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out)
         return S_OK;
     LocalFree(out->lpSecurityDescriptor);
     out->lpSecurityDescriptor = NULL;
-    return error_set(E_INVALIDARG, "Sddl: '%.200s' has no DACL", sddl);
+    return error_set(E_INVALIDARG, "invalid Sddl '%.200s': no DACL", sddl);
 }
 
 /* ---- callers: the account that a call acts for, from its token ---- */

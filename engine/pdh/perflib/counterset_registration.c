@@ -483,7 +483,8 @@ static HRESULT check_provider(const struct registered_provider *p, const struct 
     const struct registered_provider *old = find_provider(before, &p->guid);
     if (old && !old->manifest && !force)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "provider '%s' was registered by another program (use -force to replace it)", p->name);
+                         "cannot register '%s': another program registered the provider (use -force to replace it)",
+                         p->name);
     for (size_t i = 0; i < p->count; i++) {
         const struct registered_provider *other = owner_of_set(before, &p->sets[i].guid, &p->guid);
         if (other)
@@ -531,6 +532,7 @@ HRESULT registered_provider_remove(const GUID *guid, bool force)
     const bool ours = list.items[0].manifest != NULL;
     registered_countersets_free(&list);
     if (!ours && !force)
-        return error_set(E_ACCESSDENIED, "the provider was registered by another program (use -force to remove it)");
+        return error_set(E_ACCESSDENIED,
+                         "cannot remove the provider: another program registered it (use -force to remove it)");
     return delete_provider(guid);
 }

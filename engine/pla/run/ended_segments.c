@@ -305,7 +305,7 @@ static HRESULT task_start_segment(struct segment_tasks *t, const struct ended_se
     struct segment_task *s = &t->at_work[t->count];
     char *arguments;
     if (t->count == SEGMENT_TASKS_MAX)
-        return error_set(SCHED_E_ALREADY_RUNNING, "task \"%s\": %d instances are still running", e->set->Task,
+        return error_set(SCHED_E_ALREADY_RUNNING, "task '%s': %d instances are still running", e->set->Task,
                          SEGMENT_TASKS_MAX);
     HRESULT hr = segment_expand_arguments(e, t->set, &arguments);
     if (FAILED(hr))
@@ -342,13 +342,13 @@ static HRESULT result_of(const struct segment_task *s)
     uint32_t code = 0;
     HRESULT hr = task_wait(s->instance, 0, &code);
     if (FAILED(hr))
-        return error_prefix(hr, "task \"%s\"", s->name);
+        return error_prefix(hr, "task '%s'", s->name);
     if (hr == S_OK)
-        return code ? error_set(TASK_FAILED, "task \"%s\": exited with code %u", s->name, (unsigned)code) : S_OK;
+        return code ? error_set(TASK_FAILED, "task '%s': exited with code %u", s->name, (unsigned)code) : S_OK;
     if (clock_passed_ms(s->since, clock_monotonic_ms()) < (uint64_t)s->timeout_seconds * 1000)
         return S_FALSE;
     return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                     "task \"%s\": still running after %u s (no longer waiting for it)", s->name,
+                     "task '%s': still running after %u s (no longer waiting for it)", s->name,
                      (unsigned)s->timeout_seconds);
 }
 
