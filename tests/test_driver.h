@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with several tests or fuzz targets (openpla_driver in cmake/Testing.cmake). It has the name of each of
-   them, by hard links, and runs the one whose name it was started by. So each still has a process and a program name of
-   its own, and a test that starts itself does so by argv[0]. */
+/* A program with several tests or fuzz targets (openpla_driver in cmake/Testing.cmake). Hard links
+   give it the name of each of them, and it runs the one whose name it was started by. So each test still has its own
+   process and program name, and a test that starts itself does so by argv[0]. */
 #ifndef OPENPLA_TEST_DRIVER_H
 #define OPENPLA_TEST_DRIVER_H
 

@@ -145,7 +145,8 @@ static double seconds_per_get(collector *c, int count)
     return best;
 }
 
-/* What a script does: reads by name, each time looked up. The best of some rounds, after one that starts the server. */
+/* Measures what a script does: it reads by name, and looks up the name each time. Returns the best of several rounds,
+   after one that starts the server. */
 static double seconds_per_script(DWORD where, int gets, bool commits)
 {
     static WCHAR description[] = L"Description";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_consumer FILE [MB]: what ProcessTrace needs for each event of a log file of MB (1024) with 64 bytes of payload
-   each, in buffers of 64 KB of four processors, made as FILE (on tmpfs: /dev/shm) if it is not there; beside the time
-   that it takes to read the file's bytes and look at one word of each event (the floor), in the same run; and how much
-   memory the process grew to for it. Goals: 5 million events a second, 64 MB. Then the same in real time: a thread of
-   this process puts such buffers into a consumer's ring as fast as there is room. */
+/* bench_consumer FILE [MB]: measures the time that ProcessTrace needs for each event of a log file of MB (1024). The
+   events have 64 bytes of payload, in buffers of 64 KB from four processors. FILE (on tmpfs: /dev/shm) is created if it
+   does not exist. The same run measures the floor (the time to read the file's bytes and one word of each event) and
+   the memory that the process needed. Goals: 5 million events a second, 64 MB. Then it measures the same in real time:
+   a thread of this process puts such buffers into a consumer's ring as fast as there is space. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

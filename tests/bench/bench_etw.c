@@ -198,7 +198,7 @@ static void measure(const char *what, void (*burst)(void), bool empties)
     qsort(host_ns, ROUNDS, sizeof *host_ns, by_value);
     printf("%-44s %6.1f ns  (min %.1f)\n", what, ns[ROUNDS / 2], ns[0]);
     if (empties)
-        printf("%-44s %6.1f ns  (min %.1f)\n", "  the host: judge, convert, copy, empty", host_ns[ROUNDS / 2],
+        printf("%-44s %6.1f ns  (min %.1f)\n", "  the host: check, convert, copy, empty", host_ns[ROUNDS / 2],
                host_ns[0]);
 }
 
@@ -209,7 +209,7 @@ struct flat_out {
     uint64_t events, refused;
     double seconds;
     atomic_bool ended;
-    uint8_t apart[128]; /* two writers share no line */
+    uint8_t padding[128]; /* two writers share no cache line */
 };
 static atomic_bool stop;
 

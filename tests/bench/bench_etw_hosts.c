@@ -41,7 +41,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void tell(const char *what, double *ms, int count)
+static void print_times(const char *what, double *ms, int count)
 {
     qsort(ms, (size_t)count, sizeof *ms, by_value);
     printf("%-6s %3d: least %.2f, median %.2f, most %.2f ms\n", what, count, ms[0], ms[count / 2], ms[count - 1]);
@@ -139,9 +139,9 @@ int main(int count, char **arguments)
         (void)ControlTraceW(handles[i], NULL, &b.p, EVENT_TRACE_CONTROL_STOP);
         stop[i] = now_ms() - from;
     }
-    tell("start", start, sessions);
-    tell("query", query, sessions);
-    tell("stop", stop, sessions);
+    print_times("start", start, sessions);
+    print_times("query", query, sessions);
+    print_times("stop", stop, sessions);
     wakeup_free(never);
     return 0;
 }

@@ -155,7 +155,7 @@ static void stop(TRACEHANDLE session)
 struct flat_out {
     uint64_t events, refused;
     double wall, processor; /* s */
-    uint8_t apart[128];     /* two writers share no line */
+    uint8_t padding[128];   /* two writers share no cache line */
 };
 static atomic_bool enough;
 

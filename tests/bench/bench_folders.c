@@ -102,27 +102,27 @@ static double walk(const char *root)
     return took;
 }
 
-static void nobody_is_told(void *user, const struct retention_event *told)
+static void stop_at_failure(void *user, const struct retention_event *event)
 {
     (void)user;
-    must(told->hr, told->folder);
+    must(event->hr, event->folder);
 }
 
-static struct retention_pass pass_over(const char *root, const struct retention_policy *policy)
+static struct retention_pass make_pass(const char *root, const struct retention_policy *policy)
 {
     return (struct retention_pass){
         .scan = {.space = SPACE, .set = SET, .root = root, .names = {"report.xml", "report.html"}},
         .policy = policy,
         .parts = RETENTION_LIMITS,
         .now = clock_utc(),
-        .report = nobody_is_told};
+        .report = stop_at_failure};
 }
 
 static double plan(const char *root, unsigned count, const struct retention_policy *policy)
 {
     struct scanned scanned;
     struct retention_plan made;
-    const struct retention_pass pass = pass_over(root, policy);
+    const struct retention_pass pass = make_pass(root, policy);
     const double begun = now();
     must(retention_pass_plan(&pass, &scanned, &made), "plan");
     const double took = now() - begun;
@@ -154,7 +154,7 @@ static double delete_plainly(const char *root, unsigned count)
 
 static double pass(const char *root, const struct retention_policy *policy)
 {
-    const struct retention_pass p = pass_over(root, policy);
+    const struct retention_pass p = make_pass(root, policy);
     const double begun = now();
     must(retention_pass_run(&p), "pass");
     return now() - begun;

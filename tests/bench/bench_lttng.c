@@ -17,7 +17,7 @@ enum { MOST_WRITERS = 4 };
 struct flat_out {
     unsigned long long events;
     double seconds, processor;
-    unsigned char apart[128];
+    unsigned char padding[128];
 };
 static struct flat_out flat[MOST_WRITERS];
 static atomic_bool stop;

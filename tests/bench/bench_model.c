@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_model FOLDER: what sets cost against libxml2 alone, on the same texts and files in the same run.
+/* bench_model FOLDER: compares the cost of sets with libxml2 alone, on the same strings and files in the same run.
    1. SetXml, Commit and Query of a set of 250 counters, to parsing the same text and writing it: to a plain file, and
       as a set is written, to a temporary file that is flushed and renamed over the old one under a lock.
    2. Listing 1,000 stored sets, to parsing 1,000 such files.
-   FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a process
-   of its own, with the heap that it comes with. Ours and the peer take turns, as the machine's pace changes. The least
-   of 1,050 times, and of seven listings. */
+   FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a separate
+   process with its default heap. Both take turns, as the machine's speed varies. The result is the
+   minimum of 1,050 rounds, and of seven listings. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What samples of counters cost.
+/* Measures the cost of samples of counters.
      bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, those of the host's processes
                                             among them, as a ratio to a plain loop that keeps the same files open,
                                             reads them and parses every number; with "hz" one sample a second
      bench_pdh ratio [hz] new               the same with the objects of devices, groups and servers among them
-     bench_pdh each                         what each object costs a sample: microseconds, with all its instances
+     bench_pdh each                         the cost of each object in a sample, with all instances (microseconds)
      bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
-                                            peers.py to look at; with 0 counters it only sleeps */
+                                            peers.py to read; with 0 counters it only sleeps */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -229,7 +229,7 @@ static int ratio(bool hz, bool with_new)
     return 0;
 }
 
-/* Each object with a query of its own, as only what is asked for is sampled. */
+/* Measures each object with a separate query, as a query samples only its own objects. */
 static int each(void)
 {
     static WCHAR objects[1 << 14];

@@ -63,7 +63,7 @@ static void set_integer(struct odbc_value *v, int64_t number)
     v->integer = (int32_t)number;
 }
 
-/* What the writer is measured against: the same values, bound once, a row at a time. */
+/* The floor for the writer: the same values, bound once, a row at a time. */
 static double write_bare(void)
 {
     struct odbc_value v[VALUES] = {{.kind = ODBC_INTEGER}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What benches say of this process, and how they end where something fails: a figure of half the work is none. */
+/* Measurements of this process for benches, and how a bench stops at a failure: half the work is not a measurement. */
 #ifndef OPENPLA_BENCH_MEASURED_H
 #define OPENPLA_BENCH_MEASURED_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a cabinet, and as what deflate packed: no crash; what is judged right has names that stay below a
-   folder, and bytes as many as it says. By the first byte the rest is a whole cabinet, the one block of one, or pairs
-   of a place and a value that are put into one. */
+/* Any bytes as a cabinet, and as data that deflate packed: no crash. An accepted cabinet has names that stay below a
+   folder, and as many bytes as it says. The first byte selects whether the rest is a whole cabinet, its only block, or
+   pairs of an offset and a value that are written into a valid one. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"

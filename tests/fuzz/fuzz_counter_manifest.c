@@ -21,13 +21,13 @@ static void check(const struct registered_set *s)
 static void read_one(const char *xml, size_t size)
 {
     struct counter_manifest m;
-    struct texts remarks = {0};
-    if (SUCCEEDED(counter_manifest_read(xml, size, &remarks, &m)))
+    struct texts warnings = {0};
+    if (SUCCEEDED(counter_manifest_read(xml, size, &warnings, &m)))
         for (size_t i = 0; i < m.providers.count; i++)
             for (size_t k = 0; k < m.providers.items[i].count; k++)
                 check(&m.providers.items[i].sets[k]);
     counter_manifest_free(&m);
-    texts_free(&remarks);
+    texts_free(&warnings);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

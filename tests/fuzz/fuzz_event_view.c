@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         while (etl_buffer_event(buffer, head.used, &offset, &event, &length)) {
             struct etl_record e;
-            uint8_t *alone = malloc(length); /* so that nothing behind the event may be looked at */
+            uint8_t *alone = malloc(length); /* so that the sanitizer sees every read behind the event */
             if (!alone)
                 abort();
             memcpy(alone, event, length);

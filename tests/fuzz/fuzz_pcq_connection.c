@@ -24,7 +24,7 @@ static HRESULT count_sent(void *user, const void *bytes, size_t size)
 {
     struct input *in = user;
     for (size_t i = 0; i < size; i++)
-        in->sent += ((const uint8_t *)bytes)[i]; /* looks at each */
+        in->sent += ((const uint8_t *)bytes)[i]; /* reads each byte */
     const size_t head = PDU_HEADER + PDU_CALL_HEADER;
     if (size == head + sizeof in->handle + 4)
         memcpy(in->handle, (const uint8_t *)bytes + head, sizeof in->handle);
@@ -55,7 +55,7 @@ static void put_prefix(struct input *in, uint8_t how, uint16_t method)
     byte_buffer_put(&in->made, &set, sizeof set);
 }
 
-/* A packet of a kind, a length and bytes; requests have a method of their own. */
+/* Makes a packet of a type, a length and bytes; requests also have a method. */
 static bool make_packet(struct input *in)
 {
     static const uint8_t types[] = {PDU_REQUEST,       PDU_REQUEST,  PDU_REQUEST, PDU_BIND,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML of our own element names that a fuzzer's bytes pick, for the targets that read XML. */
+/* XML for the targets that read it: a fuzzer's bytes choose among element names that we use. */
 #ifndef OPENPLA_FUZZ_XML_H
 #define OPENPLA_FUZZ_XML_H
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void print_remark(void *context, const char *text)
+static void print_warning(void *context, const char *text)
 {
     fprintf(context, "remark\t%s\n", text);
 }
@@ -52,7 +52,7 @@ static HRESULT print_events(FILE *out, const char *path)
 {
     struct etl_reader *reader;
     struct etl_record record;
-    HRESULT hr = etl_reader_open(path, print_remark, out, &reader);
+    HRESULT hr = etl_reader_open(path, print_warning, out, &reader);
     if (FAILED(hr))
         return hr;
     const struct etl_log *log = etl_reader_log(reader);
@@ -87,9 +87,9 @@ static HRESULT print_samples(FILE *out, const char *path)
         if (hr == S_OK)
             print_sample(out, utc, counters, cells, count);
     } while (hr == S_OK);
-    const struct texts *remarks = log_reader_warnings(reader);
-    for (size_t i = 0; i < remarks->count; i++)
-        print_remark(out, remarks->items[i]);
+    const struct texts *warnings = log_reader_warnings(reader);
+    for (size_t i = 0; i < warnings->count; i++)
+        print_warning(out, warnings->items[i]);
     log_reader_close(reader);
     return hr;
 }

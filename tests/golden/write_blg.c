@@ -25,7 +25,7 @@ struct shape {
     size_t singles, wildcards;
     size_t texts;     /* text counters, every second one with instances */
     size_t instances; /* of a wildcard counter, at most */
-    uint64_t ring;    /* size of a circular log, 0: it is none */
+    uint64_t ring;    /* size of a circular log, 0: it is not circular */
     unsigned samples, flush_every;
     unsigned reopened; /* closed and continued after so many samples; 0: never */
 };

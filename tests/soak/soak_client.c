@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The soak's hand on the server. COUNT sets are named PREFIX0, PREFIX1 and so on; each line of output is "key value".
-     start PREFIX COUNT           starts them, synchronously
-     stop PREFIX COUNT            stops them
-     poll PREFIX COUNT SECONDS    reads Status of all of them, again and again
-     cycle PREFIX COUNT           starts and stops the one set PREFIX, COUNT times
-     runs PREFIX COUNT            "run<number> " with result, serial number and message of each one's latest run
-   Exit code: 0, or 1 when a call has failed. */
+/* The soak test's client of the server. COUNT sets are named PREFIX0, PREFIX1 and so on; each line of output is "key
+   value". start PREFIX COUNT           starts them, synchronously stop PREFIX COUNT            stops them poll PREFIX
+   COUNT SECONDS    reads Status of all of them, again and again cycle PREFIX COUNT           starts and stops the one
+   set PREFIX, COUNT times runs PREFIX COUNT            "run<number> " with result, serial number and message of each
+   one's latest run Exit code: 0, or 1 when a call has failed. */
 #include "mspla.h"
 
 #include <objbase.h>

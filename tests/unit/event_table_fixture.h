@@ -161,8 +161,8 @@ static inline void table_close(struct table_fixture *f)
     report_schema_free(&f->schema);
 }
 
-/* Any of the remarks, or of the notes, has the text in it. */
-static inline bool table_remarked(const struct table_fixture *f, const char *part)
+/* Whether a warning or a note contains the string. */
+static inline bool table_warned(const struct table_fixture *f, const char *part)
 {
     for (size_t i = 0; i < f->warnings.count; i++)
         if (strstr(f->warnings.items[i], part))

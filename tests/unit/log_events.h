@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a finished trace log, for tests that only count them; each remark of the reader's is a failure. */
+/* The events of a finished trace log, for tests that only count them; each warning of the reader is a failure. */
 #ifndef OPENPLA_LOG_EVENTS_H
 #define OPENPLA_LOG_EVENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets made by hand, right ones and wrong ones: by no code of ours, as what reads them is to be judged. */
+/* Valid and invalid cabinets for tests of the reader. They are built byte by byte, without the code under test. */
 #ifndef OPENPLA_TESTS_MADE_CABINET_H
 #define OPENPLA_TESTS_MADE_CABINET_H
 
@@ -44,10 +44,10 @@ static inline uint32_t made_word(const uint8_t *at)
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* Where parts of a cabinet without reserved bytes are, for who breaks one. */
+/* Offsets in a cabinet without reserved bytes, for tests that corrupt one. */
 enum { MADE_SIZE = 8, MADE_FILES_AT = 16, MADE_VERSION = 24, MADE_FOLDERS = 26, MADE_FILES = 28, MADE_FOLDER = 36 };
 
-/* How MS-CAB sums up: whole words by exclusive or, of the rest the first byte highest. */
+/* The checksum of MS-CAB: exclusive or of whole words; in the remainder the first byte is the highest. */
 static inline uint32_t made_checksum(const uint8_t *at, size_t size, uint32_t sum)
 {
     uint32_t rest = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions with the numbered provider, in this process and in others that are told when to write. */
+/* Private sessions with the numbered provider, in this process and in others that write on command. */
 #ifndef OPENPLA_PRIVATE_PEERS_H
 #define OPENPLA_PRIVATE_PEERS_H
 
@@ -53,8 +53,8 @@ static inline ULONG update_file(TRACEHANDLE session, const char *path)
 
 /* ---- in several processes ---- */
 
-/* A process with the provider: writes each time it is told to, as often as `how` says, with `l` one event more that no
-   buffer has room for; then it ends when it is told to. */
+/* A process with the provider. On each command it writes as many events as `how` says, and with `l` one more that is
+   too large for a buffer. It exits on command. */
 static inline int be_provider(const char *name, const char *how)
 {
     static const char *const what[] = {"ready", "go", "done"};

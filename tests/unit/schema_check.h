@@ -33,7 +33,7 @@ static inline void schema_loud(void *context, schema_error e)
     print_error("line %d: %s", e->line, e->message);
 }
 
-/* NULL, with the reason printed, when it is none. */
+/* Prints the reason and returns NULL if it is not a schema. */
 static inline xmlSchemaPtr schema_load(const char *name)
 {
     struct text_buffer b = {0};
@@ -51,28 +51,28 @@ static inline xmlSchemaPtr schema_load(const char *name)
     return schema;
 }
 
-/* `tell`: prints what does not. */
-static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, bool tell)
+/* Whether the document is valid. `print`: prints what is not. */
+static inline bool schema_takes_document(xmlSchemaPtr schema, xmlDocPtr doc, bool print)
 {
     xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
     assert_non_null(context);
-    xmlSchemaSetValidStructuredErrors(context, tell ? schema_loud : schema_quiet, NULL);
+    xmlSchemaSetValidStructuredErrors(context, print ? schema_loud : schema_quiet, NULL);
     int result = xmlSchemaValidateDoc(context, doc);
     assert_true(result >= 0);
     xmlSchemaFreeValidCtxt(context);
     return result == 0;
 }
 
-static inline bool schema_takes(xmlSchemaPtr schema, const char *xml, bool tell)
+static inline bool schema_takes(xmlSchemaPtr schema, const char *xml, bool print)
 {
     xmlDocPtr doc = xmlReadMemory(xml, (int)strlen(xml), NULL, "UTF-8", XML_PARSE_NONET);
     assert_non_null(doc);
-    bool taken = schema_takes_document(schema, doc, tell);
+    bool taken = schema_takes_document(schema, doc, print);
     xmlFreeDoc(doc);
     return taken;
 }
 
-/* What a collector wrote has the form that readers of it are told of: report.xsd. */
+/* A collector's document has the documented form, report.xsd. */
 static inline void assert_is_report(xmlDocPtr doc)
 {
     xmlSchemaPtr schema = schema_load("report.xsd");

@@ -14,8 +14,8 @@
 #endif
 
 #ifdef _WIN32
-/* A command of the host's shell in `folder`; frees it. Skips the test if there is no such shell. Wine does not know
-   when such a program ends: a file tells it. */
+/* Runs a command of the host's shell in `folder` and frees it. Skips the test without such a shell. Wine does not know
+   when such a program exits, so the shell writes a file then. */
 static inline void scratch_command(const char *folder, char *command)
 {
     char *line = text_format("sh -c \"%s && touch done\"", command), *done = path_join(folder, "done");

@@ -97,7 +97,7 @@ static void more_keys_than_fit_come_once(void **state)
     event_groups_free(g);
 }
 
-static void sums_past_64_bits_are_told(void **state)
+static void sums_past_64_bits_are_reported(void **state)
 {
     struct event_sum sum = {0}, other = {0};
     struct text_buffer text = {0};
@@ -250,7 +250,7 @@ static void the_first_rows_are_those_of_all(void **state)
 
 /* ---- what fails ---- */
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     struct event_groups *g;
     HRESULT hr = S_OK;
@@ -307,9 +307,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_exact_in_any_memory), cmocka_unit_test(more_keys_than_fit_come_once),
-        cmocka_unit_test(numbers_have_no_exponents),    cmocka_unit_test(sums_past_64_bits_are_told),
+        cmocka_unit_test(numbers_have_no_exponents),    cmocka_unit_test(sums_past_64_bits_are_reported),
         cmocka_unit_test(cells_sort_as_they_are_read),  cmocka_unit_test(the_first_rows_are_those_of_all),
-        cmocka_unit_test(a_full_disk_is_told),          cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(a_full_disk_is_reported),      cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,13 +47,13 @@ static void pairs_past_the_most_are_counted(void **state)
 {
     struct event_join *j;
     struct seen s = {0};
-    uint64_t left_out;
+    uint64_t skipped;
     (void)state;
     assert_int_equal(event_join_create(1u << 20, 25, &j), S_OK);
     assert_int_equal(add_both(j, 10, 1), S_OK);
-    assert_int_equal(event_join_pairs(j, take, go_on, &s, &left_out), S_OK);
+    assert_int_equal(event_join_pairs(j, take, go_on, &s, &skipped), S_OK);
     assert_int_equal(s.pairs, 25);
-    assert_int_equal(left_out, 75);
+    assert_int_equal(skipped, 75);
     event_join_free(j);
 }
 
@@ -62,29 +62,29 @@ static void a_join_without_pairs_can_be_stopped(void **state)
 {
     struct event_join *j;
     struct seen s = {.stop_at = 7};
-    uint64_t left_out;
+    uint64_t skipped;
     (void)state;
     assert_int_equal(event_join_create(1u << 20, EVENT_JOIN_MOST_PAIRS, &j), S_OK);
     for (unsigned i = 0; i < 100; i++) {
         const struct event_cell value = event_cell_unsigned(i);
         assert_int_equal(event_join_add(j, i % 2, &value, "x", 2), S_OK);
     }
-    assert_int_equal(event_join_pairs(j, take, go_on, &s, &left_out), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_int_equal(event_join_pairs(j, take, go_on, &s, &skipped), HRESULT_FROM_WIN32(ERROR_CANCELLED));
     assert_int_equal(s.pairs, 0);
     event_join_free(j);
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     struct event_join *j;
     struct seen s = {0};
-    uint64_t left_out;
+    uint64_t skipped;
     (void)state;
     assert_int_equal(event_join_create(1u << 16, EVENT_JOIN_MOST_PAIRS, &j), S_OK);
     write_result = HRESULT_FROM_WIN32(ERROR_DISK_FULL);
     HRESULT hr = add_both(j, 20000, 20000);
     if (SUCCEEDED(hr))
-        hr = event_join_pairs(j, take, go_on, &s, &left_out);
+        hr = event_join_pairs(j, take, go_on, &s, &skipped);
     write_result = S_OK;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_string_equal(error_text(hr), "scratch: no more room");
@@ -96,7 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_past_the_most_are_counted),
         cmocka_unit_test(a_join_without_pairs_can_be_stopped),
-        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_full_disk_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void an_event_has_its_fields(void **state)
     assert_int_equal(seen.data[2].size, sizeof(WCHAR));
 }
 
-static void refusals_are_told_and_nothing_stays_registered(void **state)
+static void refusals_are_reported_and_nothing_stays_registered(void **state)
 {
     (void)state;
     seen.refuse_write = ERROR_INVALID_PARAMETER;
@@ -125,7 +125,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_event_has_its_fields, begin),
-        cmocka_unit_test_setup(refusals_are_told_and_nothing_stays_registered, begin),
+        cmocka_unit_test_setup(refusals_are_reported_and_nothing_stays_registered, begin),
         cmocka_unit_test_setup(no_memory_is_an_error, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@ static void expect(const char *table, const struct made_event *events, size_t co
     char *lines = table_take(&f, &hr);
     assert_int_equal(hr, S_OK);
     assert_string_equal(lines, expected);
-    if (warning && !table_remarked(&f, warning))
-        fail_msg("no remark \"%s\" among %zu, first \"%s\"", warning, f.warnings.count,
+    if (warning && !table_warned(&f, warning))
+        fail_msg("no warning \"%s\" among %zu, first \"%s\"", warning, f.warnings.count,
                  f.warnings.count ? f.warnings.items[0] : "");
     memory_free(lines);
     table_close(&f);
@@ -222,7 +222,7 @@ static void ends_close_the_newest_begin_of_their_thread(void **state)
 
 /* ---- what is wrong ---- */
 
-static void what_does_not_fit_is_told(void **state)
+static void values_that_do_not_fit_are_reported(void **state)
 {
     static const struct made_event broken[] = {
         {.class = 'A', .opcode = 11, .version = 2, .process = 4, .size = 1, .cut = true},
@@ -387,7 +387,7 @@ int main(void)
         cmocka_unit_test(sub_tables_have_the_events_of_their_row),
         cmocka_unit_test(joined_events_share_a_value),
         cmocka_unit_test(ends_close_the_newest_begin_of_their_thread),
-        cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(values_that_do_not_fit_are_reported),
         cmocka_unit_test(what_cannot_be_made_costs_its_table_alone),
         cmocka_unit_test(little_memory_changes_no_row),
         cmocka_unit_test(memory_may_run_out),

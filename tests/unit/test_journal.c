@@ -26,7 +26,7 @@ static struct journal_entry event(uint32_t id, const char *name)
     return e;
 }
 
-/* What was written is read, in order, with every character that a name or a reason may have. */
+/* Events are read in the order in which they were written, with every character that a name or a reason may contain. */
 static void events_come_back(void **state)
 {
     static const char odd[] = "100% \xC3\xBC\ta=b\r\n\x01 \\x%41";
@@ -134,7 +134,7 @@ static void expect_events(const uint32_t *ids)
     journal_reader_close(r);
 }
 
-/* Who wrote long ago must not write into the past, where the next turn of the files deletes it. */
+/* A writer that was idle for a long time must not write into an old file, which the next rotation deletes. */
 static void other_writers_have_gone_on(void **state)
 {
     static const char line[] = "2026-11-21T16:00:00.000Z\t50\t4\tok\n";
@@ -236,13 +236,13 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return now_ms ? now_ms : __real_clock_monotonic_ms();
 }
 
-/* Who makes the server write thousands of events must not make it forget what he did before; and who reads them must
-   know that he does not have them all. */
-static void who_floods_is_left_out_and_told_of(void **state)
+/* A client that causes thousands of events must not push its earlier events out of the journal. A reader must see that
+   events are missing. */
+static void events_of_a_flood_are_skipped_and_counted(void **state)
 {
     struct journal_reader *r;
     struct journal_entry back, e = event(1, "flood");
-    unsigned written = 0, told = 0;
+    unsigned written = 0, reported = 0;
     (void)state;
     scratch_environment("OPENPLA_QUOTAS", "events=2;burst=10");
     assert_int_equal(quotas_read(), S_OK);
@@ -263,12 +263,12 @@ static void who_floods_is_left_out_and_told_of(void **state)
         written += back.id != 9013;
         if (back.id == 9013 && back.count == 3) {
             assert_string_equal(back.fields[1].value, "2");
-            told += (unsigned)strtoul(back.fields[2].value, NULL, 10);
+            reported += (unsigned)strtoul(back.fields[2].value, NULL, 10);
         }
     }
     journal_reader_close(r);
     assert_int_equal(written, 10 + 1 + 10);
-    assert_int_equal(told, 4991 + 1); /* the last is told of by who writes next */
+    assert_int_equal(reported, 4991 + 1); /* the next writer reports the last one */
     now_ms = 0;
     scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
     assert_int_equal(quotas_read(), S_OK);
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_writers_have_gone_on, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(writers_take_turns, make_folder, scratch_end),
         cmocka_unit_test_setup_teardown(a_watch_notices_changes, make_folder, scratch_end),
-        cmocka_unit_test_setup_teardown(who_floods_is_left_out_and_told_of, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(events_of_a_flood_are_skipped_and_counted, make_folder, scratch_end),
     };
     scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server keeps what it has read of definitions: its lists open no file twice, and show sets as they are all the same.
- */
+/* A server caches the definitions that it has read: its lists open no file twice, and still show sets as they are.*/
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
@@ -38,7 +37,7 @@ static struct object *list(void)
     return sets;
 }
 
-/* Name and description of each, with * where the set waits for somebody to get it. */
+/* Name and description of each set, with * if nobody has got the set yet. */
 static void assert_listed(const char *expected)
 {
     struct object *sets = list(), *set;
@@ -103,7 +102,7 @@ static void a_damaged_definition_comes_and_goes(void **state)
     assert_listed("a=new|b*=new");
 }
 
-/* A list shows what was there when it was made, whenever somebody looks at a set of it. */
+/* A list shows sets as they were when it was created, even if a client gets one of them later. */
 static void a_listed_set_is_as_it_was(void **state)
 {
     struct object *sets, *set, *queried;
@@ -121,7 +120,7 @@ static void a_listed_set_is_as_it_was(void **state)
     assert_int_equal(set_to_commit_xml(set, false, &xml, NULL), S_OK);
     assert_int_equal(set_to_commit_xml(queried, false, &of_query, NULL), S_OK);
     assert_string_equal(xml, of_query);
-    /* What is put then stays, whoever gets the set again. */
+    /* A property that is put then stays, also for the next client that gets the set. */
     assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "put"), S_OK);
     assert_int_equal(object_complete(set), S_OK);
     assert_string_equal(set_of(set)->Description, "put");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The command lines of logman_lines.txt, which administrators have in scripts and on pages: each ends with the code,
-   and makes of its set what stands behind it. What a line begins with is there: a set or session of the name that it
-   starts, changes or deletes, none that it creates, the providers and files that it names. To write the outcomes anew:
-   OPENPLA_LINES_OUT=FILE. */
+/* The command lines of logman_lines.txt, which administrators have in scripts and on pages: each exits with the
+   given code and leaves the set in the given state. The preconditions of a line are created first: a set or session of
+   the name that it starts, changes or deletes, and the providers and files that it names; a set that it creates does
+   not exist. OPENPLA_LINES_OUT=FILE writes the outcomes again. */
 #include "cli/logman/line.h"
 #include "engine/base/clock.h"
 #include "tests/unit/logman_fixture.h"
@@ -79,7 +79,7 @@ static void begin(const struct logman_line *line, const char *ets)
     if (logman_option(line, LOGMAN_INTERVAL))
         kind = kinds[0].line;
     (void)say(kind, line->name, ets);
-    /* What is to go is there. */
+    /* A provider to be removed exists. */
     const struct logman_option *provider = logman_option(line, LOGMAN_PROVIDER);
     if (provider && provider->negated) {
         char *add = text_format("logman update -n \"%s\" %s -p \"%%s\"%%s", line->name, ets);

@@ -121,7 +121,7 @@ static void decorates(const char *base, uint32_t format, const char *pattern, co
     memory_free(text);
 }
 
-/* Scripts look for the folder under the name that Windows gives it. */
+/* Scripts search for the folder under the name that Windows gives it. */
 static void folders_are_decorated_in_order(void **state)
 {
     (void)state;

@@ -101,9 +101,9 @@ static void search(const struct start_zone *zone, int64_t first_day, int days, i
         int64_t target = (first_day + d) * DAY + minute_of_day * MINUTE;
         while (local_of(zone, utc) < target)
             utc += MINUTE;
-        bool left_out =
+        bool skipped =
             local_of(zone, utc) >= (first_day + d + 1) * DAY && local_of(zone, utc - MINUTE) < (first_day + d) * DAY;
-        starts[d] = left_out ? NEXT_START_NEVER : utc;
+        starts[d] = skipped ? NEXT_START_NEVER : utc;
         utc -= 3 * HOUR; /* the next target may lie before: midnight after a gap */
         if (utc < first_day * DAY - 30 * HOUR)
             utc = first_day * DAY - 30 * HOUR;
@@ -296,7 +296,7 @@ static void missed_and_repeated_moments(void **state)
     assert_int_equal(s.made, 5);
 }
 
-/* 20 years, a look at least every six hours, the clock slewed and set by some seconds now and then. */
+/* 20 years with a check at least every six hours. The clock is occasionally slewed, or set by some seconds. */
 static void twenty_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
@@ -350,7 +350,7 @@ static void several_schedules_over_years(void **state)
             expected = set.done = set.due;
             made++;
             if (rand() % 100 == 0)
-                set.known = 0; /* the service begins anew: the record has `done` */
+                set.known = 0; /* the service restarts: the record has `done` */
             continue;
         }
         int64_t step = (1 + rand() % 21600) * SECOND;

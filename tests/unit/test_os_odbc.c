@@ -139,7 +139,7 @@ static void what_is_not_committed_is_not_there(void **state)
     odbc_disconnect(c);
 }
 
-static void a_failure_tells_what_the_driver_says(void **state)
+static void a_failure_reports_the_drivers_message(void **state)
 {
     struct odbc *c = open_database("failure");
     HRESULT hr = odbc_run(c, "SELECT * FROM nowhere (1)");
@@ -147,9 +147,9 @@ static void a_failure_tells_what_the_driver_says(void **state)
     assert_int_equal(hr, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED);
     assert_non_null(strstr(error_text(hr), "SELECT * FROM nowhere"));
     assert_non_null(strstr(error_text(hr), "no such table: nowhere"));
-    const char *told = strstr(error_text(hr), "(SQLSTATE ");
-    assert_non_null(told);
-    assert_int_equal(strcspn(told, ")"), strlen("(SQLSTATE ") + 5);
+    const char *state_text = strstr(error_text(hr), "(SQLSTATE ");
+    assert_non_null(state_text);
+    assert_int_equal(strcspn(state_text, ")"), strlen("(SQLSTATE ") + 5);
     odbc_disconnect(c);
     hr = odbc_connect("DSN=OpenPLA has no such source;PWD=cret", 5, &c);
     assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
@@ -227,7 +227,7 @@ int main(void)
         cmocka_unit_test(a_data_source_of_the_host_is_found_by_its_name),
 #endif
         cmocka_unit_test(what_is_not_committed_is_not_there),
-        cmocka_unit_test(a_failure_tells_what_the_driver_says),
+        cmocka_unit_test(a_failure_reports_the_drivers_message),
         cmocka_unit_test(only_registered_drivers_are_loaded),
         cmocka_unit_test(threads_wake_each_other),
     };

@@ -116,7 +116,7 @@ static void signal_has_its_descriptor(void **state)
     memory_free(name);
 }
 
-/* What another account has put under the name of a section or signal of ours is not taken for it. */
+/* An object that another account has created under the name of our section or signal is not accepted. */
 static void another_accounts_is_refused(void **state)
 {
     char *name = shared_name("owned");

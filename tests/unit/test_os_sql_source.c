@@ -66,7 +66,7 @@ static void expect_parts(const char *name, const char *open, const char *secret,
     sql_source_free(&s);
 }
 
-/* What stands in a set's file and in its XML is without the password; what the host connects with has it. */
+/* A set's file and its XML contain no password; the connection string of the host process does. */
 static void passwords_are_taken_out_and_put_back(void **state)
 {
     (void)state;
@@ -78,8 +78,8 @@ static void passwords_are_taken_out_and_put_back(void **state)
     expect_parts("SQL:PWD=;Driver={SQLite3}!s", "SQL:Driver={SQLite3}!s", "PWD=", "SQL:Driver={SQLite3};PWD=!s");
 }
 
-/* Whoever may write a set's definition would have the host load a library, or write a file, of his choice. */
-static void what_loads_code_is_refused(void **state)
+/* Otherwise anyone who may write a set's definition could make the host process load any library or write any file. */
+static void attributes_that_load_code_are_rejected(void **state)
 {
     static const struct {
         const char *connection, *why;
@@ -155,9 +155,12 @@ static void other_forms_are_refused_with_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_data_source_is_named),     cmocka_unit_test(a_connection_string_needs_no_data_source),
-        cmocka_unit_test(passwords_are_not_shown),    cmocka_unit_test(passwords_are_taken_out_and_put_back),
-        cmocka_unit_test(what_loads_code_is_refused), cmocka_unit_test(other_forms_are_refused_with_the_reason),
+        cmocka_unit_test(a_data_source_is_named),
+        cmocka_unit_test(a_connection_string_needs_no_data_source),
+        cmocka_unit_test(passwords_are_not_shown),
+        cmocka_unit_test(passwords_are_taken_out_and_put_back),
+        cmocka_unit_test(attributes_that_load_code_are_rejected),
+        cmocka_unit_test(other_forms_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static bool is_current(const char *name, const char *committed, const char *want
     return false;
 }
 
-/* Who reads the reference would lose a property that was added, or trust a range that has changed. */
+/* Readers of the reference would miss a property that was added, or trust a range that has changed. */
 static void committed_files_are_what_the_rows_make(void **state)
 {
     struct reference r;
@@ -138,8 +138,8 @@ static void index_and_pages_have_every_member(void **state)
     reference_free(&r);
 }
 
-/* What a put refuses stands on the page with its result, rows' own checks included; sections lead to the right page of
-   MS-PLA. */
+/* The page lists what a put rejects, with the result, including checks of single rows. Links to sections lead to the
+   right page of MS-PLA. */
 static void pages_say_what_is_refused_and_where_it_is_specified(void **state)
 {
     static const struct {

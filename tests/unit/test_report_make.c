@@ -150,8 +150,9 @@ static void test_several_logs_are_one_series_and_gaps_are_reported(void **state)
     put(&m, "a.csv",
         HEAD "," MEMORY "\r\n" AT("01") ",\"1\"\r\n" AT("02") ",\"1\"\r\n" AT("03") ",\"1\"\r\n" AT("20") ",\"1\"\r\n");
     assert_report(&m, "computer=HOST start=2026-01-02T03:04:01.000Z end=2026-01-02T03:04:20.000Z duration=19.000 "
-                      "samples=4 gaps=1 \nmemory: counter|mean|min|max; Available MBytes|1|1|1\nremarks: remark; "
-                      "a.csv: no sample for 17.000 s from 2026-01-02T03:04:03.000Z on");
+                      "samples=4 gaps=1 \nmemory: counter|mean|min|max; Available MBytes|1|1|1\n"
+                      "remarks: remark;"
+                      " a.csv: no sample for 17.000 s from 2026-01-02T03:04:03.000Z on");
     end(&m);
 }
 

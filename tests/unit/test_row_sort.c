@@ -89,7 +89,7 @@ static void a_long_record_comes_whole(void **state)
     memory_free(body);
 }
 
-static void a_full_disk_and_too_many_runs_are_told(void **state)
+static void a_full_disk_and_too_many_runs_are_reported(void **state)
 {
     (void)state;
     struct row_sort *s = row_sort_create(1);
@@ -137,7 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_sorted),
         cmocka_unit_test(a_long_record_comes_whole),
-        cmocka_unit_test(a_full_disk_and_too_many_runs_are_told),
+        cmocka_unit_test(a_full_disk_and_too_many_runs_are_reported),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

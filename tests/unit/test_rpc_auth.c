@@ -158,7 +158,7 @@ static void session_of_ms_nlmp_is_accepted(void **state)
     assert_int_equal(ntlm_step(&n, message, sizeof message, &answer), S_OK);
     assert_hex(n.in.seal_key, 16, "59f600973cc4960a25480a7c196e4c58");
     assert_hex(n.in.sign_key, 16, "4788dc861b4782f35d43fd98fe1a2d39");
-    /* What is signed is the plain text, which stands where the data is decrypted. */
+    /* The signature covers the plain text, which replaces the decrypted data in place. */
     memcpy(plain, sealed, sizeof plain);
     assert_true(ntlm_unseal(&n, plain, sizeof plain, plain, sizeof plain, signature));
     assert_memory_equal(plain, "P\0l\0a\0i\0n\0t\0e\0x\0t\0", 18);

@@ -46,8 +46,8 @@ static struct trace_plan plan_of(const char *elements, const char *file)
 
 /* ---- plans ---- */
 
-/* A mode that is lost makes another log than the one that was asked for: one that grows without end, one that begins
-   anew, one that no consumer can read. */
+/* If a mode is lost, the log is not the requested one: it grows without end, begins again, or cannot be read by any
+   consumer. */
 static void a_plan_has_the_modes_of_the_properties(void **state)
 {
     static const struct {
@@ -419,7 +419,7 @@ static void a_provider_that_cannot_be_enabled_is_named(void **state)
     memory_free(file);
 }
 
-static void a_name_that_is_taken_is_told(void **state)
+static void a_name_in_use_is_reported(void **state)
 {
     (void)state;
     struct trace_plan plan = plan_of("<SessionName>taken</SessionName><StreamMode>2</StreamMode>", NULL);
@@ -441,8 +441,8 @@ static struct trace_session kernel_as_it_is(void)
     return now;
 }
 
-/* Of all masks, and changed while it runs, beside a provider of programs that it takes too. What of this machine's
- * processes is too short for a poorer source counts as lost. */
+/* Flags of all masks, changed while the session runs, together with an event provider of programs. Processes of this
+ * machine that live too briefly for a poorer source count as lost. */
 static void the_kernels_session_has_its_flags(void **state)
 {
     (void)state;
@@ -501,7 +501,7 @@ int main(void)
         cmocka_unit_test(a_plan_without_memory_is_none),
         cmocka_unit_test(a_session_changes_and_loses_nothing),
         cmocka_unit_test(a_provider_that_cannot_be_enabled_is_named),
-        cmocka_unit_test(a_name_that_is_taken_is_told),
+        cmocka_unit_test(a_name_in_use_is_reported),
         cmocka_unit_test(the_kernels_session_has_its_flags),
         cmocka_unit_test(sessions_are_listed_with_their_providers),
     };

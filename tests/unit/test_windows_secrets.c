@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords and logons as Windows has them, with an LSA and a LogonUser of this test's own, since Wine has neither: a
-   wrong call loses a password, leaves one in memory, or starts a set as somebody else. */
+/* Passwords and logons on Windows, with the test's replacements for the LSA and LogonUser, since Wine has neither. A
+   wrong call loses a password, leaves one in memory, or starts a set under the wrong account. */
 #include "engine/base/os.h"
 #include "engine/base/security.h"
 #include "tests/unit/patience.h"
@@ -199,7 +199,7 @@ static void who_may_not_use_the_lsa_has_a_file(void **state)
 }
 
 /* A failure says what failed, tells nothing of the password, and is no other store's chance. */
-static void a_fault_of_the_lsa_is_told(void **state)
+static void a_failure_of_the_lsa_is_reported(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
     (void)state;
@@ -287,8 +287,8 @@ static void each_form_of_a_name_logs_on(void **state)
     }
 }
 
-/* Who lacks the right to log on as a batch job may have that to log on here; no other refusal is tried again, or a
-   wrong password would lock the account in half the time. */
+/* An account without the right to log on as a batch job may have the right to log on locally. No other refusal is
+   retried, or a wrong password would lock the account in half the time. */
 static void a_refused_logon_says_who(void **state)
 {
     const struct logon *logon = os_logon();
@@ -321,7 +321,7 @@ static HRESULT token_of_call(void **out)
     return made ? S_OK : HRESULT_FROM_WIN32(GetLastError());
 }
 
-/* What a set is run with that names no account, and the account of who asks. */
+/* The token for a set that names no account, and the caller's account. */
 static void a_process_runs_with_the_callers_token(void **state)
 {
     const struct caller caller = {.process = 1, .token = token_of_call}, nobody = {.process = 1};
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test_setup(the_lsa_keeps_a_secret, begin),
         cmocka_unit_test_setup(the_longest_secret_fits, begin),
         cmocka_unit_test_setup(who_may_not_use_the_lsa_has_a_file, begin),
-        cmocka_unit_test_setup(a_fault_of_the_lsa_is_told, begin),
+        cmocka_unit_test_setup(a_failure_of_the_lsa_is_reported, begin),
         cmocka_unit_test(each_form_of_a_name_logs_on),
         cmocka_unit_test(a_refused_logon_says_who),
         cmocka_unit_test(a_process_runs_with_the_callers_token),

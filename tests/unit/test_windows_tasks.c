@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks by Windows' Task Scheduler, here one of this test's own under the same class, since Wine's runs nothing: a
-   wrong call is an alert whose task never starts, runs as somebody else, or is told to have ended while it works. */
+   wrong call means that an alert's task never starts, runs under the wrong account, or is reported as ended while it
+   still runs. */
 #include "engine/base/error.h"
 #include "engine/base/windows_services.h"
 

@@ -134,7 +134,7 @@ static inline char *file_named(const char *name)
     return path;
 }
 
-/* A session that is none of our sets': as another program starts one. */
+/* Starts a session that belongs to no set, as another program would. */
 static inline void start_foreign(const char *name, uint32_t mode, uint32_t buffer_kb, const char *file)
 {
     struct trace_enable enable = {.guid = guid, .level = 3, .any = 0x8000000000000005, .all = 4, .properties = 1};

@@ -12,7 +12,7 @@ __declspec(dllexport) ULONG write_event(void);
 __declspec(dllexport) LONG callbacks(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
-/* Who loads us may want us to be slow at a place, by an event of that name, which is set when we are there. */
+/* The program that loads us can make us slow at a certain point: an event of that name is set when we reach it. */
 static BOOL named(const WCHAR *name)
 {
     HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
@@ -23,7 +23,7 @@ static BOOL named(const WCHAR *name)
     return event != NULL;
 }
 
-/* Long enough for the DLL to be unloaded meanwhile. */
+/* Long enough for the DLL to be unloaded during the call. */
 static VOID NTAPI take_a_while(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                                PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
