@@ -12,7 +12,7 @@ import tempfile
 from tree import read, tree_files, write_all
 
 COMMANDS = "tests/layers/commands.txt"
-README_LINES = 100
+README_LINES = 90
 GENERATED = "docs/reference/"
 # Pages that speak of the code by name.
 NAMING = ("docs/developer/architecture.md", "docs/user/security.md", "CONTRIBUTING.md")
@@ -159,7 +159,7 @@ def self_test():
         "no CMake file makes a test of tests/run.py": ("tests/CMakeLists.txt", "\n"),
         "no page shows: openpla old": (COMMANDS, good[COMMANDS] + "openpla old => tests/run.py\n"),
         "no reason why": (COMMANDS, "openpla show => tests/run.py\nsh build.sh => not tested:\n"),
-        "more than 100 lines": ("README.md", good["README.md"] + "x\n" * 100),
+        "more than 90 lines": ("README.md", good["README.md"] + "x\n" * 100),
     }
     wrong = []
     for expected, change in [(None, None), *bad.items()]:
