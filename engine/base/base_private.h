@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to engine/base: what its portable files and those in posix/ and win32/ call in each other. */
+/* Private to engine/base: functions that its portable files and those in posix/ and win32/ call in each other. */
 #ifndef OPENPLA_BASE_PRIVATE_H
 #define OPENPLA_BASE_PRIVATE_H
 
@@ -15,37 +15,38 @@ struct file_storing {
     char path[];
 };
 
-/* Creates the temporary file, open as this host OS needs it for the rename. */
+/* Creates the temporary file and opens it as this host OS requires for the rename. */
 HRESULT file_storing_open(struct file_storing *s);
-/* Renames the temporary file, which has been written and flushed, to `path`, and closes it if that needs it closed. */
+/* Renames the temporary file, already written and flushed, to `path`. Closes it if the host OS requires that. */
 HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- secrets and logons ---- */
 
-const struct logon *logon_of_os(void);        /* NULL: the host OS has none */
-HRESULT secret_is_too_long(const char *text); /* S_OK: it is not */
+const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
+HRESULT secret_is_too_long(const char *text); /* S_OK: no */
 /* The file of a key, which only this account may open: created with these bytes, read, deleted. S_FALSE: the file does
-   not exist. A folder or file that is a link or belongs to another account is refused. */
+   not exist. A link, or a folder or file of another account, is rejected. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);
 
-/* ---- the trace switch (debug_trace.c), as the host OS reads and writes ----
-   None of these allocates memory or sets an error text. They do not use clock.h and process.h, so that a small DLL that
-   can report errors does not have all of base in it. */
+/* ---- the trace switch (debug_trace.c): reading and writing on the host OS ----
+   None of these functions allocates memory or sets an error text. They do not use clock.h and process.h, so that a
+   small DLL can report errors without containing all of base. */
 
-#define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* nothing has been opened */
-/* The beginning of a line, "2026-01-31T10:20:30.123456Z 1234.5678": the time in UTC, the process, the thread. Its
-   length. */
+#define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* nothing is open */
+/* Writes the beginning of a line, "2026-01-31T10:20:30.123456Z 1234.5678" (time in UTC, process, thread), and returns
+   its length. */
 size_t debug_trace_head(char *text, size_t size);
 uint32_t debug_trace_process(void);
-/* The environment variable in UTF-8; "" if it is not set, and on Windows if it does not fit. */
+/* The environment variable in UTF-8. "" if it is not set; on Windows also if it does not fit. */
 void debug_trace_setting(const char *name, char *text, size_t size);
-/* The file for appending, created if it does not exist. stderr for "" and for a file that cannot be opened. */
+/* Opens the file for appending and creates it if it does not exist. Returns stderr for "" and for a file that cannot be
+   opened. */
 intptr_t debug_trace_open(const char *path);
 void debug_trace_close(intptr_t file);
 void debug_trace_write(intptr_t file, const char *line, size_t size);
-/* GetLastError and SetLastError; natively without effect. */
+/* GetLastError and SetLastError; no effect natively. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
 /* Ends this process at once: no message box, no handlers; natively by SIGABRT. A debugger stops here. */

@@ -14,33 +14,33 @@ int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
 int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
-/* Of the first processor, as the host tells it, in MHz; where it does not, the performance counter's rate. Never 0:
-   readers of logs divide by it. */
+/* The speed of the first processor in MHz, as the host OS reports it, otherwise the rate of the performance counter.
+   Never 0: readers of logs divide by it. */
 uint32_t clock_cpu_mhz(void);
-/* Between two readings of clock_monotonic_ms, the earlier of which may be another process's that was taken after ours:
-   then nothing has passed. */
+/* The time between two readings of clock_monotonic_ms. 0 if `since` is later than `now`: it may be a reading of another
+   process that was taken after ours. */
 static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
-int64_t clock_boot_utc(void); /* FILETIME of the host's boot */
+int64_t clock_boot_utc(void); /* FILETIME of the host's start */
 
-/* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight 420). */
+/* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight time: 420). */
 int clock_bias_minutes(int64_t utc);
 int64_t clock_utc_to_local(int64_t utc);
-/* Local time of many samples, without asking the system for its zone each time (0.4 ms a call under Wine). Zones change
-   their bias at quarters of an hour of UTC only, so one answer serves for one; a change of the zone takes effect from
-   the next. Zero-initialise, or set `fixed` and the offset. */
+/* Converts the times of many samples to local time without asking the system for its zone each time (0.4 ms a call
+   under Wine). Zones change their bias only at quarters of an hour of UTC, so one answer serves for a quarter of an
+   hour; a change of the zone setting takes effect with the next. Zero-initialise, or set `fixed` and the offset. */
 struct clock_zone {
     bool known, fixed; /* fixed: one offset for all times */
     int64_t quarter, offset;
 };
-/* clock_utc_to_local, or in the fixed zone. */
+/* As clock_utc_to_local, or in the fixed zone. */
 int64_t clock_local(struct clock_zone *zone, int64_t utc);
-/* Name of the zone as Windows' newer systems write it in logs: the standard name. UTF-8, from memory_alloc. */
+/* The zone's standard name, which newer versions of Windows write in logs. UTF-8, from memory_alloc. */
 char *clock_zone_name(void);
-/* Splits a FILETIME value (local or UTC alike, no conversion). */
+/* Splits a FILETIME value, local or UTC, without conversion. */
 struct calendar_time clock_calendar(int64_t filetime);
-int64_t clock_from_calendar(const struct calendar_time *t); /* year..millisecond only */
+int64_t clock_from_calendar(const struct calendar_time *t); /* uses only year to millisecond */
 
 #endif

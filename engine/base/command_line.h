@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines as Windows' programs split them (the C runtime's rules, and CommandLineToArgvW's where these are
-   the same): blanks and tabs separate; a quote begins or ends a piece in which they do not; 2n backslashes before a
-   quote are n, 2n+1 are n and a quote that is text; within a quoted piece two quotes are one that is text. */
+/* Command lines, split as Windows' programs do (the rules of the C runtime, and those of CommandLineToArgvW where both
+   agree). Blanks and tabs separate arguments; inside quotes they do not. 2n backslashes before a quote are n
+   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two quotes are a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
 
@@ -12,41 +12,42 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* of those at `at`, how many are known to stand for themselves, or before a quote */
+    size_t plain, backslashes; /* number of backslashes at `at` that are known to be literal, or to stand before a
+                                  quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
     COMMAND_LINE_BLANK, /* between arguments */
-    COMMAND_LINE_QUOTE, /* a piece in quotes begins or ends */
+    COMMAND_LINE_QUOTE, /* a quoted section begins or ends */
     COMMAND_LINE_TEXT,  /* a byte of the argument */
 };
-/* The next piece; *c is the byte that it is. */
+/* Reads the next piece; *c is its byte. */
 enum command_line_piece command_line_next(struct command_line_reader *r, char *c);
-/* Its arguments, added to `out`, which is freed by the caller on failure too. */
+/* Adds the arguments to `out`, which the caller frees even after a failure. */
 HRESULT command_line_split(const char *line, struct texts *out);
 
 /* ---- building ---- */
 
-/* A line that is being built; zero-initialise. Quotes are written no sooner than they are needed, so two never stand
-   beside each other within an argument, which programs read in different ways. */
+/* A line that is being built; zero-initialise. Quotes are written only when they are needed, so two quotes never stand
+   next to each other within an argument, which programs read in different ways. */
 struct command_line {
     struct text_buffer text;
-    size_t backslashes;   /* of the argument, not written yet */
-    bool quoted, written; /* of the present argument: what is in `text` of it so far is in quotes; there is something */
-    bool wants_quotes;    /* of what comes next */
-    bool argument;        /* one has begun */
+    size_t backslashes;   /* backslashes of the argument, not written yet */
+    bool quoted, written; /* of the present argument: its part in `text` ends inside quotes; it has content */
+    bool wants_quotes;    /* the next byte is to be inside quotes */
+    bool argument;        /* an argument has begun */
 };
-void command_line_quote(struct command_line *l); /* begins or ends a piece in quotes */
+void command_line_quote(struct command_line *l); /* begins or ends a quoted section */
 void command_line_text(struct command_line *l,
-                       const char *text);                /* what the argument is to have; blanks only in quotes */
+                       const char *text);                /* appends a byte to the argument; blanks require quotes */
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
-/* Text of the present argument that is in quotes if it needs them, which it then opens if none are open. */
+/* Appends a string to the present argument, and opens quotes if the string needs them and none are open. */
 void command_line_value(struct command_line *l, const char *text);
-/* The next piece of another line as it is; false: that is at its end. */
+/* Appends the next piece of another line unchanged. False: that line is at its end. */
 bool command_line_copy(struct command_line *l, struct command_line_reader *from);
-/* The next argument, behind a blank unless it is the first. */
+/* Appends an argument, after a blank unless it is the first. */
 void command_line_argument(struct command_line *l, const char *text);
-/* The line, as text_buffer_take gives it; `l` is empty again. */
+/* Returns the line as text_buffer_take does; `l` is empty again. */
 char *command_line_take(struct command_line *l);
 
 #endif

@@ -51,11 +51,12 @@ enum { DEBUG_TRACE_BYTES = 800 };
             debug_trace_step(DEBUG_AREA_##area, __VA_ARGS__);                                                          \
     } while (0)
 
-/* For TRACE_STEP alone. Bits of enum debug_area that are on; all bits are set until the environment has been read. */
+/* Used only by TRACE_STEP. The bits of enum debug_area that are on; all bits are set until the environment has been
+   read. */
 extern volatile uint32_t debug_trace_areas;
 void debug_trace_step(enum debug_area area, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Whether the text is a list of areas as OPENPLA_TRACE has it: E_INVALIDARG, naming the first unknown area. */
+/* Checks a list of areas as in OPENPLA_TRACE. E_INVALIDARG: the error text names the first unknown area. */
 HRESULT debug_trace_check(const char *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The error text that belongs to a failing HRESULT, kept per thread from the place that knows it to the COM wrapper. */
+/* The error text of a failing HRESULT, kept per thread from the function that knows the reason to the COM wrapper. */
 #ifndef OPENPLA_ERROR_H
 #define OPENPLA_ERROR_H
 
@@ -19,40 +19,40 @@
 
 #define ERROR_TEXT_BYTES 1024
 
-/* Remembers a UTF-8 text for this thread's current failure and returns hr, so that a caller writes
-   `return error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. Cut at 1023 bytes. The text names the
-   property or file and the value. */
+/* Stores a UTF-8 text for this thread's current failure and returns hr, so that a caller can write `return
+   error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text is cut at 1023 bytes. It names the property
+   or file and the value. */
 HRESULT error_set(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts "context: " before the present text of hr (or before the standard text of hr if it has none). */
+/* Puts "context: " before the present text of hr, or before the standard text of hr if it has none. */
 HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The text set last by this thread for exactly this hr; else a standard text for hr; never NULL. Borrowed until the
-   thread's next error_ call. */
+/* The text that this thread set last for exactly this hr, otherwise the standard text of hr; never NULL. Valid until
+   the thread's next error_ call. */
 const char *error_text(HRESULT hr);
-/* A failure and its text, saved while other calls, which may fail with other texts, clean up or continue: `struct
- * error_kept why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
+/* A failure and its text, saved while other calls, which may set other texts, clean up or continue: `struct error_kept
+   why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
 struct error_kept {
     HRESULT hr;
-    char text[ERROR_TEXT_BYTES]; /* as error_text gives it */
+    char text[ERROR_TEXT_BYTES]; /* as returned by error_text */
 };
 struct error_kept error_keep(HRESULT hr);
-/* Makes it the thread's failure again; returns its hr. */
+/* Makes it the thread's current failure again and returns its hr. */
 HRESULT error_restore(const struct error_kept *kept);
-/* Sets "subject: what it means" for a failing PDH_STATUS and returns it as an HRESULT. Some of PDH's functions answer
-   with a plain system error code. */
+/* Sets "subject: meaning" for a failing PDH_STATUS and returns it as an HRESULT. Some PDH functions return a plain
+   system error code. */
 HRESULT pdh_error(LONG status, const char *subject);
-/* A short standard English text for hr, "error 0x%08X" when unknown. Borrowed: valid until the thread's next call. */
+/* A short standard text for hr in English, "error 0x%08X" if hr is unknown. Valid until the thread's next call. */
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);
-/* Whether a call here can have had this result: S_OK, S_FALSE, or a failure that is Windows', COM's, WMI's, PDH's or
-   one of PLA's and ours. For what was read from memory that others can write to. */
+/* Whether a call here can return this result: S_OK, S_FALSE, or a failure of Windows, COM, WMI, PDH, PLA or OpenPLA.
+   For results read from memory that others can write to. */
 bool error_is_result(HRESULT hr);
 
 /* ---- messages of system codes ----
-   In the language of the host OS, as events that carry such a code are shown. */
+   In the language of the host OS, in which events with such a code are shown. */
 
 enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
 
-/* One line without its end, UTF-8, from memory_alloc; NULL: the host has none, or memory is out. */
+/* One line without a line end, UTF-8, from memory_alloc. NULL: the host OS has no such message, or out of memory. */
 char *system_message(enum system_message kind, uint32_t code);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that survives faults: callbacks and addresses of other programs that may be bad, and mapped files that another
-   program shortens. Natively there are no exceptions, and a bad address ends the program. */
+/* Code that survives faults: callbacks and addresses of other programs that may be invalid, and mapped files that
+   another program shortens. Natively there are no exceptions, and an invalid address ends the program. */
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
@@ -13,18 +13,18 @@
 
 enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL };
 
-/* Calls call(argument). False: an exception of the kind was raised in it that nobody there took; it has ended at that
-   place. One that is not taken goes on to the program's handlers; when they end the call, left(argument) is the last
-   of it. `left` may be NULL. */
+/* Calls call(argument). Returns false if it raised an exception of this kind that no handler in it caught; the call has
+   stopped there. Other exceptions go to the program's handlers. If those end the call, left(argument) is called last.
+   `left` may be NULL. */
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
 
-/* Reads from addresses of the program that cost nothing when the address is good. False: it is bad, and the read has
-   not been done. Programs of 32 bits, which have no such tables, use none of them. `context`: what guard_left is given
-   in `left`'s place. */
+/* Reads from addresses of the program at no cost if the address is valid. False: it is invalid, and nothing was read.
+   32-bit programs have no such tables and do not use these functions. `context` is passed to guard_left, which takes
+   the place of `left`. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* Instruction, place to continue, and function to call, in the table of win32/guard.c, which the frame's handler reads;
-   .text is where all code is that reads this way. */
+/* The instruction, the place to continue, and the function to call, in the table of win32/guard.c, which the frame's
+   handler reads. All code that reads this way is in .text. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
     "    .section .rdata$guard_b,\"dr\"\n"                                                                             \
@@ -87,34 +87,35 @@ GUARDED_READ(guard_read_32, uint32_t)
 GUARDED_READ(guard_read_64, uint64_t)
 #endif
 
-/* The program's handlers have ended a call in one of these reads. Who reads defines it (event_write.c). */
+/* Called if the program's handlers end a call during one of these reads. The reading code defines it
+   (event_write.c). */
 void guard_left(void *context);
 
 /* ---- mapped files ----
-   Files that are mapped and that another program may shorten. The host ends a program that touches a page behind the
-   end of its file, so whoever shortens such a file (a script that tidies up /dev/shm, a full disk that is cleaned by
-   hand) would end every program that traces. Instead the fault gives the file its size again, the page reads as zeros,
-   and the program goes on at the same instruction; that the content is gone is found by whoever checks it.
+   Mapped files that another program may shorten. The host OS ends a program that accesses a page behind the end of its
+   file. A script that tidies up /dev/shm, or a full disk that is cleaned by hand, would therefore end every program
+   that traces. Here the fault handler extends the file to its old size, the page reads as zeros, and the program
+   continues at the same instruction. Code that checks the contents detects that they are lost.
 
-   The list is read inside of handlers of faults, at any instruction of any thread: its entries are never freed, only
-   used again, and no lock is taken to read it. */
+   The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
+   freed, and reading it takes no lock. */
 
 struct mapped_file {
     _Atomic uintptr_t from;  /* 0: not in use */
     _Atomic uintptr_t size;  /* bytes, of the mapping and of the file */
     _Atomic intptr_t file;   /* the host's handle, open for writing */
-    _Atomic uint32_t futile; /* faults since the last one after which the file was too short */
+    _Atomic uint32_t futile; /* faults since the last one at which the file was too short */
     struct mapped_file *next;
 };
 
-/* From now on the mapping of `size` bytes at `from` survives that `file` is shortened. Both stay as they are until
+/* From now on the mapping of `size` bytes at `from` survives if `file` is shortened. Both must stay valid until
    mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
-/* In a handler: the mapping that the address lies in; NULL: none of ours. */
+/* For fault handlers: the mapping that contains the address; NULL: it is in none of ours. */
 struct mapped_file *mapped_file_at(uintptr_t address);
 
-/* By the host: has faults of this process come to mapped_file_at. To be called more than once. */
+/* Implemented per host OS: lets faults of this process call mapped_file_at. It may be called more than once. */
 HRESULT mapped_file_watch(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the Linux kernel (/proc, /sys, tracefs), natively and from inside Wine: read, written, parsed. */
+/* Reads, writes and parses files of the Linux kernel (/proc, /sys, tracefs), natively and under Wine. */
 #ifndef OPENPLA_KERNEL_FILE_H
 #define OPENPLA_KERNEL_FILE_H
 
@@ -12,28 +12,28 @@
 #include <string.h>
 
 struct kernel_file;
-/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, and
-   always on real Windows. */
+/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, and always
+   on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
-/* Reads the whole file afresh. The text is NUL-terminated, borrowed until the next read or close. A file that has gone
-   (a process that ended) is a failure. */
+/* Reads the whole file again. The text is NUL-terminated and valid until the next read or close. A file that no longer
+   exists (of a process that has exited) is a failure. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
-/* The same for a file that the kernel writes in one piece, as it does with those of one process and with many that have
-   no line for each of many things: a reading that leaves room has read all, and no second one asks for more. */
+/* The same for a file that the kernel writes in one piece: those of one process, and many files that do not have a line
+   for each of many things. If a read does not fill the buffer, the file is complete, and no second read is needed. */
 HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
-/* A file that is read once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which
-   counts NULs within. NULL and 0 where it fails, as kernel_file_open and kernel_file_read do. */
+/* Reads a file once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which counts
+   embedded NULs. NULL and 0 if kernel_file_open or kernel_file_read fails. */
 HRESULT kernel_file_text(const char *path, char **text, size_t *size);
-/* How many files one user may keep open and leave enough for the others; at least 64. */
+/* The number of files that one user of this API may keep open without taking too many from the others; at least 64. */
 size_t kernel_file_share(void);
-/* Hands each entry's name to `each`, those that begin with a dot too, until that fails. */
+/* Calls `each` with the name of each entry, also of those that begin with a dot, until a call fails. */
 HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user);
-/* Entry names of a folder ("/sys/block"), without those that begin with a dot. */
+/* The names of the entries of a folder ("/sys/block"), without those that begin with a dot. */
 HRESULT kernel_folder_names(const char *path, struct texts *names);
-/* Numbers among the entry names of a folder ("/proc": the processes' ids). *ids from memory_alloc. */
+/* The numbers among the entry names of a folder (in "/proc" the process ids). *ids from memory_alloc. */
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
-/* Size and free space, in bytes, of the file system that holds the folder; free is what this user may use. */
+/* Size and free space in bytes of the file system that holds the folder; free is the space that this user may use. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
 /* ---- numbers, words and lines of kernel files ---- */
@@ -46,7 +46,7 @@ static inline const char *kernel_skip(const char *p, const char *end)
     return p;
 }
 
-/* Reads a decimal number after blanks; more than 64 bits stick at the largest. NULL: no digit follows. */
+/* Reads a decimal number after blanks; values above 64 bits become the largest value. NULL: no digit follows. */
 static inline const char *kernel_number(const char *p, const char *end, uint64_t *out)
 {
     p = kernel_skip(p, end);
@@ -60,7 +60,7 @@ static inline const char *kernel_number(const char *p, const char *end, uint64_t
     return p > start ? p : NULL;
 }
 
-/* End of the word at `p`. */
+/* Returns the end of the word at `p`. */
 static inline const char *kernel_word_end(const char *p, const char *end)
 {
     while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
@@ -80,24 +80,24 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 }
 
 /* ---- control files (tracefs) and streams of raw pages ----
-   Paths in Unix form. Real Windows has none of it. */
+   Paths are in Unix form. Real Windows has none of these files. */
 
-/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if
-   this user may not, another one when the kernel does not take the text. */
+/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if this
+   user may not write it, another failure if the kernel rejects the text. */
 HRESULT kernel_control_write(const char *path, const char *text);
-/* ERROR_ALREADY_EXISTS's HRESULT when it is there. */
+/* ERROR_ALREADY_EXISTS's HRESULT if it exists. */
 HRESULT kernel_control_folder(const char *path);
-/* Removes a folder of which all that it holds goes with it, as an instance of tracefs. S_OK if it does not exist.
-   ERROR_BUSY's HRESULT: a file in it is open, in whatever process. */
+/* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. S_OK if it does not
+   exist. ERROR_BUSY's HRESULT: some process has a file in it open. */
 HRESULT kernel_control_remove(const char *path);
 
-/* The trace_clock of which 100 ns are a tick of clock_ticks, with its zero too. */
+/* Finds the trace_clock of which 100 ns are a tick of clock_ticks, with the same zero. */
 const char *kernel_trace_clock(void);
 
 struct kernel_stream;
 HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
-/* Takes the next `bytes`, of which the kernel gives out all or none. S_FALSE: none is ready. Under Wine the call
-   then waits for them instead: who must not wait asks the kernel before how many there are. */
+/* Takes the next `bytes`; the kernel returns all of them or none. S_FALSE: none is ready. Under Wine the call waits for
+   them instead, so a caller that must not wait first asks the kernel how many there are. */
 HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
 void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 
@@ -106,27 +106,28 @@ void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 struct process_stat {
     const char *name; /* in the text, not terminated */
     size_t name_length;
-    char state; /* 'R', 'S' ...; 'Z': it has ended, and its parent has not heard of it */
+    char state; /* 'R', 'S' ...; 'Z': it has exited, and its parent has not yet waited for it */
     uint32_t parent, threads;
-    uint64_t user_ticks, kernel_ticks, start_ticks; /* of 10 ms; the start counts from the host's boot */
+    uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; the start counts from the host's start */
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };
-/* Of stat. False when the text is cut off or is something else. */
+/* Parses stat. False if the text is cut off or has another form. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);
 
-/* Numbers by name; INT64_MIN for one that is missing. */
+/* Reads numbers by name; INT64_MIN for a missing one. */
 struct process_status {
     int64_t virtual_peak, resident_peak, resident_private, swapped; /* bytes */
-    int64_t switches;                                               /* of the thread, voluntary or not */
+    int64_t switches;                                               /* context switches of the thread, voluntary or
+                                                                       not */
 };
-/* Of status. */
+/* Parses status. */
 void process_status_parse(const char *text, size_t size, struct process_status *out);
 
 struct process_io {
     int64_t reads, writes, read_bytes, written_bytes;
 };
-/* Of io: all calls that read or write, files or not. */
+/* Parses io: all calls that read or write, on files or not. */
 void process_io_parse(const char *text, size_t size, struct process_io *out);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's registry: below HKEY_LOCAL_MACHINE, in the 64-bit view, to use; all of it to record. Natively a tree in
-   memory that this process alone has, for tests (DECISIONS 28). Paths and names are UTF-8, in any case, at most 255
-   characters a name. */
+/* The host's registry: keys below HKEY_LOCAL_MACHINE in the 64-bit view for use, and all of it for recording. Natively
+   it is a tree in memory, private to this process, for tests (DECISIONS 28). Paths and names are UTF-8, in any case; a
+   name has at most 255 characters. */
 #ifndef OPENPLA_REGISTRY_H
 #define OPENPLA_REGISTRY_H
 
 #include "engine/base/text.h"
 
-/* Windows' numbers for the types (REG_SZ ...); others are passed on as they are. */
+/* Windows' numbers of the types (REG_SZ ...); others are passed through unchanged. */
 enum {
     REGISTRY_TEXT = 1,
     REGISTRY_EXPAND_TEXT = 2,
@@ -23,13 +23,13 @@ enum {
 struct registry_key;
 /* S_FALSE with *out NULL: the key does not exist. */
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
-/* Creates it, and those above it, unless they exist; opened for changes. *made: this call has created it, whatever it
-   returns. */
+/* Opens the key for changes and creates it and its parents if they do not exist. *made: this call has created it, even
+   if it fails. */
 HRESULT registry_create(const char *path, bool *made, struct registry_key **out);
 void registry_close(struct registry_key *key); /* NULL is allowed */
-/* With all that is below it. S_FALSE: it does not exist. */
+/* Deletes the key with everything below it. S_FALSE: it does not exist. */
 HRESULT registry_delete(const char *path);
-/* The names of the keys right below it; *out is empty on failure. */
+/* The names of the subkeys; *out is empty on failure. */
 HRESULT registry_list(struct registry_key *key, struct texts *out);
 
 struct registry_value {
@@ -43,17 +43,17 @@ void registry_value_free(struct registry_value *v);
 HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
 HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE: it did not exist */
 
-/* ---- what values are read as ---- */
+/* ---- reading values as a type ---- */
 
 /* S_FALSE: it does not exist, and *out is 0. ERROR_INVALID_DATA's HRESULT, naming the value: it is not a number. */
 HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
-/* S_FALSE: it does not exist, or it is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is
-   no text. Variables are left as they stand. From memory_alloc. */
+/* S_FALSE: it does not exist or is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is not a
+   string. Variables are not expanded. From memory_alloc. */
 HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
 HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
 HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
 
-/* ---- all that there is, for who records it ---- */
+/* ---- walking the registry, for code that records it ---- */
 
 enum registry_hive {
     REGISTRY_CLASSES_ROOT,
@@ -66,35 +66,35 @@ enum registry_hive {
 /* HKEY_LOCAL_MACHINE ... */
 const char *registry_hive_name(enum registry_hive hive);
 struct registry_place {
-    const char *computer; /* NULL: this one */
+    const char *computer; /* NULL: this computer */
     enum registry_hive hive;
-    bool of_32_bits; /* the view that 32-bit programs have */
+    bool of_32_bits; /* the view of 32-bit programs */
 };
-/* For reading. As registry_open; `path` may be "". A computer that cannot be reached fails, on some hosts after long;
-   ERROR_NOT_SUPPORTED's HRESULT where no other one can. */
+/* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached is a failure, on some
+   hosts after a long time; ERROR_NOT_SUPPORTED's HRESULT if no other computer can be reached. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
-/* With its hive, and its computer if that is another one. */
+/* The path with its hive, and with its computer if that is another one. */
 const char *registry_key_path(const struct registry_key *key);
 
 enum { REGISTRY_NAME_UNITS = 16384 /* of a value, with a NUL */ };
-/* A key or value as a walk finds it. Zero-initialise; big, not for the stack. */
+/* A key or value that a walk finds. Zero-initialise; too large for the stack. */
 struct registry_entry {
-    WCHAR name[REGISTRY_NAME_UNITS]; /* may hold anything, NULs too */
+    WCHAR name[REGISTRY_NAME_UNITS]; /* may contain anything, also NULs */
     size_t name_units;
     /* of a value */
     uint32_t type;
-    size_t size; /* bytes; above REGISTRY_MOST_BYTES: `data` has none of them */
+    size_t size; /* bytes; above REGISTRY_MOST_BYTES `data` contains none of them */
     uint8_t *data;
     size_t capacity;
 };
-/* The key or value at that index, from 0 on. S_FALSE: there are no more. Keys that are created or deleted between the
-   calls may move those behind them. */
+/* The key or value at that index, from 0 on. S_FALSE: there are no more. Creating or deleting keys between the calls
+   may change the indexes of those behind them. */
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
-void registry_entry_free(struct registry_entry *e); /* what it owns */
-/* How many there are now. */
+void registry_entry_free(struct registry_entry *e); /* frees its contents */
+/* The number of entries now. */
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
-/* The key right below that has the entry's name, in the same view, for reading: of a link the link itself, which has
+/* Opens the subkey with the entry's name in the same view, for reading. Of a link it opens the link itself, which has
    the value REGISTRY_LINK_VALUE. */
 HRESULT registry_open_at(struct registry_key *key, const struct registry_entry *entry, struct registry_key **out);
 #define REGISTRY_LINK_VALUE "SymbolicLinkValue"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings: UTF-8 as the engine keeps it, growing buffers and lists of strings, UTF-16 and the ANSI code page, hashes.
- */
+/* Strings: UTF-8, which the engine uses everywhere, growing buffers and lists of strings, UTF-16 and the ANSI code
+   page, hashes. */
 #ifndef OPENPLA_TEXT_H
 #define OPENPLA_TEXT_H
 
@@ -10,46 +10,46 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Copies; NULL stands for "" on input; result from memory_alloc, NULL when out of memory. */
+/* Copies a string; NULL counts as "". From memory_alloc; NULL: out of memory. */
 char *text_copy(const char *text);
-/* Copies as many whole characters as fit into `size` bytes with the NUL; the rest of them becomes zero. */
+/* Copies as many whole characters as fit into `size` bytes with the NUL; the remaining bytes become zero. */
 void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL gives
-   E_INVALIDARG, or U+FFFD each when `replace`. *out from memory_alloc, NUL-terminated. */
+/* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL is
+   E_INVALIDARG, or becomes U+FFFD with `replace`. *out from memory_alloc, NUL-terminated. */
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
-/* UTF-8 (valid, ours) to UTF-16 with a NUL behind; *units (may be NULL) is the length without it. Malformed UTF-8
+/* UTF-8 (valid, ours) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without it. Malformed UTF-8
    becomes U+FFFD. *out from memory_alloc. */
 HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
-/* Number of UTF-16 units text needs, without NUL: the length Windows' limits count in. */
+/* The number of UTF-16 units of the text without NUL: the unit of Windows' length limits. */
 size_t text_utf16_length(const char *text);
 bool text_is_utf8(const char *text, size_t bytes);
-/* Whether a character of it changes the direction in which others are shown (Unicode's property Bidi_Control): a name
-   with one can look like another name. */
+/* Whether a character of the text changes the direction of display (Unicode's property Bidi_Control): a name with one
+   can look like another name. */
 bool text_has_bidi_control(const char *text);
 
-/* Compare without case: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek and Cyrillic, as Windows
-   compares names. <0, 0, >0. */
+/* Compares without case as Windows compares names: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek
+   and Cyrillic. <0, 0, >0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
-uint64_t text_hash_nocase(const char *text); /* the same for texts that are equal so */
-/* The text in the one case that the comparison uses (upper): equal folds = equal without case. From memory_alloc,
-   NULL when out of memory. */
+uint64_t text_hash_nocase(const char *text); /* the same hash for strings that are equal without case */
+/* The text in upper case as the comparison uses it: equal results mean equal without case. From memory_alloc; NULL: out
+   of memory. */
 char *text_fold(const char *text);
 /* Wildcards * and ?, without case. */
 bool text_matches(const char *pattern, const char *text);
-/* "12", "-12", "0x1F", "-0x1F", blanks around allowed; false when anything else is in it or it does not fit. */
+/* "12", "-12", "0x1F", "-0x1F", with surrounding blanks; false for anything else, or a number that does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
-bool text_to_integer(const char *text, int64_t *out); /* either; from 2^63 on the same 64 bits */
-/* Braced or bare GUID in any case; and back, braced, upper case (39 bytes with NUL). */
+bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; from 2^63 on the same 64 bits */
+/* A GUID with or without braces in any case; and back, with braces, in upper case (39 bytes with NUL). */
 bool text_to_guid(const char *text, GUID *out);
 void text_from_guid(const GUID *guid, char out[39]);
 bool guid_equal(const GUID *a, const GUID *b);
 
-/* A growing UTF-8 buffer. Zero-initialise. A failed allocation sticks: later calls do nothing and text_buffer_take
+/* A growing UTF-8 buffer. Zero-initialise. After a failed allocation later calls do nothing, and text_buffer_take
    returns NULL. */
 struct text_buffer {
     char *text;
@@ -58,29 +58,30 @@ struct text_buffer {
 };
 void text_buffer_add(struct text_buffer *b, const char *text);
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
-/* What should be UTF-8: what is malformed becomes U+FFFD. */
+/* Appends text that should be UTF-8: malformed parts become U+FFFD. */
 void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
-/* Numbers, by hand: printf takes longer than all else of a dump that has dozens of them an event. At least so many
-   digits (to 20, in hexadecimal 16), with zeros before the number. */
+/* Append numbers without printf, which takes longer than everything else in a dump with dozens of numbers per event.
+   `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
 void text_buffer_add_i64(struct text_buffer *b, int64_t value);
-void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits);     /* "0x" and capital ones */
-void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size); /* two capital ones a byte */
-void text_buffer_add_guid(struct text_buffer *b, const GUID *guid);                   /* in braces, lower case */
-/* The last `count` decimal digits at `at`, behind which it returns. */
+void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits); /* "0x" and upper-case digits */
+/* Two digits per byte, upper case. */
+void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size);
+void text_buffer_add_guid(struct text_buffer *b, const GUID *guid); /* in braces, lower case */
+/* Writes the last `count` decimal digits at `at` and returns the end. */
 char *text_put_digits(char *at, uint64_t value, unsigned count);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);
-/* Room for `bytes` more and the NUL behind the text, for who writes there and adds to `length`; NULL: failed. */
+/* Reserves `bytes` more and the NUL; the caller writes there and adds to `length`. NULL: failed. */
 char *text_buffer_reserve(struct text_buffer *b, size_t bytes);
-/* For values in files of lines: controls and '%' as %XX; NULL stands for "". */
+/* For values in files of lines: controls and '%' become %XX; NULL counts as "". */
 void text_buffer_add_escaped(struct text_buffer *b, const char *text);
-/* Back, in place. False when an escape is malformed or hides a NUL. */
+/* Decodes in place. False: an escape is malformed or stands for a NUL. */
 bool text_unescape(char *text);
 
-/* An owned list of texts. Zero-initialise. texts_copy and texts_from_row allocate one block: none of its
-   texts is freed alone. */
+/* An owned list of strings. Zero-initialise. texts_copy and texts_from_row allocate one block, so their strings are not
+   freed one by one. */
 struct texts {
     size_t count, capacity;
     char **items;
@@ -88,38 +89,39 @@ struct texts {
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
 HRESULT texts_add_owned(struct texts *t, char *text); /* takes over a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
-/* The same of `count` texts that stand one behind the other in `bytes` bytes, each with its NUL. */
+/* The same for `count` strings that follow each other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
 bool texts_equal(const struct texts *a, const struct texts *b);
 void texts_free(struct texts *t);
 
 /* ---- characters ----
-   One at a time from UTF-8; conversion and comparison share them. */
+   Decoded from UTF-8 one at a time, for conversion and comparison. */
 
 #define UNICODE_REPLACEMENT 0xFFFDu
 
-/* Reads the character at *at (before end) and moves *at behind it. A malformed sequence gives UNICODE_REPLACEMENT,
-   sets *malformed (may be NULL) and moves by at least one byte. */
+/* Reads the character at *at (before end) and moves *at past it. A malformed sequence returns UNICODE_REPLACEMENT, sets
+ *malformed (may be NULL) and moves by at least one byte. */
 uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
-/* The character that it is compared as without case. */
+/* The character by which it is compared without case. */
 uint32_t unicode_upper(uint32_t c);
 /* Writes c as UTF-8; returns the number of bytes, 1..4. */
 size_t unicode_put(uint32_t c, char out[4]);
 
 /* ---- the ANSI code page, for files and callers that use it ---- */
 
-/* The text in the host's ANSI code page: the system's on Windows and Wine, windows-1252 elsewhere. A character that the
-   code page lacks becomes '?', one per UTF-16 unit, never a look-alike: two names stay as different as they can.
-   *out from memory_alloc, with a NUL behind; *size (may be NULL) is the length without it. E_OUTOFMEMORY only. */
+/* The text in the host's ANSI code page: the system's on Windows and Wine, windows-1252 natively. A character that the
+   code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that different names stay different.
+   *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the NUL. Fails only with
+   E_OUTOFMEMORY. */
 HRESULT text_to_ansi(const char *text, char **out, size_t *size);
-/* `size` bytes of the ANSI code page in UTF-8, from memory_alloc. A byte that stands for nothing, or a NUL, gives
-   E_INVALIDARG, or U+FFFD when `replace`. E_OUTOFMEMORY. */
+/* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. A NUL or a byte without a character is
+   E_INVALIDARG, or becomes U+FFFD with `replace`. E_OUTOFMEMORY. */
 HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */
 
-/* The first `c`, NULL if it does not occur. Eight bytes at a time, since Wine's memchr reads one at a time: a word less
-   0x01 in each byte borrows into a byte's highest bit, which was not set, where that byte was zero. */
+/* The first `c`; NULL if it does not occur. Compares eight bytes at a time, since Wine's memchr reads one at a time.
+   Subtracting 0x01 from each byte of a word sets the highest bit of a byte that was zero, by the borrow. */
 static inline const char *text_find(const char *p, const char *end, char c)
 {
     const uint64_t ones = 0x0101010101010101u, pattern = ones * (unsigned char)c;
@@ -135,8 +137,8 @@ static inline const char *text_find(const char *p, const char *end, char c)
 }
 
 /* ---- hashes ----
-   FNV-1a with 64 bits: buckets, and whether something is what it was before. Its upper bits are the well mixed ones.
-   Begin with HASH_START and carry the value on. Texts without case: text_hash_nocase. */
+   FNV-1a with 64 bits, for buckets and for detecting changes. Its upper bits are better mixed. Begin with HASH_START
+   and pass the result on. For strings without case use text_hash_nocase. */
 
 #define HASH_START 0xCBF29CE484222325u
 

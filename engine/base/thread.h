@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of this process: start, wake, wait, their slot and processor, and work with a time limit. */
+/* Threads of this process: starting and waking them, their slot and processor, and work with a time limit. */
 #ifndef OPENPLA_THREAD_H
 #define OPENPLA_THREAD_H
 
@@ -10,40 +10,41 @@
 #include <stdint.h>
 
 struct thread;
-/* Runs body(user) on a new thread. The module this code is in stays loaded until body has returned.
+/* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned.
    E_OUTOFMEMORY, or the system's reason with a text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
-/* True: it has ended. False: it runs on after timeout_ms. */
+/* True: it has ended. False: it still runs after timeout_ms. */
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
-void thread_close(struct thread *t); /* does not end it; NULL is allowed */
-/* Lets another thread run on this processor, if one waits for it. */
+void thread_close(struct thread *t); /* does not end the thread; NULL is allowed */
+/* Yields this processor to another thread that is ready to run. */
 void thread_yield(void);
-uint64_t thread_own_user_time(void); /* in user mode, 100 ns; asks the system, which is dear under Wine */
-uint32_t thread_own_id(void);        /* unlike that of any other thread on this host that runs */
+uint64_t thread_own_user_time(void); /* in user mode, in units of 100 ns; a system call, which is expensive under
+                                        Wine */
+uint32_t thread_own_id(void);        /* unique among the running threads of this host */
 
-struct wakeup; /* set until one wait takes it */
+struct wakeup; /* an event that stays set until one wait consumes it */
 HRESULT wakeup_create(struct wakeup **out);
 void wakeup_set(struct wakeup *w);
 bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms); /* true: it was set; false: timeout */
-void wakeup_free(struct wakeup *w);                      /* nobody may wait; NULL is allowed */
+void wakeup_free(struct wakeup *w);                      /* no thread may be waiting; NULL is allowed */
 
-/* What threads that hold a lock wait for, within this process and without a call of the system when nobody waits.
-   Zero-initialise. */
+/* A condition that threads wait for while they hold a lock, within this process. It makes no system call if no thread
+   waits. Zero-initialise. */
 struct thread_condition {
     void *opaque[8];
 };
-/* Leaves the lock, waits and enters it again. False: the time has passed. May return true for no reason. `timeout_ms`
-   UINT32_MAX: for ever. */
+/* Leaves the lock, waits, and enters it again. False: the time has passed. May return true spuriously. `timeout_ms`
+   UINT32_MAX: no limit. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms);
-void thread_condition_wake(struct thread_condition *c); /* all that wait */
+void thread_condition_wake(struct thread_condition *c); /* wakes all waiting threads */
 
 /* ---- the slot of a thread ----
-   One pointer of each thread, read in about a nanosecond, and what is asked of the calling thread beside it. There is
-   one such pointer in a process, and who writes events has it. */
+   One pointer per thread, read in about a nanosecond, and other properties of the calling thread. A process has only
+   one such pointer, which the code that writes events uses. */
 
 #ifdef _WIN32
-enum { THREAD_SLOTS_INLINE = 64 }; /* that the block of a thread has room for, at a published place */
-extern uint32_t thread_slot_index; /* THREAD_SLOTS_INLINE: none yet, or one that lies elsewhere */
+enum { THREAD_SLOTS_INLINE = 64 }; /* pointers for which the block of a thread has space, at a published place */
+extern uint32_t thread_slot_index; /* THREAD_SLOTS_INLINE: none yet, or one that is stored elsewhere */
 void *thread_slot_elsewhere(void);
 
 static inline void *thread_slot(void)
@@ -67,61 +68,65 @@ static inline void *thread_slot(void)
 }
 #endif
 
-/* Sets it; `ended`, the same at each call, is called with it on the thread as that ends, and must not enter a lock: the
-   process may be ending. The module this code is in stays loaded from then on. E_OUTOFMEMORY, or the system's reason.
- */
+/* Sets the slot. `ended` (the same function at each call) is called with it on the thread when that ends. It must not
+   enter a lock, as the process may be exiting. The module that contains this code stays loaded from then on.
+   E_OUTOFMEMORY, or the system's reason. */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
-/* The SID of the account that the thread acts for, else of the process's; its bytes. 0: unknown; natively. */
+/* The SID of the account that the thread acts for, otherwise of the process's account. Returns its size in bytes; 0:
+   unknown, or natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 /* The terminal session of the process; natively 0. */
 uint32_t process_own_session(void);
-/* Return addresses of the thread's frames, the innermost first; how many. */
+/* The return addresses of the thread's frames, the innermost first. Returns their number. */
 uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
-/* Keeps the module this code is in loaded for the life of the process. The first call waits for who loads or unloads a
-   DLL, so it is made without a lock that such a one may want. */
+/* Keeps the module that contains this code loaded for the life of the process. The first call waits for threads that
+   load or unload a DLL, so the caller must not hold a lock that such a thread may need. */
 void module_pin(void);
-/* The process ends: other threads have been ended wherever they were, with the locks that they had. Natively never. */
+/* Whether the process is exiting: other threads have been ended wherever they were, with the locks that they held.
+   Natively never. */
 bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
-/* As thread_sleep, as near as the host can: under Wine and natively within 0.1 ms, on Windows up to its next tick. */
+/* As thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows up to its next
+   tick. */
 void thread_sleep_us(uint32_t us);
-/* What GetLastError tells; natively nothing does. */
+/* Sets the value of GetLastError; no effect natively. */
 void thread_last_error(uint32_t code);
 
 /* ---- the last thread ----
-   A process ends with its last thread, also when that leaves by ExitThread. So a thread of ours that waits for as long
-   as the process lives must not be what keeps it alive: it asks now and then whether the program's own threads have all
-   left, and ends the process in their place, with the exit code that the process would have had. Natively threads do
-   not keep a process, so nothing of this does anything. */
+   A process exits with its last thread, also when that leaves by ExitThread. So our thread that waits for the life of
+   the process must not keep it alive. It regularly checks whether all of the program's threads have left, and then ends
+   the process with the exit code that it would have had. Natively threads do not keep a process alive, and these
+   functions do nothing. */
 
-/* The calling thread is ending (DLL_THREAD_DETACH), or may end without saying so: unless another one says the same
-   later, its exit code is the process's. */
+/* The calling thread is ending (DLL_THREAD_DETACH), or may end without notice: its exit code becomes the process's
+   unless another thread calls this later. */
 void last_thread_leaves(void);
-/* All threads of this process but the calling one and `others` more have ended. */
+/* Whether all threads of this process have ended, except the calling one and `others` more. */
 bool last_thread_is_own(uint32_t others);
 /* Ends the process. */
 void last_thread_end_process(void);
 
 /* ---- work with a time limit ---- */
 
-/* Work of which the caller may not wait for the end. Zero-initialise but for `run` and `abandoned`. */
+/* Work whose end the caller may not wait for. Zero-initialise except for `run` and `abandoned`. */
 struct timed_work {
     void (*run)(struct timed_work *work);
-    /* Called when the work ends after timed_work_release, in place of its result being used. */
+    /* Called when the work ends after timed_work_release; its result is not used then. */
     void (*abandoned)(struct timed_work *work);
     struct work_group *group;
     uint64_t started; /* clock_monotonic_ms() */
     bool running, released;
 };
-/* Runs the pieces of work one after another on another thread. Returns when all have ended or each that has not has had
-   `limit_ms`: that one is then still `running` by timed_work_running, on its thread, and does not hold up the others.
-   One that still runs from an earlier call is left alone. Work that must run and finds neither thread nor memory for
-   one is run by the caller. `limit_ms` 0: the caller runs all, however long it takes. */
+/* Runs the pieces of work one after another on another thread. Returns when each of them has ended or has run for
+   `limit_ms`. A piece that exceeds the limit continues on its thread (timed_work_running) and does not delay the
+   others. A piece that still runs from an earlier call is left alone. If there is no thread or memory for a piece that
+   must run, the caller runs it. `limit_ms` 0: the caller runs all of them without a limit. */
 void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms);
 bool timed_work_running(struct timed_work *work);
-/* Gives the work up. True: it has ended, the caller frees it. False: it runs; `abandoned` will be called at its end. */
+/* Releases the work. True: it has ended, and the caller frees it. False: it runs, and `abandoned` will be called at its
+   end. */
 bool timed_work_release(struct timed_work *work);
 /* Threads wait for more work between these calls. */
 void timed_work_enter(void);

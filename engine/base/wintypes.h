@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Windows types that the portable engine speaks in, on every host. On Windows they are the system's own. */
+/* The Windows types that the portable engine uses on every host OS. On Windows they are the system's. */
 #ifndef OPENPLA_WINTYPES_H
 #define OPENPLA_WINTYPES_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A size or offset in a layout of Windows for 64-bit programs, and for 32-bit ones. */
+/* A size or offset in a Windows layout, for 64-bit and for 32-bit programs. */
 #define BY_POINTER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
 
 #ifdef _WIN32
@@ -116,9 +116,9 @@ typedef struct {
 #define PLA_E_RULES_MANAGER_FAILED          ((HRESULT)0x80300112)
 #define PLA_E_CABAPI_FAILURE                ((HRESULT)0x80300113)
 #endif
-/* Ours: the customer bit 0x20000000 keeps them apart from Microsoft's (MS-PLA 1.8). */
-#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* text is not well-formed XML, or not of the expected root */
-#define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern of 2.2.3.1 holds an unescaped unknown letter */
-#define OPENPLA_E_HOST_DIED     ((HRESULT)0xA0300003) /* the run's host process ended before it reported */
+/* Ours: the customer bit 0x20000000 distinguishes them from Microsoft's (MS-PLA 1.8). */
+#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* the text is not well-formed XML, or has another root */
+#define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern of 2.2.3.1 has an unescaped unknown letter */
+#define OPENPLA_E_HOST_DIED     ((HRESULT)0xA0300003) /* the run's host process exited before it reported its result */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML documents that libxml2 parses, within limits: memory, documents, strings from them, and checks by a table. */
+/* XML documents parsed by libxml2 within limits: memory, documents, strings from them, and checks by a table. */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 
@@ -13,31 +13,31 @@
 
 /* ---- memory ---- */
 
-/* All memory of one document: given out piece by piece, given back as a whole (xml_memory.c). */
+/* All memory of one document: allocated piece by piece, freed as a whole (xml_memory.c). */
 struct xml_memory;
-/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program. False: out of memory,
-   and nothing of libxml2 is to be used. */
+/* Routes libxml2's memory through memory_alloc, once, before the first use of libxml2 in a program. False: out of
+   memory; libxml2 must not be used. */
 bool xml_memory_begin(void);
-/* Calls work(about), which makes what libxml2 or libxslt keep as long as the program runs, no more than 64 KB: it is
-   got beforehand, so that `work` is done whole or, when false is given back for want of memory, not begun. */
+/* Calls work(about), which allocates at most 64 KB that libxml2 or libxslt keep while the program runs. The memory is
+   allocated first, so `work` either runs completely, or is not begun and the result is false (out of memory). */
 bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
-/* For what is read as a stream: what libxml2 frees on its way is free at once. */
+/* For documents that are read as a stream: memory that libxml2 frees on the way is freed at once. */
 struct xml_memory *xml_memory_create_freeing(void);
-/* The most memory at a time, in place of xml_memory of the quotas. */
+/* Sets the maximum memory at a time, instead of the quota xml_memory. */
 void xml_memory_limit(struct xml_memory *m, size_t bytes);
-/* Of the last: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
-   same text for hours. */
+/* Limits a memory of the previous kind to `bytes` allocated in total, freed ones included: an expression can request
+   the same string for hours. */
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
-/* The largest block that is allocated from now on; 0: any size. */
+/* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
 /* Whether the last xml_memory_use ended at that limit. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
-/* Calls work(about), whose libxml2 calls have their memory from `m`. When there is no more, `work` is left where it is:
-   libxml2 2.9 neither survives an allocation that fails nor frees all it has then. So `work` allocates nothing else.
-   E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML when it needs more than a document may. */
+/* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned where it
+   is, because libxml2 2.9 neither survives a failed allocation nor frees everything then. So `work` must not allocate
+   anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may. */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
 /* ---- documents ---- */
@@ -45,55 +45,57 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 struct xml_document {
     struct xml_memory *memory;
     xmlNodePtr root;
-    bool own; /* what our own engine says of a set: nothing in it is an attempt to put what cannot be put */
+    bool own; /* the XML is our engine's description of a set: nothing in it tries to put a read-only property */
 };
-/* UTF-8 text, whatever its declaration says (DECISIONS 3): no DTD, nothing loaded, bounded size, depth and memory.
-   OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is zero on failure. */
+/* Parses UTF-8 text, even if its declaration names another encoding (DECISIONS 3). No DTD is allowed, nothing is
+   loaded, and size, depth and memory are limited. OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is
+   zero on failure. */
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
-/* The same of a file's bytes: UTF-8, or UTF-16 with its mark in front, as Windows' own files have it. */
+/* The same for the bytes of a file: UTF-8, or UTF-16 with a byte order mark, as in Windows' files. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
 /* For documents that are larger than a set's XML can be. Zero: the limits of xml_document_open. */
 struct xml_limits {
     size_t bytes;  /* of the text as UTF-8 */
     size_t memory; /* of the document */
-    /* Equal texts of attributes are one node, without a parent: a third of a report's memory. Who changes attributes
-       puts others in their place. */
+    /* Equal attribute values share one node without a parent, which saves a third of a report's memory. To change an
+       attribute, replace its node. */
     bool shared_texts;
 };
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
                                  struct xml_document *out);
 void xml_document_close(struct xml_document *d);
-/* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
+/* S_OK, or OPENPLA_E_MALFORMED_XML with the present and the expected name of the root. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
-/* Whether the text is one well-formed element (or nothing), of the name `root` unless that is NULL:
-   OPENPLA_E_MALFORMED_XML with the reason if not. */
+/* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL.
+   OPENPLA_E_MALFORMED_XML with the reason if it is not. */
 HRESULT xml_check_fragment(const char *xml, const char *root);
 
-/* Appends the text below the element, without blanks around it unless the element is to keep them. */
+/* Appends the text below the element, without surrounding blanks unless the element preserves them. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
-/* What is between the element's tags as XML, or the element itself, "" when it is empty. *out from memory_alloc. */
+/* The XML between the element's tags, or the element itself; "" if it is empty. *out from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
-/* The element itself, part by part; what `write` fails with. */
+/* Writes the element itself part by part. Returns a failure of `write`. */
 HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
                           HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
-/* An attribute's value, from memory_alloc; *value is NULL if it does not exist. */
+/* An attribute's value, from memory_alloc; *value is NULL if the attribute does not exist. */
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
-/* The part of a text that can stand within a document: all behind a byte order mark, blanks and the XML declaration. */
+/* The part of a text that can be inserted into a document: everything after a byte order mark, blanks and the XML
+   declaration. */
 const char *xml_without_prologue(const char *xml);
 
-/* ---- checks of what a user wrote: report schemas and rules ---- */
+/* ---- checks of what users write: report schemas and rules ---- */
 
-/* Sets and returns `hr`, with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
+/* Sets and returns `hr` with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
    and value may be NULL; long ones are cut. */
 HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
                     va_list list) PRINTF_LIKE(5, 0);
 
-/* Types of elements and sorts of values are numbers of each grammar's own. */
+/* Types of elements and kinds of values are numbers that each grammar defines. */
 #define XML_ANY_ELEMENT "*"
 struct xml_within {
-    unsigned parent;     /* type of the element around it */
-    const char *element; /* XML_ANY_ELEMENT: whatever the rows before it do not name */
+    unsigned parent;     /* type of the enclosing element */
+    const char *element; /* XML_ANY_ELEMENT: every element that the rows before it do not name */
     unsigned type;
     unsigned least, most; /* most 0: any number */
     const char *doc;
@@ -110,63 +112,63 @@ struct xml_grammar {
     size_t within_count;
     const struct xml_value *values;
     size_t value_count;
-    const char *(*fault)(unsigned sort, const char *text); /* why the value is invalid; static, NULL: valid */
+    const char *(*fault)(unsigned sort, const char *text); /* why the value is invalid; static text, NULL: valid */
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
-/* NULL: no such element stands in one of that type, no such attribute is the type's. */
+/* NULL: an element of this type cannot contain such an element, or has no such attribute. */
 const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element);
 const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned of, const char *name);
 
-/* Who checks. */
+/* The state of a check. */
 struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
-    HRESULT invalid; /* what is wrong is this error, with xml_invalid's text */
+    HRESULT invalid; /* errors are set as this result, with xml_invalid's text */
     HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* skipped and missing parts */
     void *context;
 };
-/* Its attributes, and which elements stand in it; not what is in those. */
+/* Checks its attributes and which elements it contains, but not their contents. */
 HRESULT xml_grammar_check(const struct xml_checking *c, xmlNodePtr e, unsigned type);
 /* The next element of the grammar's namespace from `node` on; `name` NULL: any. */
 xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, const char *name);
-/* Takes away the blanks around the text, in place. */
+/* Removes surrounding blanks, in place. */
 void xml_trim(char *text);
 
-/* ---- limits of what libxml2 is given ----
-   It takes a time that grows with the square of the attributes of an element, of the namespaces in scope and of the
-   names. For xml_document.c and the reader of reports. */
+/* ---- limits of the input of libxml2 ----
+   libxml2 needs a time that grows with the square of the attributes of an element, of the namespaces in scope and of
+   the names. For xml_document.c and the reader of reports. */
 
-/* Far more than a set that says something has. */
-#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, its namespaces counted */
-#define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and those around it */
+/* Far more than a meaningful set needs. */
+#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, including its namespaces */
+#define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and its ancestors */
 #define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
 
-/* A scan of the text before it is parsed. Zero-initialise; `longest` is the most bytes that a tag, a comment or an
-   instruction may have, since the parser keeps it in memory whole (0: as many as it likes). */
+/* A scan of the text before it is parsed. Zero-initialise. `longest` is the limit in bytes of a tag, a comment or an
+   instruction, since the parser keeps each in memory whole (0: no limit). */
 struct xml_scan {
     size_t longest;
     enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
     char opened[10]; /* the characters behind '<' until they are recognised */
-    char mark;       /* of a value: its quote; of what is enclosed: what its end consists of, before the '>' */
-    bool endless;    /* enclosed: a CDATA section, which comes in parts */
+    char mark;       /* of a value: its quote; of an enclosed part: the characters of its end before the '>' */
+    bool endless;    /* enclosed: a CDATA section, which arrives in parts */
     unsigned least, run, values, line;
     size_t length;
 };
-/* The next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for what is too long, and for a document
-   type declaration, whose entities are never expected. The parser reports text that is not well-formed. */
+/* Scans the next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for a part that is too long, and
+   for a document type declaration, as entities are never expected. The parser reports text that is not well-formed. */
 HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
-/* A whole text. */
+/* Scans a whole text. */
 HRESULT xml_limits_check(const char *xml, size_t size);
 
-/* The limit that a document exceeds, found while it is parsed. */
+/* The limit that a document exceeds, detected while it is parsed. */
 enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
-/* Of a context, at an element. */
+/* Checks the limits of a context at an element. */
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
-/* From now on the context stops at the element with which a bound is passed, and *found says which one it was. It has
-   to live as long as the context parses. */
+/* From now on the context stops at the element that exceeds a limit, and *found is that limit. `found` must live as
+   long as the context parses. */
 void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found);
-/* OPENPLA_E_MALFORMED_XML with the text for it; S_OK for XML_NO_EXCESS. */
+/* Returns OPENPLA_E_MALFORMED_XML with the text of the limit; S_OK for XML_NO_EXCESS. */
 HRESULT xml_limits_error(enum xml_excess found, int line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the POSIX files share: results from errno, locks and room of open files, files from descriptors. */
+/* Shared by the POSIX files: results from errno, locks and space of open files, files from descriptors. */
 #ifndef OPENPLA_POSIX_CALL_H
 #define OPENPLA_POSIX_CALL_H
 
@@ -8,33 +8,34 @@
 
 /* The HRESULT_FROM_WIN32 result of an errno value, with an error text that names `what`. */
 HRESULT posix_report(int error, const char *what);
-/* For a call that has failed: never a success, whatever errno says. */
+/* For a failed call: never a success, regardless of errno. */
 static inline HRESULT posix_failed(int error, const char *what)
 {
     HRESULT hr = posix_report(error, what);
     return FAILED(hr) ? hr : E_FAIL;
 }
 #define EPOCH_1970 116444736000000000LL /* FILETIME of 1970-01-01 */
-/* FILETIME of a moment since then. */
+/* The FILETIME of a time since then. */
 static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 {
     return seconds * 10000000 + nanoseconds / 100 + EPOCH_1970;
 }
-/* file_rename_new of two names in the folder that is open as `at`, or AT_FDCWD; `path` is that of `to`, for texts. */
+/* file_rename_new of two names in the folder that is open as `at`, or AT_FDCWD; `path` is that of `to`, for error
+   texts. */
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
-/* flock without waiting, again when a signal comes; 0 or errno. */
+/* flock without waiting, retried after a signal; 0 or errno. */
 int posix_flock(int fd, int operation);
-/* The file has at least this size, and the room for it. A handler of a signal may call it. 0 or errno. */
+/* Extends the file to at least this size and allocates its space. A signal handler may call it. 0 or errno. */
 int posix_take_room(int fd, uint64_t size);
 
 /* ---- files from descriptors that file_open did not open ---- */
 
-extern const int file_mode_flags[]; /* of open, by file_mode */
-/* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
+extern const int file_mode_flags[]; /* flags of open for the mode */
+/* Allocates a file object before the file itself is created, so that no file is left behind. NULL: out of memory. */
 struct file *file_reserve(const char *path);
-/* Makes an open file of it and the descriptor; on failure closes and frees both. */
+/* Turns it and the descriptor into an open file; on failure closes and frees both. */
 HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out);
-/* Of an open file, borrowed. */
+/* The descriptor of an open file, borrowed. */
 int file_descriptor(const struct file *f);
 const char *file_path(const struct file *f);
 

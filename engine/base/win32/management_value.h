@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WMI gives as VARIANTs, as texts. */
+/* Converts the VARIANTs of WMI to strings. */
 #ifndef OPENPLA_MANAGEMENT_VALUE_H
 #define OPENPLA_MANAGEMENT_VALUE_H
 
@@ -8,7 +8,7 @@
 #include <windows.h>
 #include <oaidl.h>
 
-/* Fills type, array, null and texts. A type that is not WMI's is DISP_E_BADVARTYPE, with its number. */
+/* Fills type, array, null and texts. A type that WMI does not have is DISP_E_BADVARTYPE, with its number. */
 HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management_value *out);
 
 #endif

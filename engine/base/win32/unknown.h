@@ -6,7 +6,7 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* Gives the object, as a reference, for its `own` interface and for IUnknown; E_NOINTERFACE for any other. */
+/* Returns the object, as a reference, for its `own` interface and for IUnknown; E_NOINTERFACE for any other. */
 static inline HRESULT unknown_query(void *object, REFIID own, REFIID iid, void **out)
 {
     if (!out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Windows files share: results from system codes, paths, security descriptors, accounts, handles. */
+/* Shared by the Windows files: results from system codes, paths, security descriptors, accounts, handles. */
 #ifndef OPENPLA_WIN32_CALL_H
 #define OPENPLA_WIN32_CALL_H
 
@@ -12,26 +12,24 @@
 
 /* HRESULT_FROM_WIN32(code) with an error text that names `what`. */
 HRESULT win32_report(DWORD code, const char *what);
-/* For a call that has failed: never a success, whatever the system's code says. */
+/* For a failed call: never a success, regardless of the system's code. */
 static inline HRESULT win32_failed(DWORD code, const char *what)
 {
     HRESULT hr = win32_report(code, what);
     return FAILED(hr) ? hr : E_FAIL;
 }
-/* The path in UTF-16, made absolute and given the prefix \\?\ where the classic limit of 260 would be passed. From
-   memory_alloc. */
+/* The path in UTF-16, made absolute, with the prefix \\?\ if it exceeds the classic limit of 260. From memory_alloc. */
 HRESULT win32_path(const char *path, WCHAR **out);
 
 /* ---- security descriptors ---- */
 
-/* E_INVALIDARG, naming the text, for what is no SDDL. *out from LocalAlloc. */
+/* E_INVALIDARG, naming the text, if it is not SDDL. *out from LocalAlloc. */
 HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
-/* The security of an object that is created. E_INVALIDARG also for a descriptor without a DACL, which would let
-   everybody do everything. sddl NULL: without a descriptor, so that it has the creator's default. The descriptor is for
-   LocalFree.
- */
+/* The security of an object that is created. E_INVALIDARG also for a descriptor without a DACL, which would grant
+   everyone all access. sddl NULL: without a descriptor, so that the object has the creator's default. Free the
+   descriptor with LocalFree. */
 HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
-/* Whether the descriptor gives the token, which is one for impersonation, all of the rights. */
+/* Whether the descriptor grants the token, an impersonation token, all of the rights. */
 HRESULT win32_access_check(PSECURITY_DESCRIPTOR descriptor, HANDLE token, DWORD rights, const GENERIC_MAPPING *mapping,
                            bool *allowed);
 
@@ -39,43 +37,44 @@ HRESULT win32_access_check(PSECURITY_DESCRIPTOR descriptor, HANDLE token, DWORD 
 
 struct account_name {
     WCHAR domain[256];
-    WCHAR user[257]; /* with no domain: the text of a SID that has no name */
+    WCHAR user[257]; /* without a domain: the string of a SID that has no name */
 };
 /* False if it is unknown. The token must be open for TOKEN_QUERY. */
 bool win32_account(HANDLE token, struct account_name *out);
-/* DOMAIN\user. From memory_alloc, NULL when out of memory. */
+/* DOMAIN\user. From memory_alloc; NULL: out of memory. */
 char *win32_account_text(const struct account_name *name);
 
 /* ---- processes ---- */
 
-/* For waits on it together with a signal; borrowed. */
+/* For waits together with a signal; borrowed. */
 HANDLE process_handle(const struct process *p);
-/* How many threads of this process have not ended, by the system's list of processes, which is slow. 0: unknown. */
+/* The number of threads of this process that have not ended, from the system's list of processes, which is slow. 0:
+   unknown. */
 uint32_t process_own_threads(void);
 
 /* ---- files from handles that file_open did not open ---- */
 
 /* CreateFile for a file of that mode, shared as file_open shares it. `more`: flags of CreateFile;
-   FILE_FLAG_WRITE_THROUGH also asks for the right to rename. A file that is created gets the protection.
+   FILE_FLAG_WRITE_THROUGH also requests the right to rename. A file that is created gets the protection.
    INVALID_HANDLE_VALUE on failure. */
 HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
                            HANDLE *out);
-/* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
+/* Allocates a file object before the file itself is created, so that no file is left behind. NULL: out of memory. */
 struct file *file_reserve(const char *path);
-/* Makes an open file of it and the handle. */
+/* Turns it and the handle into an open file. */
 struct file *file_take(struct file *f, HANDLE handle);
-/* Of an open file, borrowed. */
+/* The handle of an open file, borrowed. */
 HANDLE file_handle(const struct file *f);
 const char *file_path(const struct file *f);
-/* The location of an open file, all links followed; from memory_alloc. `path` is for texts. A volume without a drive
-   letter has its device's name only. */
+/* The location of an open file with all links resolved; from memory_alloc. `path` is for error texts. A volume without
+   a drive letter has only its device's name. */
 HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 
 /* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ----
    Wine has no other memory that outlives its last process. */
 
-/* A mapping of the file that `what` names, with at least `size` bytes. Errors as section_open has them. *of is
-   the file, and *number one that no other file has as long as the mapping exists. */
+/* Maps the file that `what` names, with at least `size` bytes. Errors are those of section_open. *of is the file, and
+ *number is unique among files as long as the mapping exists. */
 HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, HANDLE *of, uint64_t *number);
 /* The number of the file that has the name now. S_FALSE: no file has it. */
 HRESULT lasting_number(const char *name, uint64_t *file);
