@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calendar: FILETIME values to and from year, month, day. The same arithmetic on every host. */
+/* The calendar: converts FILETIME values to and from year, month and day, with the same arithmetic on every host OS. */
 #include "engine/base/clock.h"
 
 #define TICKS_PER_MILLISECOND 10000LL
@@ -71,7 +71,7 @@ int64_t clock_from_calendar(const struct calendar_time *t)
 int64_t clock_utc_to_local(int64_t utc)
 {
     const int64_t bias = clock_bias_minutes(utc) * 60000 * TICKS_PER_MILLISECOND;
-    /* A time of a file may be any number. */
+    /* A file's time can be any number. */
     if (bias < 0 ? utc > INT64_MAX + bias : utc < INT64_MIN + bias)
         return utc;
     return utc - bias;

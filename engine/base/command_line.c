@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines, taken apart and put together. */
+/* Splits and builds command lines. */
 #include "engine/base/command_line.h"
 
 #include "engine/base/memory.h"
 
 #include <string.h>
 
-/* ---- taken apart ---- */
+/* ---- splitting ---- */
 
 static enum command_line_piece take(struct command_line_reader *r, size_t bytes, enum command_line_piece piece)
 {
@@ -68,7 +68,7 @@ HRESULT command_line_split(const char *line, struct texts *out)
     return hr;
 }
 
-/* ---- put together ---- */
+/* ---- building ---- */
 
 static void write_backslashes(struct command_line *l, size_t each)
 {
@@ -77,7 +77,7 @@ static void write_backslashes(struct command_line *l, size_t each)
     l->backslashes = 0;
 }
 
-/* Opens or closes the quotes as the next piece needs it. */
+/* Opens or closes the quotes as the next piece requires. */
 static void command_line_settle_quotes(struct command_line *l)
 {
     if (l->quoted == l->wants_quotes)
@@ -126,7 +126,7 @@ void command_line_blank(struct command_line *l, char c)
     text_buffer_add_n(&l->text, &c, 1);
 }
 
-/* Also what a shell would take for its own outside of quotes. */
+/* Also characters that a shell would interpret outside of quotes. */
 static bool needs_quotes(const char *text)
 {
     for (const char *c = text; *c; c++)

@@ -33,7 +33,7 @@ static const char *area_name(enum debug_area area)
     return "?";
 }
 
-/* The areas that a word of the list means; 0: it is unknown. */
+/* The areas that a word of the list stands for; 0: the word is unknown. */
 static uint32_t areas_of_word(const char *word)
 {
     if (text_equal_nocase(word, "all"))
@@ -46,7 +46,7 @@ static uint32_t areas_of_word(const char *word)
     return 0;
 }
 
-/* The areas of a list such as "pdh, run". `unknown` gets the first word that names no area, or "". */
+/* The areas of a list such as "pdh, run". `unknown` receives the first unknown word, or "". */
 static uint32_t areas_of_list(const char *list, char unknown[LIST_BYTES])
 {
     uint32_t areas = 0;
@@ -77,7 +77,7 @@ HRESULT debug_trace_check(const char *list)
     return error_set(E_INVALIDARG, "unknown trace area '%s' (areas: %spla, all)", unknown, names);
 }
 
-/* OPENPLA_TRACE_FILE with the id of this process for "%p"; "" without one. */
+/* OPENPLA_TRACE_FILE, with the id of this process in place of "%p"; "" if it is not set. */
 static void read_file_name(char path[PATH_BYTES])
 {
     char set[PATH_BYTES];
@@ -119,7 +119,7 @@ static void write_line(const char *area, const char *format, va_list list)
     body = body < 0 ? 0 : body > DEBUG_TRACE_BYTES ? DEBUG_TRACE_BYTES : body;
     for (char *at = line + head; at < line + head + body; at++)
         if ((unsigned char)*at < ' ')
-            *at = ' '; /* a step is one line, whatever strings it shows */
+            *at = ' '; /* a step is one line, even if its strings contain line ends */
     line[head + body] = '\n';
     debug_trace_write(file_of_trace(), line, (size_t)(head + body) + 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Error texts per thread, and the standard English texts of the results that the engine gives. */
+/* Error texts per thread, and the standard English texts of the engine's results. */
 #include "engine/base/error.h"
 
 #include "engine/base/debug_trace.h"
@@ -15,8 +15,8 @@ struct error_state {
     char standard[32];
 };
 
-/* Of this thread; of the last one when the process is ending: its own may be freed by then, and there is
-   no other. */
+/* The record of this thread. While the process exits, all threads use the last thread's record: their own may already
+   be freed, and only one thread is left. */
 static struct error_state *own_state(void)
 {
     static _Thread_local struct error_state state;
@@ -85,19 +85,19 @@ const char *error_standard_text(HRESULT hr)
 
 bool error_is_result(HRESULT hr)
 {
-    /* The upper half is severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch, interface
-       and WMI, Windows' errors; that of PDH's and ETW's statuses is 0xC000. */
+    /* The upper half is severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch,
+       interface, WMI and Windows errors. The statuses of PDH and ETW have 0xC000. */
     static const uint32_t open_facilities[] = {0x8000, 0x8001, 0x8002, 0x8004, 0x8007, 0xC000};
     for (size_t i = 0; i < sizeof open_facilities / sizeof *open_facilities; i++)
         if ((uint32_t)hr >> 16 == open_facilities[i] && (uint32_t)hr << 16)
             return true;
     for (size_t i = 0; i < sizeof standard_texts / sizeof *standard_texts; i++)
         if (standard_texts[i].hr == hr)
-            return hr != PLA_S_PROPERTY_IGNORED; /* of validation maps alone */
+            return hr != PLA_S_PROPERTY_IGNORED; /* only in validation maps */
     return false;
 }
 
-/* Ends the text before a UTF-8 character that the cut has split. */
+/* Removes an incomplete UTF-8 character at the cut. */
 static void drop_split_character(char *text)
 {
     size_t n = strlen(text), start = n;

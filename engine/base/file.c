@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole files, the same on every host OS: loaded, stored by a temporary file beside them, compared by identity. */
+/* Operations on whole files, the same on every host OS: loading, storing through a temporary file beside them,
+   comparing identity. */
 #include "engine/base/file.h"
 
 #include "engine/base/base_private.h"
@@ -58,7 +59,7 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
     return S_OK;
 }
 
-/* `base` NULL: wherever the path leads. */
+/* `base` NULL: the path may lead anywhere. */
 static HRESULT file_load_from(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;
@@ -110,7 +111,8 @@ HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
     return hr;
 }
 
-/* Of a file that is to be made only its folder can be missing, whatever the host says. */
+/* If a new file cannot be created because something is missing, that can only be its folder, whatever the host OS
+   reports. */
 static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 {
     const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
@@ -122,14 +124,14 @@ static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
 {
-    static atomic_uint stored; /* so that a thread may have begun several */
+    static atomic_uint stored; /* a counter, so that a thread can begin several */
     const size_t length = strlen(path);
     struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
     char name[64];
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
-    /* A short name of fixed length: path's name with a suffix could exceed the limit of a name. */
+    /* A short name of fixed length: the path's name with a suffix could exceed the limit. */
     snprintf(name, sizeof name, "~%lu-%u.tmp", (unsigned long)process_own_id(), atomic_fetch_add(&stored, 1));
     memcpy(s->path, path, length + 1);
     s->folder = path_folder(path);
@@ -200,7 +202,8 @@ bool file_is_same(const char *a, const char *b)
     return identify_folder(a, &of_a) && identify_folder(b, &of_b) && memcmp(&of_a, &of_b, sizeof of_a) == 0;
 }
 
-/* Whether any thread has ever had an observer; a thread's own variables are slow to come by with some compilers. */
+/* Whether any thread has ever set an observer. Checked first, as thread-local variables are slow with some
+   compilers. */
 static atomic_bool observed;
 static _Thread_local file_observer *observer;
 static _Thread_local void *observing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries of the Linux kernel's folders, whole files, and parsers of /proc/<id>. */
+/* The entries of the Linux kernel's folders, whole files, and parsers of /proc/<id>. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"
@@ -88,7 +88,7 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
     const char *end = text + size;
     const char *open = memchr(text, '(', size);
     const char *close = NULL;
-    /* The name may hold anything, parentheses and blanks too: the last ")" ends it. */
+    /* The name may contain any character, also parentheses and blanks; the last ")" ends it. */
     for (const char *p = end; open && p > open; p--) {
         if (p[-1] == ')') {
             close = p - 1;
@@ -125,14 +125,14 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
     return field == FIELD_RESIDENT;
 }
 
-/* One name of a file and where its value goes. */
+/* A name in the file and the destination of its value. */
 struct field {
     const char *name; /* with the colon */
     int64_t *value;
     int64_t unit;
 };
 
-/* The names are in the order of the file. */
+/* The names have the order of the file. */
 static void parse_fields(const char *text, size_t size, const struct field *fields, size_t count)
 {
     const char *end = text + size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of wintypes.h have the same size, sign and layout on every host: file data and tables are laid over them.
- */
+/* Checks that the types of wintypes.h have the same size, sign and layout on every host OS, because file data and
+   tables are mapped onto them. */
 #include "engine/base/wintypes.h"
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " has another size")
@@ -34,7 +34,7 @@ SIZE(GUID, 16);
 _Static_assert(offsetof(GUID, Data2) == 4 && offsetof(GUID, Data3) == 6 && offsetof(GUID, Data4) == 8,
                "a field of GUID has moved");
 #ifdef _WIN32
-/* The system's values against those that the other hosts get from wintypes.h. */
+/* Compares the system's values with those that other host OSs get from wintypes.h. */
 #define VALUE(name, value) _Static_assert((name) == (HRESULT)(value), #name " has another value")
 VALUE(HRESULT_FROM_WIN32(ERROR_DISK_FULL), 0x80070070);
 VALUE(E_NOTIMPL, 0x80004001);

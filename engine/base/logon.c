@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of accounts, and which logon is used. */
+/* Names of accounts, and the logon function in use. */
 #include "engine/base/base_private.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -54,7 +54,7 @@ const char *account_name_fault(const char *account)
     const char *mark = strchr(account, '\\');
     if (!*account)
         return "it is empty";
-    if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' bounds are smaller) */
+    if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' limits are smaller) */
         return "it is longer than any account's";
     if (!account[strspn(account, " .")])
         return "it is blanks and dots alone";
@@ -164,7 +164,7 @@ HRESULT secret_file_delete(const char *key)
 
 /* ---- masks ---- */
 
-/* Bytes that the key makes, one after the other. */
+/* Generates the bytes of the key one after the other. */
 struct mask {
     uint64_t state, bytes;
     unsigned left;

@@ -5,7 +5,7 @@
 static _Atomic(struct mapped_file *) first;
 static struct lock adding = LOCK_INIT;
 
-/* Under the lock. */
+/* Call it with the lock held. */
 static struct mapped_file *find_free(void)
 {
     for (struct mapped_file *m = atomic_load(&first); m; m = m->next)
@@ -31,7 +31,7 @@ HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_fi
         atomic_store(&m->size, size);
         atomic_store(&m->file, file);
         atomic_store(&m->futile, 0);
-        atomic_store(&m->from, (uintptr_t)from); /* last of all */
+        atomic_store(&m->from, (uintptr_t)from); /* written last */
     }
     lock_leave(&adding);
     *out = m;

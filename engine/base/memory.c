@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator. Small blocks come from a pool by size class, each class with its own lock, in place of the system's
-   heap, which is slow under Wine; a piece without a used block goes back to the system. Sanitizer builds use malloc
-   itself, so that misuse is seen. Freed memory is wiped: a password passes through many hands, and a string that grows
-   leaves its beginning behind (DECISIONS 69). */
+/* The allocator. Small blocks come from pools by size class, each with its own lock, instead of the system's heap,
+   which is slow under Wine. A piece without a used block is returned to the system. Sanitizer builds use malloc, so
+   that misuse is detected. Freed memory is wiped: a password is copied through many functions, and a string that grows
+   leaves its old contents behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
 #include "engine/base/os.h"
@@ -40,14 +40,14 @@ static void pool_free(void *p)
 #else
 
 #define STEP        16 /* bytes; also the alignment */
-#define CLASS_COUNT 32 /* up to 512 bytes; what is larger comes from the system's heap */
+#define CLASS_COUNT 32 /* up to 512 bytes; larger blocks come from the system's heap */
 #define PIECE_SIZE  32768
 
 struct block {
-    struct piece *piece; /* NULL: of the system's heap */
+    struct piece *piece; /* NULL: from the system's heap */
     union {
         struct block *next_unused; /* of the piece */
-        size_t size;               /* the caller's bytes, of the system's heap */
+        size_t size;               /* the caller's bytes, from the system's heap */
     };
 };
 #define HEADER      STEP
@@ -56,16 +56,16 @@ _Static_assert(sizeof(struct block) <= HEADER, "a block's header is in front of 
 /* The blocks follow it. */
 struct piece {
     struct class *class;
-    struct piece *next, *previous; /* of those in the class that have an unused block */
-    struct block *unused;          /* that were used before */
-    size_t used, cut, count;       /* blocks: in use, cut off so far, that there is room for */
+    struct piece *next, *previous; /* pieces of the class that have an unused block */
+    struct block *unused;          /* blocks that were used before */
+    size_t used, cut, count;       /* blocks: used, cut off so far, and in total */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 
 static struct class
 {
     struct lock lock;
-    struct piece *open; /* those with an unused block */
+    struct piece *open; /* pieces with an unused block */
 } classes[CLASS_COUNT];
 
 static size_t class_size(const struct class *c)
@@ -142,7 +142,8 @@ static void free_small(struct block *b)
     piece->unused = b;
     if (piece->used-- == piece->count)
         open_piece(piece);
-    /* One is kept, or a block that comes and goes would take a piece with it each time. */
+    /* One empty piece is kept; otherwise a block that is allocated and freed repeatedly would allocate a piece each
+       time. */
     if (!piece->used && (piece->next || piece->previous))
         close_piece(piece);
     else
@@ -182,7 +183,8 @@ static void *pool_resize(void *p, size_t size)
     if (!b)
         return pool_alloc(size);
     size_t old = b->piece ? class_size(b->piece->class) : b->size;
-    /* A block that shrinks much holds more than what is kept. The system's realloc would leave behind what it moves. */
+    /* A block that shrinks a lot moves too, as it would keep much more memory than it needs. The system's realloc is
+       not used, because it would leave the old contents behind. */
     if (size <= old && size > (b->piece ? old - STEP : old / 2) && !(size <= CLASS_COUNT * STEP && !b->piece))
         return p;
     void *moved = pool_alloc(size);
@@ -197,7 +199,7 @@ static void *pool_resize(void *p, size_t size)
 
 /* ---- the allocator, with the fault injection of each thread ---- */
 
-/* Whether any thread has ever set a fault; a thread's own variables are slow to come by with some compilers. */
+/* Whether any thread has ever set a fault. Checked first, as thread-local variables are slow with some compilers. */
 static atomic_bool tested;
 static _Thread_local uint64_t allocations, failing;
 
@@ -239,7 +241,7 @@ void memory_wipe(void *p, size_t size)
 {
     if (size)
         memset(p, 0, size);
-    __asm__ __volatile__("" : : "r"(p) : "memory"); /* as far as the compiler knows, it may be read */
+    __asm__ __volatile__("" : : "r"(p) : "memory"); /* the compiler must assume that it is read */
 }
 
 void memory_free_secret(char *text)

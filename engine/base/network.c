@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is the same of network adapters on every host OS, and whether a name or address is this computer's. */
+/* The part of network adapters that is the same on every host OS, and whether a name or address is this computer's. */
 #include "engine/base/network.h"
 
 #include "engine/base/clock.h"
@@ -59,10 +59,10 @@ void network_set_type(struct network_adapter *a, uint32_t type)
 }
 
 /* ---- own names ----
-   No name server is asked: that can take seconds, and the question comes with the path of each counter
-   (DECISIONS 129). */
+   No name server is asked: that can take seconds, and the question arises with the path of each counter (DECISIONS
+   129). */
 
-/* Interfaces come and go; a list of them is good for so long. */
+/* Interfaces appear and disappear, so their list is valid only for this time. */
 #define KNOWN_MS 5000
 
 static void address_set(struct ip_address *a, const uint8_t *bytes, size_t length)
@@ -155,7 +155,7 @@ HRESULT os_is_own_name(const char *name, bool *own)
     if (dot)
         *dot = 0;
     char *computer = os_computer_name(), *first = text_copy_n(name, strcspn(name, "."));
-    /* If this computer knows no domain for itself, any domain matches. */
+    /* If this computer does not know its domain, any domain matches. */
     if (computer && first)
         *own = (text_equal_nocase(first, computer) || text_equal_nocase(first, full)) &&
                (!name[strlen(first)] || !has_domain);

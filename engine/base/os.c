@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is the same on every host OS: environment variables, settings, random keys and the programs beside our module.
-   %name% in strings is replaced by one rule, because the systems differ in how they treat a lone '%'. */
+/* Functions that are the same on every host OS: environment variables, settings, random keys and the programs beside
+   our module. %name% in strings is replaced by one rule, because the systems treat a single '%' differently. */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"
@@ -32,7 +32,7 @@ char *os_expand_environment(const char *t)
             text_buffer_add(&b, value);
             t = end + 1;
         } else {
-            /* The second sign may begin a name that is known. */
+            /* The second percent sign may begin a known name. */
             text_buffer_add_n(&b, percent, (size_t)(end - percent));
             t = end;
         }
@@ -101,7 +101,7 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
     return S_OK;
 }
 
-/* Our DLLs for 32-bit programs are in a folder below that of the programs, which have 64 bits. */
+/* Our DLLs for 32-bit programs are in a folder below that of the programs, which are 64-bit. */
 static char *program_folder(void)
 {
     char *own = os_module_folder();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths as texts: joining and taking apart, in the host's own syntax. */
+/* Paths as strings: joining and splitting, in the host's syntax. */
 #include "engine/base/file.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ char *path_folder(const char *path)
     return text_copy_n(path, n);
 }
 
-/* Separates on any host: sets travel. */
+/* A separator on any host OS, because sets are moved between them. */
 static bool separates(char c)
 {
     return c == '\\' || c == '/';
@@ -97,7 +97,7 @@ bool path_is_device_name(const char *name)
     return is_device(name, strlen(name));
 }
 
-/* Windows' file systems take 255 UTF-16 units for a name, those of Linux 255 bytes, which fewer units never pass. */
+/* The limit of Windows' file systems, 255 UTF-16 units. Names within Linux' limit of 255 bytes never exceed it. */
 static bool is_too_long(const char *name, size_t length)
 {
     size_t units = 0;
@@ -116,7 +116,7 @@ const char *path_names_fault(const char *names)
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
             return "\":\" stands behind a drive and before a stream";
-        /* Windows cuts dots and blanks off the end of a name. */
+        /* Windows removes dots and blanks from the end of a name. */
         if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
             return "a name of dots alone leads to another folder";
         if (is_device(at, length))
@@ -129,7 +129,8 @@ const char *path_names_fault(const char *names)
     return NULL;
 }
 
-/* The first names of a root: what is before the places in it. NULL: nothing is, *fault says why. */
+/* Returns the end of the root, where the folders of the path begin. NULL: the root is invalid, and *fault is the
+   reason. */
 static const char *behind_root(const char *root, const char **fault)
 {
     const char *at = root;

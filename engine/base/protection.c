@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors, and the folders from the data folder down. */
+/* The descriptors, and checks of the data folder and the folders below it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -44,8 +44,8 @@ char *protection_sddl(enum protection what)
     return sddl;
 }
 
-/* Hashes of the paths of folders that were checked, with all above them: who may replace a folder below ours is
-   ourselves. */
+/* Hashes of the paths of folders that were checked together with their parents. Only we ourselves can replace a folder
+   below ours, so one check is enough. */
 static _Atomic uint64_t checked[1024];
 
 static bool is_checked(const char *path)
@@ -81,7 +81,8 @@ static HRESULT check_one(const char *path)
     return S_OK;
 }
 
-/* Calls `one` for the data folder and each folder on the way from there to `path`. S_FALSE: it is no folder there. */
+/* Calls `one` for the data folder and each folder on the way to `path`. S_FALSE: `path` is not below the data
+   folder. */
 static HRESULT each_folder(const char *path, HRESULT (*one)(const char *folder, bool last, const void *user),
                            const void *user)
 {
@@ -108,7 +109,7 @@ static HRESULT check_or_stop(const char *folder, bool last, const void *user)
     (void)last;
     (void)user;
     HRESULT hr = check_one(folder);
-    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, nor has anything below it */
+    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, and nor has anything below it */
 }
 
 HRESULT folder_check_own(const char *path)

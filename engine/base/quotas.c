@@ -25,7 +25,7 @@ static struct lock lock = LOCK_INIT;
 static _Atomic uint32_t limits[QUOTAS];
 static atomic_bool known;
 
-/* One "name=number". */
+/* Parses one "name=number". */
 static bool take_part(char *part, uint32_t *numbers)
 {
     uint64_t number;
@@ -39,7 +39,7 @@ static bool take_part(char *part, uint32_t *numbers)
         numbers[i] = (uint32_t)number;
         return true;
     }
-    *value = '='; /* for the text that shows it */
+    *value = '='; /* for the error text that shows it */
     return false;
 }
 
@@ -57,7 +57,7 @@ static HRESULT take_parts(char *text, uint32_t *numbers)
     return S_OK;
 }
 
-/* Under the lock. */
+/* Call it with the lock held. */
 static HRESULT read_numbers(void)
 {
     uint32_t numbers[QUOTAS];
@@ -87,7 +87,7 @@ uint32_t quota_limit(enum quota which)
     if (!atomic_load(&known)) {
         lock_enter(&lock);
         if (!atomic_load(&known) && FAILED(read_numbers()))
-            error_clear(); /* quotas_read reports it to the starter of a server */
+            error_clear(); /* quotas_read reports it to the process that starts a server */
         lock_leave(&lock);
     }
     return atomic_load(&limits[which]);
@@ -107,7 +107,7 @@ struct memory_share {
     _Atomic int64_t bytes;
 };
 
-/* Whether any thread has ever served a share: a thread's own variables are slow to come by with some compilers. */
+/* Whether any thread has ever served a share. Checked first, as thread-local variables are slow with some compilers. */
 static atomic_bool used;
 static _Thread_local struct memory_share *served;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and texts as the registry's values hold them. */
+/* Reads registry values as numbers and strings. */
 #include "engine/base/registry.h"
 
 #include "engine/base/memory.h"

@@ -33,7 +33,7 @@ bool access_is_account(const struct caller *caller, const char *sid)
     return is;
 }
 
-/* ---- SDDL: the grammar of MS-DTYP 2.5.1.1; unknown elements are refused ---- */
+/* ---- SDDL: the grammar of MS-DTYP 2.5.1.1; unknown elements are rejected ---- */
 
 enum { TEXT_MOST = 65536, ENTRIES_MOST = 1024 }; /* an access list has at most 65,535 bytes */
 
@@ -57,7 +57,7 @@ static const struct {
     {"AC", 15, 2, {2, 1}},   {"LW", 16, 1, {4096}},   {"ME", 16, 1, {8192}},   {"MP", 16, 1, {8448}},
     {"HI", 16, 1, {12288}},  {"SI", 16, 1, {16384}},  {"AS", 18, 1, {1}},      {"SS", 18, 1, {2}},
 };
-/* Of the machine or its domain, and user mode drivers, whose number is long. */
+/* Accounts of the machine or its domain, and user-mode drivers, whose number is long. */
 static const char relative[][3] = {"LA", "LG", "DA", "DU", "DG", "DC", "DD", "CA", "SA",
                                    "EA", "PA", "RS", "RO", "CN", "AP", "KA", "EK", "UD"};
 
@@ -79,7 +79,7 @@ static bool of_alias(const char alias[3], struct sid *out)
     return false;
 }
 
-/* Digits of that base up to `most`; *at is behind them. */
+/* Reads digits of that base up to `most` and moves *at past them. */
 static bool sid_read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *out)
 {
     const char *s = *at;
@@ -96,7 +96,7 @@ static bool sid_read_number(const char **at, const char *end, unsigned base, uin
     return any;
 }
 
-/* With 0x hexadecimal, with 0 in front octal where `octal` says so. */
+/* Hexadecimal with a leading 0x; octal with a leading 0 if `octal` is set. */
 static bool any_number(const char **at, const char *end, bool octal, uint64_t most, uint64_t *out)
 {
     if (end - *at > 2 && **at == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X')) {
@@ -168,7 +168,7 @@ static bool read_rights(const char *at, const char *end, uint32_t *out)
     return at == end;
 }
 
-/* How many of the flags' bytes are known, pairs of letters each. */
+/* The length in bytes of the known flags at the beginning; each flag is a pair of letters. */
 static bool read_flags(const char *at, const char *end, bool *for_heirs)
 {
     static const char names[][3] = {"CI", "OI", "NP", "IO", "ID", "SA", "FA", "TP", "CR"};
@@ -196,8 +196,8 @@ struct span {
     const char *begin, *end;
 };
 
-/* The fields of an entry, from its parenthesis on; behind the account may stand a condition or an attribute with
-   nested parentheses. Returns what is behind the entry; NULL: it is malformed. */
+/* Reads the fields of an entry from its parenthesis on. After the account there may be a condition or an attribute with
+   nested parentheses. Returns the end of the entry; NULL: it is malformed. */
 static const char *read_fields(const char *s, struct span fields[FIELDS])
 {
     size_t depth = 0;
@@ -255,7 +255,7 @@ static HRESULT read_entry(const struct span fields[FIELDS], bool audits, struct 
     return audits || for_heirs ? S_OK : add_entry(out, &entry);
 }
 
-/* From behind "D:" or "S:" on; *at is behind the list. */
+/* Reads a list after "D:" or "S:" and moves *at past it. */
 static HRESULT read_list(const char **at, bool audits, struct sddl *out, const char **why)
 {
     static const char *const flags[] = {"P", "AR", "AI"};

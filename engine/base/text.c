@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of texts, the growing buffer, owned lists, and texts escaped to one line. */
+/* Copies of strings, the growing buffer, owned lists, and escaping to one line. */
 #include "engine/base/text.h"
 
 #include "engine/base/memory.h"
@@ -113,7 +113,7 @@ void text_buffer_free(struct text_buffer *b)
     *b = (struct text_buffer){0};
 }
 
-/* A copy is one block, the texts behind the items: it has no capacity. */
+/* A copy is one block in which the strings follow the items, so it has no capacity. */
 static bool in_one_block(const struct texts *t)
 {
     return t->count && !t->capacity;
@@ -154,7 +154,7 @@ HRESULT texts_add(struct texts *t, const char *text)
     return copy ? texts_add_owned(t, copy) : E_OUTOFMEMORY;
 }
 
-/* A list of `count` texts with room for their bytes; *at is where they begin. */
+/* Creates a list of `count` strings with space for their bytes; *at is the place of the first. */
 static HRESULT new_block(size_t count, size_t bytes, struct texts *out, char **at)
 {
     *out = (struct texts){.count = count};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and GUIDs in texts. */
+/* Numbers and GUIDs as text. */
 #include "engine/base/text.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static int digit_value(char c)
     return 99;
 }
 
-/* Blanks, sign, "0x", digits, blanks: the whole text. */
+/* The whole text must be blanks, sign, "0x", digits, blanks. */
 static bool parse_number(const char *text, bool *negative, uint64_t *out)
 {
     uint64_t value = 0;
@@ -125,7 +125,7 @@ static char *put_hex(char *at, uint64_t value, unsigned count, const char *digit
     return at + count;
 }
 
-/* GUID_TEXT characters. */
+/* Writes GUID_TEXT characters. */
 static void put_guid(char *at, const GUID *guid, const char *digits)
 {
     *at++ = '{';
@@ -154,7 +154,7 @@ bool guid_equal(const GUID *a, const GUID *b)
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* ---- behind a text ---- */
+/* ---- appending to a text ---- */
 
 char *text_put_digits(char *at, uint64_t value, unsigned count)
 {

@@ -85,7 +85,7 @@ HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **ou
     utf8[length] = 0;
     *out = memory_resize(utf8, length + 1);
     if (!*out)
-        *out = utf8; /* too large is as good */
+        *out = utf8; /* larger than needed, but valid */
     return S_OK;
 }
 
@@ -162,8 +162,8 @@ bool text_has_bidi_control(const char *text)
 
 /* ---- comparison without case, and wildcards ---- */
 
-/* The simple lower-to-upper pairs that Windows' own upcase table has for these scripts. If `step` is 2, only every
-   second character of the range is a lower-case letter. */
+/* The simple lower-to-upper pairs of Windows' upcase table for these scripts. If `step` is 2, only every second
+   character of the range is a lower-case letter. */
 static const struct {
     uint16_t first, last;
     uint8_t step;
@@ -193,7 +193,7 @@ int text_compare_nocase(const char *a, const char *b)
     const unsigned char *p_end = p + strlen((const char *)p), *q_end = q + strlen((const char *)q);
     while (p < p_end && q < q_end) {
         uint32_t c, d;
-        if (*p == *q && *p < 0x80) { /* nearly all of nearly all names */
+        if (*p == *q && *p < 0x80) { /* true for nearly all names */
             p++;
             q++;
             continue;
@@ -213,7 +213,7 @@ bool text_equal_nocase(const char *a, const char *b)
 
 #define EACH_BYTE(b) (0x0101010101010101u * (b))
 
-/* Eight ASCII characters at once: those from 'a' to 'z' get above 0x7F by the first sum and not by the second. */
+/* Eight ASCII characters at once: the first sum raises those from 'a' on above 0x7F, the second sum those above 'z'. */
 static uint64_t upper_ascii(uint64_t eight)
 {
     uint64_t lower = (eight + EACH_BYTE(0x80 - 'a')) & ~(eight + EACH_BYTE(0x7F - 'z')) & EACH_BYTE(0x80);
@@ -226,7 +226,7 @@ static uint64_t hash_on(uint64_t hash, uint64_t next)
     return hash ^ hash >> 32;
 }
 
-/* Texts that are equal have their ASCII characters in the same places. */
+/* Equal strings have their ASCII characters in the same places. */
 uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
@@ -262,7 +262,8 @@ bool text_matches(const char *pattern, const char *text)
 {
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
-    const unsigned char *star = NULL, *star_text = NULL; /* behind the last '*', and where it begins to match */
+    const unsigned char *star = NULL, *star_text = NULL; /* the place after the last '*', and where it begins to
+                                                            match */
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
         if (p < p_end && *p == '*') {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed work, and what the processor says of itself.
+/* Timed work, and the properties that the processor reports.
 
-   Timed work: threads run the pieces of a caller's work, and outlast the caller if one takes too long. One lock covers
-   all of it and is held only for a few comparisons. */
+   Timed work: threads run the pieces of a caller's work, and continue after the caller has returned if a piece takes
+   too long. One lock covers all of it and is held only for a few comparisons. */
 #include "engine/base/thread.h"
 
 #include "engine/base/clock.h"
@@ -12,26 +12,26 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A piece that has run this long does not keep the next ones waiting: another thread takes them. */
+/* A piece that has run this long does not delay the next ones: another thread takes them. */
 #define PATIENCE_MS 100
 
-/* What one caller waits for. On its stack. */
+/* The state of one waiting caller, on its stack. */
 struct work_group {
     struct timed_work *const *work;
-    size_t count, next; /* those before `next` were taken */
+    size_t count, next; /* the pieces before `next` were taken */
     size_t open;        /* taken and not ended */
-    bool queued;        /* wants a thread */
+    bool queued;        /* the group needs a thread */
     struct work_group *behind;
     struct thread_condition ended;
 };
 
 static struct lock lock = LOCK_INIT;
 static struct thread_condition wanted;
-static struct work_group *queue; /* those that want a thread */
+static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
-static _Atomic size_t threads; /* that serve */
+static _Atomic size_t threads; /* threads that serve */
 
-/* Takes the group's next piece that does not run already. NULL: none is left. */
+/* Takes the group's next piece that is not already running. NULL: none is left. */
 static struct timed_work *work_group_take_next(struct work_group *g)
 {
     while (g->next < g->count) {
@@ -54,7 +54,7 @@ static void run_group(struct work_group *g)
         lock_leave(&lock);
         w->run(w);
         lock_enter(&lock);
-        g = w->group; /* NULL when the caller has gone on without it */
+        g = w->group; /* NULL if the caller has continued without it */
         if (g)
             g->open--;
         w->group = NULL;
@@ -79,7 +79,7 @@ static void work_group_unqueue(struct work_group *g)
     g->queued = false;
 }
 
-/* The lock is held, and left for a moment. */
+/* Call it with the lock held; it releases the lock for a moment. */
 static void end_process_if_last(void)
 {
     lock_leave(&lock);
@@ -88,7 +88,8 @@ static void end_process_if_last(void)
     lock_enter(&lock);
 }
 
-/* One idle thread is kept for the next piece; it must not keep a process that all others have left (last_thread.h). */
+/* One idle thread is kept for the next piece. It must not keep a process alive that all others have left
+   (last_thread.h). */
 static void work_thread_serve(void *context)
 {
     enum { LOOK_MS = 1000 };
@@ -120,14 +121,14 @@ void timed_work_thread_leaves(void)
         last_thread_leaves();
 }
 
-/* Gets the group a thread. The lock is held. False: no thread can be had. */
+/* Finds a thread for the group. Call it with the lock held. False: no thread can be created. */
 static bool work_group_engage_thread(struct work_group *g)
 {
     bool others = queue != NULL;
     g->behind = queue;
     g->queued = true;
     queue = g;
-    /* Those before it may have counted on the same idle threads. */
+    /* Groups before it may have counted on the same idle threads. */
     if (idle > 0 && !others) {
         thread_condition_wake(&wanted);
         return true;
@@ -143,7 +144,7 @@ static bool work_group_engage_thread(struct work_group *g)
     return false;
 }
 
-/* Milliseconds until the piece that began last has had `limit_ms`, 0 when every one has. */
+/* Milliseconds until the piece that began last reaches `limit_ms`; 0 if every one has. */
 static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
 {
     uint64_t now = clock_monotonic_ms(), left = 0;
@@ -224,7 +225,7 @@ struct cpuid {
     uint32_t a, b, c, d;
 };
 
-/* All 0 for a leaf that this processor does not have. */
+/* All 0 for a leaf that this processor lacks. */
 static struct cpuid processor_read_cpuid(uint32_t leaf)
 {
     struct cpuid most, r = {0};
@@ -244,8 +245,8 @@ enum processor_method processor_method(void)
     return (processor_read_cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
 }
 
-/* The kernel compares its clocks and gives up the counter when it drifts. If the file does not exist, the host OS is
-   Windows, whose performance counter is the cycle counter when that is invariant. */
+/* The kernel compares its clocks and stops using the counter if it drifts. If the file does not exist, the host OS is
+   Windows, whose performance counter is the cycle counter if that is invariant. */
 static bool is_trusted(void)
 {
     struct kernel_file *f;

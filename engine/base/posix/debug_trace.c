@@ -44,7 +44,7 @@ void debug_trace_close(intptr_t file)
 
 void debug_trace_write(intptr_t file, const char *line, size_t size)
 {
-    /* One call a line: lines of several processes that share the file do not mix. */
+    /* One call per line, so that lines of several processes that share the file do not mix. */
     const ssize_t written = write((int)file, line, size);
     (void)written;
 }

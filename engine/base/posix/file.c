@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files on POSIX systems: open files, whole files, lock files. Writers hold flock, so that two never write one file. */
+/* Files on POSIX systems: open files, whole files, lock files. Writers hold flock, so that no two processes write the
+   same file. */
 #include "engine/base/file.h"
 
 #include "engine/base/base_private.h"
@@ -24,7 +25,7 @@ struct file {
     char path[];
 };
 
-/* Makes this the only writer; what is cut is nobody else's then. */
+/* Makes this process the only writer; a truncation cannot then hit another writer's data. */
 static int claim(int fd, bool cut)
 {
     int error = posix_flock(fd, LOCK_EX);
@@ -70,7 +71,7 @@ HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out
         error = EISDIR;
     else if (mode != FILE_READ)
         error = claim(fd, mode == FILE_REPLACE && S_ISREG(st.st_mode));
-    if (!error && mode == FILE_APPEND && fstat(fd, &st)) /* the last writer may have gone on until now */
+    if (!error && mode == FILE_APPEND && fstat(fd, &st)) /* the previous writer may have written until now */
         error = errno;
     if (error) {
         HRESULT hr = posix_failed(error, f->path);
@@ -97,7 +98,7 @@ HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what
         memory_free(f);
         return hr;
     }
-    /* A pipe may lie where a file is expected: its open must not wait for the other end. */
+    /* The path may name a pipe; its open must not wait for the other end. */
     int fd =
         open(path, file_mode_flags[mode] | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, what == PROTECTION_NONE ? 0666 : 0600);
     if (fd >= 0)
@@ -156,7 +157,7 @@ HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t 
         if (n > 0) {
             done += (size_t)n;
         } else if (error != EINTR) {
-            /* Behind the old end nothing of a write that failed may stay. */
+            /* No part of a failed write may remain behind the old end. */
             if (done && offset + done > f->end && ftruncate(f->fd, (off_t)f->end))
                 return posix_failed(errno, f->path);
             return posix_failed(done ? ENOSPC : error, f->path);
@@ -224,14 +225,15 @@ void file_close(struct file *f)
 {
     if (!f)
         return;
-    /* A process that another thread begins just now has it open until it runs its program, and the claim with it. */
+    /* A process that another thread starts at this moment has the file open until it runs its program, and holds the
+       lock with it. */
     (void)flock(f->fd, LOCK_UN);
     close(f->fd);
     memory_free(f);
 }
 
-/* The rename is on the disk only when the folder is. One that may not be opened, or that its file system cannot flush,
-   is left to the host. */
+/* The rename is on the disk only when the folder is flushed. If the folder may not be opened, or its file system cannot
+   flush it, the host OS decides. */
 static HRESULT flush_folder(const char *folder)
 {
     HRESULT hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, folder);
@@ -270,7 +272,7 @@ struct file_lock {
     int fd;
 };
 
-/* One try. The holder may have deleted the file in between: then the lock is on a file that has no name. */
+/* One try. The holder may have deleted the file in between; then the lock is on a file without a name. */
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
@@ -289,7 +291,7 @@ static int lock_once(const char *path, int *out)
 
 HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
 {
-    (void)what; /* the own account alone */
+    (void)what; /* only the own account */
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     TRACE_STEP(base, "lock file %s: wait up to %u ms", path, (unsigned)timeout_ms);
     struct file_lock *lock = memory_alloc(sizeof(*lock));
@@ -340,7 +342,7 @@ HRESULT file_rename(const char *from, const char *to)
     return rename(from, to) ? posix_failed(errno, from) : S_OK;
 }
 
-/* A link is never put in the place of another name. S_FALSE: this file system makes none, or of folders none. */
+/* A link never replaces an existing name. S_FALSE: this file system supports no links, or none of folders. */
 static HRESULT by_link(int at, const char *from, const char *to, const char *path)
 {
     if (linkat(at, from, at, to, 0))
@@ -353,7 +355,7 @@ static HRESULT by_link(int at, const char *from, const char *to, const char *pat
     return hr;
 }
 
-/* A file that has the name is replaced only if it is our own, empty one; of folders none is replaced. */
+/* A file of that name is replaced only if it is our own, empty one; folders are never replaced. */
 static HRESULT by_name(int at, const char *from, const char *to, const char *path)
 {
     struct stat st;
@@ -380,7 +382,7 @@ HRESULT posix_rename_new(int at, const char *from, const char *to, const char *p
     HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
     if (FAILED(hr) || !renameat2(at, from, at, to, RENAME_NOREPLACE))
         return hr;
-    if (errno != EINVAL && errno != ENOSYS) /* those of NFS and many FUSE file systems, and of an older kernel */
+    if (errno != EINVAL && errno != ENOSYS) /* results of NFS, many FUSE file systems, and older kernels */
         return posix_failed(errno, path);
     hr = by_link(at, from, to, path);
     return hr == S_FALSE ? by_name(at, from, to, path) : hr;
@@ -392,13 +394,13 @@ HRESULT file_rename_new(const char *from, const char *to)
 }
 
 /* ---- files below a base folder ----
-   Each folder on the way is opened from the one before and asked for its path, so that the file is created where it was
-   checked. */
+   Each folder on the way is opened from the one before, and its path is queried, so that the file is created in the
+   folder that was checked. */
 
-/* The base, and the folder that the walk has come to. */
+/* The base, and the folder that the walk has reached. */
 struct walk {
     const char *base, *path;
-    char real[PATH_MAX]; /* of the base, all links followed */
+    char real[PATH_MAX]; /* of the base, all links resolved */
     int fd;
 };
 
@@ -431,7 +433,7 @@ static HRESULT check_below(const struct walk *w, int fd)
     return strncmp(real, w->real, n) != 0 || (real[n] && real[n] != '/') ? leads_out(w) : S_OK;
 }
 
-/* Into the folder `name`, which is made where `make` says so and it is missing. */
+/* Enters the folder `name`, and creates it if it is missing and `make` is set. */
 static HRESULT walk_enter_folder(struct walk *w, const char *name, bool make)
 {
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -476,7 +478,7 @@ static void end(struct walk *w)
         close(w->fd);
 }
 
-/* As far as the folder of the last name, or into that too. *last is borrowed from the path. */
+/* Walks to the folder of the last name, or into that folder too. *last is borrowed from the path. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole,
                               const char **last)
 {
@@ -543,7 +545,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     int fd = SUCCEEDED(hr) ? open_last(w.fd, last, mode) : -1;
     if (fd >= 0)
         hr = check_file(&w, fd, mode);
-    else if (SUCCEEDED(hr)) /* creating finds a name, opening finds no file */
+    else if (SUCCEEDED(hr)) /* creating finds an existing name, or opening finds no file */
         hr = errno == ENOENT && mode != FILE_READ ? leads_out(&w) : posix_failed(errno, path);
     if (SUCCEEDED(hr)) {
         hr = file_take(f, fd, mode, out);

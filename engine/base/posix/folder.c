@@ -129,7 +129,7 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const str
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
         struct stat st;
         if (fstatat(dirfd(directory), entry->d_name, &st, 0) || S_ISDIR(st.st_mode))
-            continue; /* it has just gone */
+            continue; /* it has just been deleted */
         uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
         stamp = hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
         hr = each(user,
@@ -163,7 +163,7 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
     return kernel_folder_space("/", size, free);
 }
 
-/* ---- held folders: everything is done by the folder's descriptor ---- */
+/* ---- held folders: all operations use the folder's descriptor ---- */
 
 struct held_folder {
     int fd;
@@ -175,13 +175,13 @@ static HRESULT is_a_link(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is a link or a device", path);
 }
 
-/* ELOOP and ENOTDIR are what a link answers that is not to be followed. */
+/* ELOOP and ENOTDIR are the results for a link that must not be followed. */
 static HRESULT failed(int error, const char *path)
 {
     return error == ELOOP ? is_a_link(path) : posix_failed(error, path);
 }
 
-/* By a descriptor of the folder that `name` is in, or AT_FDCWD. Takes over `path`. */
+/* Opens through a descriptor of the parent folder of `name`, or AT_FDCWD. Takes over `path`. */
 static HRESULT held_folder_take(int at, const char *name, int more, char *path, struct held_folder **out)
 {
     struct stat st;
@@ -254,7 +254,7 @@ void held_folder_close(struct held_folder *f)
     memory_free(f);
 }
 
-/* Whether another disk, or a folder of another place, lies over this one: what is in it is not of the folder around. */
+/* Whether another disk or folder is mounted here: its contents do not belong to the parent folder. */
 static bool is_mounted(int folder, const char *name)
 {
     struct statx st;
@@ -267,7 +267,7 @@ static HRESULT held_folder_report_entry(DIR *directory, const char *name,
 {
     struct stat st;
     if (fstatat(dirfd(directory), name, &st, AT_SYMLINK_NOFOLLOW))
-        return S_OK; /* it has just gone */
+        return S_OK; /* it has just been deleted */
     struct held_entry entry = {
         .name = name,
         .kind = S_ISREG(st.st_mode)                                          ? HELD_FILE
@@ -302,7 +302,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
     return hr;
 }
 
-/* *path is for texts and observers, from memory_alloc. */
+/* *path is for error texts and observers, from memory_alloc. */
 static HRESULT path_of(const struct held_folder *f, const char *name, char **path)
 {
     *path = NULL;
@@ -360,7 +360,8 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
     return hr;
 }
 
-/* Who writes a log holds flock. One that may not be opened is its folder's to delete. */
+/* The writer of a log holds flock. A file that may not be opened can be deleted, as the right to delete is the
+   folder's. */
 static bool is_written(struct held_folder *f, const char *name)
 {
     int fd = openat(f->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -438,7 +439,7 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
     return S_OK;
 }
 
-/* Takes all that is pending. False: the folder itself is gone. */
+/* Reads all pending changes. False: the folder itself was deleted. */
 static bool take_changes(int fd)
 {
     _Alignas(struct inotify_event) char room[4096];
@@ -479,7 +480,7 @@ void folder_watch_wake(struct folder_watch *w)
 {
     uint64_t one = 1;
     while (write(w->wake, &one, sizeof(one)) < 0 && errno == EINTR)
-        ; /* EAGAIN: it is set already */
+        ; /* EAGAIN: it is already set */
 }
 
 void folder_watch_close(struct folder_watch *w)

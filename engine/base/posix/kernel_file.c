@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files through descriptors that are kept: a read at offset 0 gives fresh figures. */
+/* Kernel files through descriptors that stay open: a read at offset 0 returns fresh values. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Network interfaces as Linux knows them: getifaddrs, /sys/class/net, /proc/net and ethtool's questions. */
+/* Network interfaces of Linux: getifaddrs, /sys/class/net, /proc/net and ethtool requests. */
 #include "engine/base/network.h"
 
 #include "engine/base/file.h"
@@ -19,7 +19,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* A file of the interface's in /sys, without its line's end; "" where it is not told. NULL: out of memory. */
+/* A file of the interface in /sys, without its line end; "" if it is unknown. NULL: out of memory. */
 static char *interface_read_file(const char *name, const char *what)
 {
     char *path = text_format("/sys/class/net/%s/%s", name, what), *out = NULL;
@@ -205,7 +205,7 @@ static HRESULT interface_describe(const struct ifaddrs *all, const char *name, s
     out->physical_address = physical_of(name);
     network_set_type(out, type_of(name));
     out->status = status_of(name);
-    /* Interfaces that have none say -1, or 2^32-1. */
+    /* Interfaces without a speed report -1, or 2^32-1. */
     out->transmit = out->receive = megabits < UINT32_MAX ? megabits * 1000000 : 0;
     out->dhcp = "";
     add_addresses(all, name, &out->addresses);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This host and this process on POSIX systems. */
+/* The host OS and this process on POSIX systems. */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"
@@ -99,7 +99,7 @@ char *os_user_name(void)
     char *computer = os_computer_name(), *name = NULL;
     snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
     if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
-        found = NULL; /* the number will do */
+        found = NULL; /* a user without a name is shown by number */
     if (computer)
         name = text_format("%s\\%s", computer, found ? found->pw_name : number);
     memory_free(computer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errno values as the results that the engine uses. */
+/* Converts errno values to the results that the engine uses. */
 #include "engine/base/posix/posix_call.h"
 
 #include "engine/base/error.h"
@@ -22,7 +22,7 @@ static HRESULT posix_result(int error)
         return HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
     case EACCES:
     case EPERM:
-    case EISDIR: /* as Windows answers when a folder is opened as a file */
+    case EISDIR: /* as on Windows when a folder is opened as a file */
         return E_ACCESSDENIED;
     case EROFS:
         return HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT);
@@ -56,7 +56,7 @@ static HRESULT posix_result(int error)
 HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
-    if (error == EISDIR) /* who named one for a file lacks no right */
+    if (error == EISDIR) /* a folder instead of a file is not a lack of rights */
         return error_set(hr, "\"%s\": is a folder", what);
     return error_set(hr, "\"%s\": %s (errno %d)", what, error_standard_text(hr), error);
 }
@@ -69,7 +69,7 @@ int posix_flock(int fd, int operation)
     return 0;
 }
 
-/* A signal undoes what was taken so far, so the timer of a profiler would keep it from its end. */
+/* A signal makes posix_fallocate undo its work, so the timer of a profiler could keep it from completing. */
 int posix_take_room(int fd, uint64_t size)
 {
     sigset_t all, before;
@@ -78,12 +78,12 @@ int posix_take_room(int fd, uint64_t size)
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     do
         error = posix_fallocate(fd, 0, (off_t)size);
-    while (error == EINTR); /* the process was stopped, and goes on */
+    while (error == EINTR); /* the process was stopped, and continues */
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
-/* ---- messages: there is no Windows here, so its codes have the messages of our errors ---- */
+/* ---- messages: there are no Windows messages here, so Windows' codes have the messages of our errors ---- */
 
 /* MS-ERREF 2.3.1 */
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes on Linux: started apart from us, watched through /proc. */
+/* Processes on Linux: started independently of us, watched through /proc. */
 #include "engine/base/process.h"
 
 #include "engine/base/clock.h"
@@ -24,12 +24,12 @@ extern char **environ;
 
 struct process {
     pid_t id;
-    uint64_t start_time; /* 0: one that this process has started, and reaps */
+    uint64_t start_time; /* 0: one that this process has started and reaps */
     bool ended;
     uint32_t exit_code;
 };
 
-/* Streams to nowhere, no other descriptor of ours, own group without a terminal, signals as at the start. */
+/* Streams to /dev/null, no other descriptor of ours, a separate group without a terminal, default signals. */
 static int process_spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;
@@ -126,7 +126,7 @@ HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code
             uint64_t rest = limit - now;
             struct pollfd wait = {.fd = fd, .events = POLLIN};
             if (fd < 0 && rest > 2)
-                rest = 2; /* no such call in an old kernel */
+                rest = 2; /* an old kernel lacks this call */
             poll(&wait, fd < 0 ? 0 : 1, rest > 60000 ? 60000 : (int)rest);
         }
         if (fd >= 0)
@@ -171,7 +171,7 @@ static bool read_stat(uint32_t id, char *status, uint64_t *start)
     if (n <= 0)
         return false;
     text[n] = 0;
-    char *after = strrchr(text, ')'); /* the name before it may hold anything */
+    char *after = strrchr(text, ')'); /* the name before it may contain any character */
     if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                          status, &ticks) != 2)
         return false;
@@ -216,7 +216,7 @@ bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 {
-    static const char deleted[] = " (deleted)"; /* a file that was replaced since */
+    static const char deleted[] = " (deleted)"; /* a file that was replaced after the start */
     char link[32], target[PATH_MAX];
     *path = NULL;
     snprintf(link, sizeof(link), "/proc/%u/exe", (unsigned)id);
@@ -236,7 +236,7 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 HRESULT process_terminate(uint32_t id, uint64_t start_time)
 {
     int fd = (int)syscall(SYS_pidfd_open, (pid_t)id, 0), error = 0;
-    /* What has the descriptor now keeps it, whoever gets the id. */
+    /* The object behind the descriptor stays this process, even if another process gets the id. */
     bool alive = process_alive(id, start_time);
     if (alive && (fd < 0 ? kill((pid_t)id, SIGKILL) : (int)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)))
         error = errno;

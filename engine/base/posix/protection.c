@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owners and protection of files on POSIX systems: by modes, which give all to the owner and nothing to others. */
+/* Owners and protection of files on POSIX systems: modes that give the owner all rights and others none. */
 #include "engine/base/file.h"
 #include "engine/base/posix/posix_call.h"
 

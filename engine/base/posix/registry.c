@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of a registry, which POSIX systems lack: keys in memory, of this process and as long as it lives. The keys
-   that 32-bit programs see below SOFTWARE are below SOFTWARE\Wow6432Node. */
+/* A replacement for the registry, which POSIX systems lack: keys in this process's memory. The keys that 32-bit
+   programs see below SOFTWARE are below SOFTWARE\Wow6432Node. */
 #include "engine/base/registry.h"
 
 #include "engine/base/memory.h"
@@ -24,7 +24,7 @@ struct registry_key {
     char *path;
     char *full; /* with its hive */
 };
-static struct lock lock = LOCK_INIT; /* of all below */
+static struct lock lock = LOCK_INIT; /* of everything below */
 static struct node *nodes;
 static size_t node_count, node_capacity;
 
@@ -56,7 +56,7 @@ static struct value *find_value(struct node *n, const char *name)
     return NULL;
 }
 
-/* The key at that index of those right below the path; NULL: there are no more, and *count is how many. */
+/* The subkey of the path at that index. NULL: there are no more, and *count is their number. */
 static const struct node *find_below(const char *path, size_t index, size_t *count)
 {
     const uint64_t hash = text_hash_nocase(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets natively: files that their owner alone can open, in a folder of the same kind. There is one account. */
+/* Native secrets: files that only their owner can open, in a folder with the same protection. There is one account. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Access checks of accounts that are described by their SIDs: there are no tokens here (MS-DTYP 2.5.3.2). Natively no
-   other process calls, so the caller is described too. */
+/* Access checks of accounts that are described by their SIDs, as there are no tokens here (MS-DTYP 2.5.3.2). Natively
+   no other process calls, so the caller is described too. */
 #include "engine/base/security.h"
 
 #include "engine/base/memory.h"

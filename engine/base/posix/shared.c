@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Linux. A name lives in the account's folder as long as one process holds a
-   shared flock on it: a process that gets the exclusive lock is alone, and what it finds there was left by processes
-   that have ended. */
+/* Named memory, signals and mutexes on Linux. A name exists in the account's folder as long as one process holds a
+   shared flock on it. A process that gets the exclusive lock is alone: anything that it finds was left by processes
+   that have exited. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/guard.h"
@@ -26,16 +26,17 @@
 #include <unistd.h>
 
 /* ---- the folder ----
-   The folder below /dev/shm in which all that processes of this account share has its names: mode 0700 and this
-   account's, so nobody else can put a file or a link there. "openpla-UID", or where another account has taken that
-   name, "openpla-UID-KEY" with a random key; of several that are as they should be, the first by name is it. */
+   The folder below /dev/shm that contains the names of all objects that processes of this account share. It has mode
+   0700 and belongs to this account, so nobody else can create a file or a link in it. Its name is "openpla-UID", or, if
+   another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first by name
+   is used. */
 
 #define SHARED_FOLDER_ROOT "/dev/shm"
 
 enum { NAME_ROOM = 80, MAKE_TRIES = 100 };
 
 static struct lock lock = LOCK_INIT;
-static char known[NAME_ROOM]; /* under the lock; "": none yet */
+static char known[NAME_ROOM]; /* Access it with the lock held; "": not known yet. */
 
 static int shared_folder_open_own(int root, const char *name, int *out)
 {
@@ -51,7 +52,7 @@ static int shared_folder_open_own(int root, const char *name, int *out)
     return EACCES;
 }
 
-/* The first folder by name; false: not found. */
+/* The first valid folder by name; false: not found. */
 static bool shared_folder_find(int root, const char *plain, char name[NAME_ROOM])
 {
     const size_t length = strlen(plain);
@@ -87,7 +88,7 @@ static int shared_folder_make(int root, const char *plain)
     return mkdirat(root, name, 0700) && errno != EEXIST ? errno : 0;
 }
 
-/* Under the lock. */
+/* Call it with the lock held. */
 static int shared_folder_open_known(int root, int *out)
 {
     char plain[NAME_ROOM];
@@ -105,7 +106,7 @@ static int shared_folder_open_known(int root, int *out)
     return EACCES;
 }
 
-/* Opened, and made if need be. 0 or errno. */
+/* Opens the folder, and creates it if it is missing. 0 or errno. */
 static int shared_folder_open(int *out)
 {
     const int root = open(SHARED_FOLDER_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,9 +145,9 @@ struct section {
 };
 
 #define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held briefly, or by a hostile process */
-#define OPEN_TRIES    100  /* under a name that comes and goes */
+#define OPEN_TRIES    100  /* under a name that is created and removed repeatedly */
 
-/* As shm_open and shm_unlink, in the folder; 0 or errno. */
+/* shm_open and shm_unlink in the folder; 0 or errno. */
 static int name_open(const char *name, int flags, int *out)
 {
     int folder, error = shared_folder_open(&folder);
@@ -228,7 +229,7 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
     return error;
 }
 
-/* The room is taken now: what a full file system cannot give would be a SIGBUS at its first use. */
+/* The space is allocated now: a page that a full file system cannot provide would be a SIGBUS at its first use. */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
     struct stat st = {0};
@@ -357,7 +358,7 @@ HRESULT signal_open(const struct shared *what, struct signal **out)
 HRESULT signal_set(struct signal *e)
 {
     atomic_store(e->word, 1);
-    /* All waiters: one that is woken alone could be killed before it takes the signal. */
+    /* Wakes all waiters: a single one could be killed before it consumes the signal. */
     syscall(SYS_futex, e->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return S_OK;
 }
@@ -383,7 +384,7 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
             return S_FALSE;
         rest = timeout_ms == UINT32_MAX ? 60000 : limit - now;
         if (count && rest > 10)
-            rest = 10; /* an end of a process does not wake a futex */
+            rest = 10; /* the exit of a process does not wake a futex */
         wait.tv_sec = (time_t)(rest / 1000);
         wait.tv_nsec = (long)(rest % 1000) * 1000000;
         syscall(SYS_futex, e->word, FUTEX_WAIT, 0, &wait, NULL, 0);
@@ -410,10 +411,10 @@ void signal_close(struct signal *e)
     memory_free(e);
 }
 
-/* A lock of an open file is its description's, so each take opens the file again: threads and forked processes are
- * separate. */
+/* A lock belongs to an open file description, so each acquisition opens the file again: threads and forked processes
+   are separate. */
 struct mutex {
-    int fd; /* of who has it */
+    int fd; /* of the holder */
     char name[];
 };
 

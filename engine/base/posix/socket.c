@@ -45,7 +45,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
-/* A program that is started in between would hold the port, or the connection, beyond our end. */
+/* Otherwise a program that is started at this moment would hold the port, or the connection, beyond our exit. */
 static void keep_from_children(host_socket s)
 {
     (void)fcntl(s, F_SETFD, FD_CLOEXEC);

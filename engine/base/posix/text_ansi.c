@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ANSI code page of a host that has none: windows-1252, so that logs and tests are the same everywhere. */
+/* The ANSI code page on a host OS without one: windows-1252, so that logs and tests are the same everywhere. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

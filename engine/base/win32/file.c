@@ -14,7 +14,7 @@
 #include <wchar.h>
 
 #define CHUNK_MAX      (1u << 30) /* bytes of one system call */
-#define STORE_PATIENCE 1000       /* ms to wait for those who hold the file that is replaced */
+#define STORE_PATIENCE 1000       /* ms to wait for processes that have the replaced file open */
 
 struct file {
     HANDLE handle;
@@ -60,15 +60,15 @@ struct file *file_reserve(const char *path)
 struct file *file_take(struct file *f, HANDLE handle)
 {
     LARGE_INTEGER size = {0};
-    GetFileSizeEx(handle, &size); /* a device has none: 0 */
+    GetFileSizeEx(handle, &size); /* a device has no size: 0 */
     f->handle = handle;
     f->at = 0;
     f->end = (uint64_t)size.QuadPart;
     return f;
 }
 
-/* CreateFile. A file with a protection exists in most calls, and its descriptor is built only when the file is created.
- */
+/* CreateFile. A file with a protection exists in most calls, so its descriptor is built only when the file is
+   created. */
 static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
                           enum protection what, HANDLE *out)
 {
@@ -111,7 +111,8 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
     const DWORD code = open_or_make(wide, access, share, disposition, FILE_ATTRIBUTE_NORMAL | more, what, out);
     const DWORD traits = code == ERROR_ACCESS_DENIED ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     memory_free(wide);
-    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* who named it lacks no right */
+    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* a folder instead of a file is not a
+                                                                                   lack of rights */
         return error_set(E_ACCESSDENIED, "\"%s\": is a folder", path);
     return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
 }
@@ -151,7 +152,7 @@ HRESULT file_open_scratch(struct file **out)
     char *path = NULL;
     struct file *f = NULL;
     *out = NULL;
-    /* An empty file of a name that nobody has yet. */
+    /* Creates an empty file with an unused name. */
     if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"pla", 0, wide))
         return win32_failed(GetLastError(), "the folder for temporary files");
     HRESULT hr = text_from_utf16(wide, wcslen(wide), true, &path);
@@ -188,7 +189,7 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
     return hr;
 }
 
-/* Behind the old end nothing of a write that failed may stay. */
+/* No part of a failed write may remain behind the old end. */
 static HRESULT write_failed(struct file *f, DWORD code)
 {
     if (f->at > f->end) {
@@ -307,14 +308,14 @@ HRESULT file_rename(const char *old_path, const char *path)
     return SUCCEEDED(hr) ? rename_patiently(old_path, path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
-/* Under Wine its server looks and renames, between which no program of Windows' comes. */
+/* Under Wine its server checks and renames, and no Windows program can run in between. */
 HRESULT file_rename_new(const char *old_path, const char *path)
 {
     HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
     return SUCCEEDED(hr) ? rename_patiently(old_path, path, 0) : hr;
 }
 
-/* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
+/* Deletes by the handle, which is far cheaper under Wine than by the name. S_FALSE: the system refused. */
 static HRESULT rename_open(struct file *f, const char *path)
 {
     WCHAR *to;
@@ -337,7 +338,7 @@ static HRESULT rename_open(struct file *f, const char *path)
     return hr;
 }
 
-/* Through to the disk, as file_rename does it: the rename is one of this handle. */
+/* The write-through flag makes the rename by this handle reach the disk, as in file_rename. */
 HRESULT file_storing_open(struct file_storing *s)
 {
     return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, PROTECTION_NONE, &s->file);
@@ -351,7 +352,7 @@ HRESULT file_storing_rename(struct file_storing *s)
     hr = rename_open(s->file, s->path);
     file_close(s->file);
     s->file = NULL;
-    /* S_FALSE: another process has it open, or this host OS cannot do it so. */
+    /* S_FALSE: another process has it open, or this host OS does not support it. */
     return hr == S_FALSE ? rename_patiently(s->temporary, s->path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
@@ -371,8 +372,8 @@ struct file_lock {
     HANDLE handle;
 };
 
-/* The lock is one byte far behind the end of the file, so that whoever has the file open, to read, copy or scan it,
-   holds nothing. */
+/* The lock is one byte far behind the end of the file, so a process that has the file open to read, copy or scan it
+   does not hold the lock. */
 #define LOCKED_BYTE (INT64_MAX - 1)
 
 /* One try. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which we never do. */
@@ -389,7 +390,7 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it: nobody else finds what we have locked */
+        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it, so nobody else could find the file that we locked */
     if (code == ERROR_SUCCESS)
         *out = h;
     else
@@ -420,7 +421,7 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
             *out = lock;
             break;
         }
-        /* Access is denied also while a file that its last holder deleted is on its way out. */
+        /* Access is also denied while a file that its last holder deleted is being removed. */
         if ((held || (code == ERROR_ACCESS_DENIED && timeout_ms)) && clock_monotonic_ms() < limit) {
             Sleep(wait);
             if (wait < 5)
@@ -449,15 +450,16 @@ void file_lock_release(struct file_lock *lock)
 }
 
 /* ---- files below a base folder ----
-   Each folder on the way is opened, asked for its final path and held, so that nobody puts a link in its place until
-   the file is open; the file is asked too. Wine's links are those of the host OS, and its final paths follow them. */
+   Each folder on the way is opened, its final path is queried, and it is held, so that nobody can replace it by a link
+   until the file is open. The final path of the file is queried too. Wine's links are those of the host OS, and its
+   final paths follow them. */
 
-enum { TRIES = 3 }; /* for a file that comes and goes between two calls */
+enum { TRIES = 3 }; /* for a file that is created and deleted repeatedly between two calls */
 
-/* The base, and the folders that the walk holds. */
+/* The base, and the folders that the walk holds open. */
 struct walk {
     const char *base, *path;
-    WCHAR *real; /* of the base, all links followed */
+    WCHAR *real; /* of the base, all links resolved */
     HANDLE *held;
     size_t count, capacity;
 };
@@ -507,7 +509,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
     return hr;
 }
 
-/* Opens a folder and keeps it. Without the right to delete for others it cannot be replaced while it is open. */
+/* Opens a folder and keeps it open. As others cannot delete it, it cannot be replaced until then. */
 static HRESULT walk_hold_folder(struct walk *w, const char *folder)
 {
     WCHAR *wide;
@@ -528,7 +530,7 @@ static HRESULT walk_hold_folder(struct walk *w, const char *folder)
     return S_OK;
 }
 
-/* Into the folder, which is made where `make` says so and it is missing. */
+/* Enters the folder, and creates it if it is missing and `make` is set. */
 static HRESULT walk_enter_folder(struct walk *w, const char *folder, bool make)
 {
     HRESULT hr = make ? folder_create(folder) : S_OK;
@@ -558,7 +560,7 @@ static void walk_end(struct walk *w)
     memory_free(w->real);
 }
 
-/* As far as the folder of the last name, or into that too. */
+/* Walks to the folder of the last name, or into that folder too. */
 static HRESULT walk_to_folder(struct walk *w, const char *base, const char *path, bool make, bool whole)
 {
     const char *at;

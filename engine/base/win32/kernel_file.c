@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Linux kernel's files from inside Wine. A kept handle and NtReadFile at offset 0 cost a few microseconds more than
-   pread itself; opening afresh costs ten times as much, and so does ReadFile with an OVERLAPPED. */
+/* The Linux kernel's files under Wine. Reading through a kept handle with NtReadFile at offset 0 costs a few
+   microseconds more than pread. Opening the file each time costs ten times as much, and so does ReadFile with an
+   OVERLAPPED. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"
@@ -46,7 +47,7 @@ static HRESULT unix_path(const char *path, WCHAR **out)
     return text_to_utf16(name, out, NULL);
 }
 
-/* Opens it shared with all. `flags` of CreateFileW. */
+/* Opens it with full sharing. `flags` of CreateFileW. */
 static HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;
@@ -78,7 +79,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
     return S_OK;
 }
 
-/* The files tell no size: read until nothing comes. */
+/* The files report no size: read until nothing comes. */
 static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     LARGE_INTEGER offset = {0};
@@ -87,7 +88,7 @@ static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, si
         void *grown = f->text;
         size_t room;
         NTSTATUS status;
-        /* Most are short, and many are kept. */
+        /* Most files are short, and many are kept open. */
         if (f->capacity < (size_t)offset.QuadPart + 512 &&
             !memory_grow(&grown, &f->capacity, (size_t)offset.QuadPart + 2048, 1))
             return E_OUTOFMEMORY;
@@ -127,7 +128,7 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
-/* Every handle is a file of wineserver, who opens /proc/self too: its limit is for all programs together. */
+/* Every handle is a file of wineserver, which also opens /proc/self: its limit applies to all programs together. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";
@@ -145,7 +146,7 @@ size_t kernel_file_share(void)
     return limit < 256 ? 64 : limit < 80000 ? limit / 4 : 20000;
 }
 
-/* As the system lays out one entry of FileNamesInformation. */
+/* The system's layout of an entry of FileNamesInformation. */
 struct name_entry {
     ULONG next;
     ULONG index;
@@ -222,8 +223,8 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
     return hr;
 }
 
-/* tracefs from inside Wine. Opening with CREATE_ALWAYS would clear nothing there, RemoveDirectoryW always finds the
-   folder full, and the pages of a stream have no offset. */
+/* tracefs under Wine. Opening with CREATE_ALWAYS would clear nothing there, RemoveDirectoryW always reports the folder
+   as not empty, and the pages of a stream have no offset. */
 
 NTSTATUS NTAPI NtReadFile(HANDLE, HANDLE, PIO_APC_ROUTINE, void *, IO_STATUS_BLOCK *, void *, ULONG, LARGE_INTEGER *,
                           ULONG *);
@@ -261,7 +262,7 @@ HRESULT kernel_control_folder(const char *path)
     return hr;
 }
 
-/* Wine's server removes it when the last handle is closed, and tells nobody whether it could. */
+/* Wine's server removes it when the last handle is closed, and does not report whether that succeeded. */
 HRESULT kernel_control_remove(const char *path)
 {
     HANDLE folder;

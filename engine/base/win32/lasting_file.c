@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections in files, under Wine: views of one file, however opened, are one memory. Opening a file by its name follows
-   links there and makes what they name, so no file lies where another account could put a link.
+/* Sections in files, under Wine: all views of a file are the same memory, regardless of how it was opened. Opening a
+   file by its name follows links under Wine and creates their targets, so no file lies where another account could
+   create a link.
 
-   The folder that the files of lasting sections of this Wine prefix lie in: in memory (/dev/shm) where the host has
-   that, else among the prefix's temporary files. Every account of the host may make files in /dev/shm, under any name
-   that it can guess, and links too, which Wine follows. So the folder has a name of 128 random bits and the account
-   alone may enter it (mode 0700). Which one it is stands in a file of the prefix, windows\openpla.shared: the prefix
-   (a copy of it is another one), the name, and the folder's number on the host, since a folder or link that was
-   created under the same name before a restart is not the one that was made here. A folder that is gone, or is not as
-   that file says, is replaced by a new one with a new name. */
+   The files of this Wine prefix's lasting sections are in one folder: in memory (/dev/shm) if the host has that,
+   otherwise among the prefix's temporary files. Every account of the host can create files and links in /dev/shm under
+   any name that it can guess, and Wine follows the links. So the folder's name has 128 random bits, and only this
+   account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder: the prefix (a
+   copy of a prefix is another one), the name, and the folder's inode number, since a folder or link of the same name
+   from before a restart is not the one that was created here. A folder that no longer exists, or differs from the
+   record, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -25,14 +26,14 @@
 #include <wchar.h>
 
 enum { LASTING_PATH_UNITS = 512 };
-/* Made if it does not exist. Each call checks it. */
+/* Creates the folder if it does not exist. Each call checks it. */
 static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
-/* Whether what is open for READ_CONTROL belongs to this account. E_ACCESSDENIED, with both accounts. */
+/* Checks that an object opened for READ_CONTROL belongs to this account. E_ACCESSDENIED, with both accounts. */
 static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)
-/* To read, to write and to delete for the owner alone: Wine makes the mode 0600 of it, and the owner who makes the
-   file, but it takes the owner's rights for the Unix group as well if the owner it reads here is one of the token. */
+/* Only the owner may read, write and delete. Wine makes mode 0600 of it. The owner is whoever creates the file; if the
+   descriptor named an owner that is in the token, Wine would also grant his rights to the Unix group. */
 #define OWN_RIGHTS "O:SYD:P(A;;0x13019f;;;SY)"
 
 static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
@@ -48,7 +49,8 @@ static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
     return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
 }
 
-/* The bytes are written, so that they are there: what a full disk cannot give would end the process at its use. */
+/* Writes the bytes, so that their space exists: a page that a full disk cannot provide would end the process at its
+   first use. */
 static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const char *name)
 {
     LARGE_INTEGER at, zero = {.QuadPart = 0};
@@ -93,7 +95,7 @@ static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *o
     return win32_failed(code, what->name);
 }
 
-/* The number of its node on the host, which a file that is mapped keeps when it is deleted. */
+/* The inode number, which a mapped file keeps when it is deleted. */
 static HRESULT number_of(HANDLE file, const char *name, uint64_t *out)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -160,16 +162,16 @@ HRESULT section_delete(const char *name)
 
 #define IN_MEMORY  L"\\\\?\\unix\\dev\\shm"
 #define MUTEX      "openpla-folder"
-/* For the owner alone: Wine makes the mode 0700 of it. */
+/* Only for the owner: Wine makes mode 0700 of it. */
 #define OWN_FOLDER "O:SYD:P(A;;FA;;;SY)"
 
 enum { RECORD_BYTES = 128, KNOWN_OF = 16 /* digits of a 64-bit number */ };
 
-/* What the prefix's file says. */
+/* The record in the prefix's file. */
 struct record {
     uint64_t prefix; /* prefix_hash */
     char key[SHARED_KEY_DIGITS + 1];
-    uint64_t number; /* of the folder on the host */
+    uint64_t number; /* inode number of the folder */
 };
 
 struct places {
@@ -193,7 +195,7 @@ static unix_name_fn find_unix_name(void)
     return found;
 }
 
-/* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. */
+/* Wine rejects a prefix of another account, so the host path of its files identifies prefix and account. */
 static uint64_t prefix_hash(const WCHAR *windows)
 {
     const unix_name_fn unix_name = find_unix_name();
@@ -256,7 +258,7 @@ static HRESULT lasting_check_own(HANDLE file, const char *name)
     return hr;
 }
 
-/* Wine shows what mode bits give others as an entry for everybody. */
+/* Wine shows the mode bits for others as an entry for Everyone. */
 static bool others_may_enter(HANDLE folder)
 {
     BYTE room[SECURITY_DESCRIPTOR_MIN_LENGTH + 1024];
@@ -275,8 +277,8 @@ static bool others_may_enter(HANDLE folder)
     return false;
 }
 
-/* S_OK: the path leads to a folder of this account alone, which has that number. S_FALSE: it does not. E_OUTOFMEMORY,
-   by which no folder may be replaced. */
+/* S_OK: the path is a folder of this account alone, with that inode number. S_FALSE: it is not. E_OUTOFMEMORY: unknown;
+   the folder must not be replaced. */
 static HRESULT find_own_folder(const WCHAR *path, uint64_t *number)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -355,13 +357,13 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))
-            RemoveDirectoryW(path); /* nobody would find it, and each call would leave one */
+            RemoveDirectoryW(path); /* nobody would find the folder, and each call would leave another one */
     }
     *number = r.number;
     return hr;
 }
 
-/* Under the mutex. */
+/* Call it with the mutex held. */
 static HRESULT find_or_make(const struct places *p, WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 {
     struct record r;
@@ -422,10 +424,10 @@ HRESULT section_folder(char **out)
     return SUCCEEDED(hr) ? text_from_utf16(path, wcslen(path), true, out) : hr;
 }
 
-/* Under Wine a page behind the end of its file is an access violation; on Windows no file that is mapped can be
-   shortened. The handler comes before those of the program, which may take such an exception for a crash. */
+/* Under Wine an access behind the end of a mapped file is an access violation; on Windows a mapped file cannot be
+   shortened. Our handler runs before those of the program, which may treat such an exception as a crash. */
 
-enum { FUTILE_MOST = 1000 }; /* more than threads that meet one shortened file at the same time */
+enum { FUTILE_MOST = 1000 }; /* more than the threads that access one shortened file at the same time */
 
 static bool has_room_again(struct mapped_file *m)
 {
@@ -434,7 +436,8 @@ static bool has_room_again(struct mapped_file *m)
     LARGE_INTEGER now;
     if (!GetFileSizeEx(file, &now))
         return false;
-    if (now.QuadPart >= size) /* another thread was faster; else no page can be had, as memory is full */
+    if (now.QuadPart >= size) /* another thread extended the file first; otherwise no page is available, as memory is
+                                 full */
         return atomic_fetch_add(&m->futile, 1) < FUTILE_MOST;
     FILE_END_OF_FILE_INFO end = {.EndOfFile.QuadPart = size};
     atomic_store(&m->futile, 0);

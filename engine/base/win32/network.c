@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Network adapters as Windows, or Wine, knows them. The keywords of their drivers' keys name what they offload, which
+/* Network adapters of Windows or Wine. The keywords in the registry keys of their drivers name their offloads, which
    are the same for all drivers: "*TCPChecksumOffloadIPv4", "*LsoV2IPv4" ... */
 #include "engine/base/network.h"
 
@@ -50,7 +50,7 @@ static const char *status_name(IF_OPER_STATUS status)
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "";
 }
 
-/* ---- what it offloads ---- */
+/* ---- offloads ---- */
 
 static bool is_offload(const char *name)
 {
@@ -88,7 +88,7 @@ static HRESULT add_keywords(struct registry_key *driver, struct registry_entry *
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Of the driver whose adapter has that name. Keys that may not be read are ignored. */
+/* Reads the key of the driver whose adapter has that name. Keys that may not be read are skipped. */
 static HRESULT add_offload(const char *name, struct text_buffer *list)
 {
     struct registry_key *drivers = NULL, *driver;
@@ -148,7 +148,7 @@ static HRESULT adapters_read(IP_ADAPTER_ADDRESSES **out)
 {
     ULONG size = 16384, status = ERROR_BUFFER_OVERFLOW;
     *out = NULL;
-    /* Again if adapters appear between the calls. */
+    /* Tries again if adapters appear between the calls. */
     for (int i = 0; i < TRIES && status == ERROR_BUFFER_OVERFLOW; i++) {
         memory_free(*out);
         if (!(*out = memory_alloc(size)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This host OS and this process on Windows and under Wine, and the folders that libraries are loaded from. */
+/* The host OS and this process on Windows and under Wine, and the folders from which libraries are loaded. */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"
@@ -11,7 +11,7 @@
 #include <windows.h>
 #include <ntsecapi.h>
 
-/* Asked of the loader once: it has a lock that whoever loads a DLL holds, also while he waits for one of ours. */
+/* Queried once: the loader's lock is held by threads that load a DLL, also while they wait for one of our locks. */
 bool os_is_wine(void)
 {
     enum { UNKNOWN, WINE, WINDOWS };
@@ -25,7 +25,7 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* The system keeps the name from its start on, so it is asked once: under Wine that reads the registry. */
+/* The system reads the name at its start, so it is queried once: under Wine that reads the registry. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -46,7 +46,7 @@ char *os_computer_name(void)
     return upper;
 }
 
-/* As the computer's name: asked once. */
+/* Queried once, like the computer's name. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES])
 {
     static struct lock lock = LOCK_INIT;
@@ -71,7 +71,7 @@ HRESULT environment_get(const char *name, char **value)
     *value = NULL;
     if (FAILED(hr))
         return hr;
-    /* Again, in case another thread makes it longer between the calls. */
+    /* Tries again if another thread makes it longer between the calls. */
     for (length = GetEnvironmentVariableW(wide, NULL, 0); length > room;) {
         room = length;
         memory_free(set);
@@ -112,13 +112,13 @@ char *os_full_path(const char *path)
     return text;
 }
 
-/* From the registry, not from %ProgramData%: under Wine a service that starts with the prefix has another value there
-   than the programs that call it, and the two must find the same store. */
+/* From the registry, not from %ProgramData%: under Wine that variable differs between a service that starts with the
+   prefix and the programs that call it, and both must find the same store. */
 static HRESULT program_data(char **out)
 {
     static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
     static struct lock lock = LOCK_INIT;
-    static WCHAR value[MAX_PATH]; /* asked for once: it stands as long as the system runs */
+    static WCHAR value[MAX_PATH]; /* queried once: it does not change while the system runs */
     DWORD size = sizeof(value);
     bool got;
     lock_enter(&lock);
@@ -169,7 +169,7 @@ char *os_module_folder(void)
     return folder;
 }
 
-/* A process keeps its account, so it is asked for once: that is several requests to another process. */
+/* A process keeps its account, so it is queried once: that takes several requests to another process. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -192,7 +192,7 @@ char *os_ui_languages(void)
     char *text;
     if (!GetUserPreferredUILanguages(MUI_LANGUAGE_NAME, &count, names, &units) || units < 2)
         return text_copy("");
-    for (ULONG i = 0; i + 2 < units; i++) /* each has its NUL, and one more is the end */
+    for (ULONG i = 0; i + 2 < units; i++) /* each has a NUL, and another NUL is the end */
         if (!names[i])
             names[i] = ';';
     return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
@@ -230,8 +230,8 @@ void lock_leave(struct lock *lock)
 
 void libraries_restrict(void)
 {
-    /* Also for LoadLibrary without flags, which the system's libraries call. Neither fails on a Windows with these
-       functions, and where they do not exist our own loads name their folders. */
+    /* Also applies to LoadLibrary without flags, which the system's libraries call. Neither call fails on a Windows
+       version with these functions. On others our own loads name their folders. */
     SetDllDirectoryW(L"");
     SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
 }

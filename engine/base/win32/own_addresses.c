@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded at the first call, since
-   every program that loads one of our DLLs would load it otherwise. */
+/* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded at the first call;
+   otherwise every program that loads one of our DLLs would load it. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/win32/win32_call.h"
@@ -37,7 +37,7 @@ static HRESULT adapters_read(ask_fn function, IP_ADAPTER_ADDRESSES **out)
 {
     ULONG size = 16384, status = ERROR_BUFFER_OVERFLOW;
     *out = NULL;
-    /* Again when adapters are added between two calls. */
+    /* Tries again if adapters are added between two calls. */
     for (int i = 0; i < TRIES && status == ERROR_BUFFER_OVERFLOW; i++) {
         memory_free(*out);
         *out = memory_alloc(size);

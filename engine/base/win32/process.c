@@ -20,7 +20,7 @@ struct process {
     DWORD id;
 };
 
-/* The program's name, and its arguments as the C runtime of the started program takes them apart again. */
+/* The program's name and its arguments, quoted so that the started program's C runtime splits them again. */
 static HRESULT command_line(const struct program *program, WCHAR **out)
 {
     struct command_line line = {0};
@@ -37,8 +37,8 @@ static HRESULT command_line(const struct program *program, WCHAR **out)
     return hr;
 }
 
-/* Wine: of some thousand processes one dies before anything of its program has run, where the host put its heap into
-   the place of Wine's own data; that is then an internal error. */
+/* Wine: one of some thousand processes dies before its program has run, because the host OS placed its heap where
+   Wine's data must be. CreateProcess then reports an internal error. */
 #define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
 #define BIRTHS        5
 
@@ -54,7 +54,7 @@ struct start {
 static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup = {.cb = sizeof(startup)};
-    if (s->console) { /* and its first window, if it has one, is hidden */
+    if (s->console) { /* also hides its first window, if it has one */
         startup.dwFlags = STARTF_USESHOWWINDOW;
         startup.wShowWindow = SW_HIDE;
     }
@@ -66,13 +66,13 @@ static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *st
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
-    /* A separate group: under Wine that also gives it no Unix standard input and output of ours. */
+    /* A separate group: under Wine the process then also does not inherit our Unix standard input and output. */
     DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 
     for (int births = 0; !ok && births < BIRTHS; births++) {
         ok = process_create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
-        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
+        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* the process is in a job that allows no breakaway */
             ok = process_create(s, flags, started);
         if (!ok && GetLastError() != DIES_AT_BIRTH)
             break;
@@ -198,11 +198,11 @@ uint64_t process_start_time(uint32_t id)
     return created;
 }
 
-#define PROCESS_LIST_MAX   (64u << 20) /* bytes; some hundred for a process and 64 for each of its threads */
+#define PROCESS_LIST_MAX   (64u << 20) /* bytes; some hundred per process and 64 per thread */
 #define PROCESS_LIST_FIRST (256u << 10)
 #define LIST_TOO_SHORT     ((NTSTATUS)0xC0000004) /* STATUS_INFO_LENGTH_MISMATCH */
 
-/* The system's list of its processes from memory_alloc, NULL when it cannot be had. */
+/* The system's list of its processes, from memory_alloc. NULL: not available. */
 static char *process_list(ULONG *size)
 {
     FARPROC found = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQuerySystemInformation");
@@ -239,8 +239,8 @@ uint32_t process_own_threads(void)
     return threads;
 }
 
-/* When the process was created, by the list that needs no right to the process; 0: it does not exist. Slow: a copy of
-   the whole list. */
+/* The creation time of the process, from the system's list, which needs no right to the process; 0: it does not exist.
+   Slow: it copies the whole list. */
 static uint64_t listed_creation_time(uint32_t id)
 {
     const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);
@@ -265,7 +265,8 @@ bool process_alive(uint32_t id, uint64_t start_time)
     if (!start_time)
         return false;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    if (!process) /* denied: it may be the one, under an account that we may not open, or one that got its id */
+    if (!process) /* denied: it may be this process under an account that we may not open, or another process that got
+                     its id */
         return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
     bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);
@@ -294,7 +295,7 @@ HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 {
     HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
-    if (!opened) /* denied: it may be */
+    if (!opened) /* denied: unknown */
         return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
     const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
     CloseHandle(opened);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owners and protection of files on Windows: by their descriptors. Under Wine those of files are made of the host's
-   owner and modes, and links are the host's: a path that leads elsewhere is recognised by the system's name for it. */
+/* Owners and protection of files on Windows, by their descriptors. Wine derives the descriptors of files from the
+   host's owner and modes, and links are the host's: a path that leads elsewhere is recognised by its final path. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -27,7 +27,7 @@ static HRESULT open_look(const char *path, DWORD access, HANDLE *out)
     return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND ? S_FALSE : win32_failed(code, path);
 }
 
-/* Where it lies, as far as the folder that it is in. */
+/* The final path of the folder that contains it. */
 static HRESULT lies_in(const char *path, WCHAR **out)
 {
     char *full = os_full_path(path), *folder = full ? path_folder(full) : NULL;
@@ -73,7 +73,7 @@ static bool is_one_of(PSID sid, const WELL_KNOWN_SID_TYPE *types, size_t count)
     return false;
 }
 
-/* Whether a right is given to groups that everybody on this computer is in. */
+/* Whether a right is granted to groups that include everyone on this computer. */
 static bool is_open_to_others(ACL *dacl)
 {
     static const WELL_KNOWN_SID_TYPE others[] = {WinWorldSid,         WinAuthenticatedUserSid, WinBuiltinUsersSid,
@@ -139,8 +139,8 @@ HRESULT file_ownership(const char *path, struct ownership *out)
     return hr;
 }
 
-/* By the handle of the existing file, so that no link is followed. Wine uses the owner to make modes of the rest, and
-   changes none. */
+/* By the handle of the existing file, so that no link is followed. Wine uses the owner to derive modes from the rest,
+   and does not change him. */
 HRESULT file_protect(const char *path, enum protection what)
 {
     SECURITY_ATTRIBUTES attributes;
@@ -187,8 +187,8 @@ HRESULT folder_create_one(const char *path, enum protection what)
     return hr;
 }
 
-/* The owner of a file, and rights granted to others, on Windows. Wine has the owner from the file's Unix account: its
-   own, or one that stands for all others. */
+/* The owner of a file, and rights granted to others, on Windows. Wine derives the owner from the file's Unix account:
+   the own account, or one that stands for all others. */
 
 static bool is_own(PSID owner)
 {

@@ -35,7 +35,7 @@ static HRESULT failed(LSTATUS status, const char *path, const char *name)
     return error_prefix(hr, "HKEY_LOCAL_MACHINE\\%.300s", path);
 }
 
-/* Takes over the handle and the path; NULL: there was no memory for it. */
+/* Takes over the handle and the path; NULL: out of memory. */
 static HRESULT key_of(HKEY handle, REGSAM view, char *own, struct registry_key **out)
 {
     struct registry_key *key = memory_zero(1, sizeof *key);
@@ -104,7 +104,8 @@ HRESULT registry_delete(const char *path)
     HRESULT hr = registry_open(path, true, &key);
     if (hr != S_OK)
         return hr;
-    /* RegDeleteTreeW takes no view: what is below goes by the key's handle, and then the key itself. */
+    /* RegDeleteTreeW does not accept a view, so the subkeys are deleted by the key's handle, and then the key
+       itself. */
     LSTATUS status = RegDeleteTreeW(key->handle, NULL);
     registry_close(key);
     hr = status && !is_missing(status) ? failed(status, path, NULL) : text_to_utf16(path, &wide, NULL);
@@ -142,7 +143,7 @@ HRESULT registry_read(struct registry_key *key, const char *name, struct registr
     WCHAR *wide;
     *out = (struct registry_value){.type = 0};
     HRESULT hr = text_to_utf16(name, &wide, NULL);
-    /* Again if another process makes it longer between the calls. */
+    /* Tries again if another process makes it longer between the calls. */
     for (int i = 0; SUCCEEDED(hr) && i < TRIES && status == ERROR_MORE_DATA; i++) {
         DWORD type;
         registry_value_free(out);
@@ -259,7 +260,7 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
     LSTATUS status = ERROR_MORE_DATA;
     DWORD type = 0, size = 0, units = 0;
     out->name_units = out->size = 0;
-    /* Again if another process makes it longer between the calls. */
+    /* Tries again if another process makes it longer between the calls. */
     for (int i = 0; i < TRIES && status == ERROR_MORE_DATA; i++) {
         if (!memory_grow((void **)&out->data, &out->capacity, (size_t)size + 1, 1))
             return E_OUTOFMEMORY;
@@ -274,7 +275,7 @@ HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct regis
     if (status && !(status == ERROR_MORE_DATA && size > REGISTRY_MOST_BYTES))
         return failed_at(status, key->path, NULL);
     if (status) {
-        /* The name, which a call that has no room for the data does not give everywhere. */
+        /* Reads the name: a call without enough space for the data does not return it on every system. */
         units = REGISTRY_NAME_UNITS;
         status = RegEnumValueW(key->handle, index, out->name, &units, NULL, &type, NULL, &size);
         if (status)
@@ -295,7 +296,7 @@ HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *valu
     return status ? failed_at(status, key->path, NULL) : S_OK;
 }
 
-/* A name with a NUL in it, which only the native interface takes. */
+/* A name that contains a NUL, which only the native interface accepts. */
 static LSTATUS open_counted(struct registry_key *key, const struct registry_entry *e, HKEY *out)
 {
     UNICODE_STRING name = {(USHORT)(e->name_units * sizeof(WCHAR)), (USHORT)(e->name_units * sizeof(WCHAR)),

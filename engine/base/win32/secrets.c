@@ -11,9 +11,9 @@
 #include <wchar.h>
 #include <wincrypt.h>
 
-#define FILE_MOST   (SECRET_MOST * 6 + 65536) /* bytes: the text, and what CryptProtectData puts around it */
+#define FILE_MOST   (SECRET_MOST * 6 + 65536) /* bytes: the text, and what CryptProtectData adds to it */
 #define NO_SUCH     ((NTSTATUS)0xC0000034)    /* STATUS_OBJECT_NAME_NOT_FOUND */
-#define SECRET_NAME L"L$OpenPLA-"             /* L$: of this computer, and not to be asked for from another one */
+#define SECRET_NAME L"L$OpenPLA-"             /* L$: a secret of this computer, which other computers cannot query */
 
 /* ---- private data of the LSA ---- */
 
@@ -23,7 +23,7 @@ static HRESULT lsa_failed(NTSTATUS status)
     return error_set(FAILED(hr) ? hr : E_FAIL, "the system's protected store: %s", error_standard_text(hr));
 }
 
-/* S_FALSE: this process may not, or it is Wine's, which has none. */
+/* S_FALSE: this process has no access, or runs under Wine, which has no such store. */
 static HRESULT open_policy(LSA_HANDLE *out)
 {
     LSA_OBJECT_ATTRIBUTES none = {.Length = sizeof none};
@@ -50,7 +50,7 @@ static void name_secret(const char *key, struct secret_name *out)
     out->lsa = (LSA_UNICODE_STRING){(USHORT)(n * sizeof(WCHAR)), (USHORT)((n + 1) * sizeof(WCHAR)), out->text};
 }
 
-/* `text` NULL: takes it away. */
+/* `text` NULL: deletes it. */
 static HRESULT lsa_put(LSA_HANDLE policy, const char *key, const WCHAR *text, size_t units)
 {
     struct secret_name name;
@@ -87,7 +87,7 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
 }
 
 /* The key precedes the text before encryption, so that a file renamed to another secret's name is rejected. The text is
-   masked, as Wine leaves in its memory what it encrypts. */
+   masked, because Wine leaves the plain text of encrypted data in its memory. */
 static HRESULT file_put(const char *key, const char *text)
 {
     char *masked = NULL, *both = NULL;
@@ -163,7 +163,7 @@ HRESULT secret_load(const char *key, char **text)
     *text = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_get(key, text); /* from a time, or a program, that could not use the LSA */
+    HRESULT hr = file_get(key, text); /* stored when, or by a program that, could not use the LSA */
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);
@@ -196,7 +196,8 @@ static BOOL log_on_as(const WCHAR *user, const WCHAR *domain, const WCHAR *passw
 {
     if (service)
         return LogonUserW(user, domain, NULL, LOGON32_LOGON_SERVICE, LOGON32_PROVIDER_DEFAULT, token);
-    /* As Task Scheduler starts a set's host; who lacks the right to that may have that to log on here. */
+    /* A batch logon, as Task Scheduler starts a set's host. An account without that right may have the right to log on
+       locally. */
     return LogonUserW(user, domain, password, LOGON32_LOGON_BATCH, LOGON32_PROVIDER_DEFAULT, token) ||
            (GetLastError() == ERROR_LOGON_TYPE_NOT_GRANTED &&
             LogonUserW(user, domain, password, LOGON32_LOGON_INTERACTIVE, LOGON32_PROVIDER_DEFAULT, token));
@@ -210,7 +211,7 @@ static HRESULT log_on(const char *account, const char *password, void **out)
     size_t units = 0;
     HANDLE token = NULL;
     *out = NULL;
-    /* user@domain has no separate domain; a user alone is one of this computer. */
+    /* user@domain has no separate domain; a user without a domain is an account of this computer. */
     char *in = mark                   ? text_copy_n(account, (size_t)(mark - account))
                : service              ? text_copy("NT AUTHORITY")
                : strchr(account, '@') ? NULL

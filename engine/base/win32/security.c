@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights by a descriptor, of a token: AccessCheck. The descriptor is built from our parse of its text, as Wine knows
-   fewer aliases and takes NO_ACCESS_CONTROL for an empty list. It is asked for the requested rights, as Wine's
-   answer to MAXIMUM_ALLOWED takes back what was given before it is denied. */
+/* Checks a token against a descriptor: AccessCheck. The descriptor is built from our parse of its text, as Wine knows
+   fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights, not
+   MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
 #include "engine/base/security.h"
 
 #include "engine/base/memory.h"
@@ -14,7 +14,7 @@
 
 struct access_subject {
     bool in_process;
-    HANDLE token; /* for impersonation */
+    HANDLE token; /* an impersonation token */
 };
 
 static HRESULT for_impersonation(HANDLE token, HANDLE *out)
@@ -34,7 +34,7 @@ static HRESULT for_impersonation(HANDLE token, HANDLE *out)
     return S_OK;
 }
 
-/* The token of the call that runs, or of the caller's process, opened for `access`; NULL: unknown. */
+/* The token of the running call, or of the caller's process, opened for `access`; NULL: unknown. */
 static HANDLE win32_caller_token(const struct caller *caller, DWORD access)
 {
     HANDLE token = NULL;
@@ -137,7 +137,7 @@ static HRESULT acl_check(HANDLE token, const struct sddl *d, const ACL *acl, con
     static const struct sid system_account = {.count = 1, .authority = 5, .parts = {18}};
     SECURITY_DESCRIPTOR made;
     struct sid_room owner, group;
-    /* AccessCheck needs both; an object without an owner is the system's. */
+    /* AccessCheck needs both; an object without an owner counts as the system's. */
     if (!d->has_owner || !to_sid(&d->owner, &owner))
         to_sid(&system_account, &owner);
     if (!d->has_group || !to_sid(&d->group, &group))
@@ -182,7 +182,7 @@ HRESULT access_allows(const struct access_subject *subject, const char *descript
     if (SUCCEEDED(hr) && !acl)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        /* More than an access list can hold is refused by InitializeAcl. */
+        /* InitializeAcl rejects more than an access list can hold. */
         const enum acl_result made =
             bytes <= MAXWORD && InitializeAcl(acl, (DWORD)bytes, ACL_REVISION) ? acl_fill(acl, &d, kind) : ACL_FAILED;
         if (made == ACL_MADE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
+/* Named memory, signals and mutexes on Windows: for the whole machine if this account may create them there, otherwise
+   for its logon session. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
@@ -14,7 +15,7 @@
 
 #define NAME_MAX_UNITS 200
 
-/* "Global\name" or "Local\name"; an error code when the name is too long or memory is out. */
+/* "Global\name" or "Local\name"; an error code if the name is too long, or out of memory. */
 static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
 {
     WCHAR *wide;
@@ -28,12 +29,12 @@ static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR
 struct section {
     HANDLE handle;
     void *memory;
-    HANDLE of;       /* the file it lies in; NULL: in none */
-    uint64_t number; /* lasting_mapping's */
+    HANDLE of;       /* the file that contains it; NULL: none */
+    uint64_t number; /* the number from lasting_mapping */
     struct mapped_file *mapped;
 };
 
-/* The handle must be open for READ_CONTROL. Wine: what was made without a descriptor has no owner. */
+/* The handle must be open for READ_CONTROL. Under Wine an object that was created without a descriptor has no owner. */
 static HRESULT owner_text(HANDLE handle, const char *name, char **out)
 {
     SECURITY_DESCRIPTOR *descriptor = NULL;
@@ -67,7 +68,7 @@ static HRESULT check_owner(HANDLE handle, const struct shared *what)
     return hr;
 }
 
-/* A handle of what has the name, made if need be. */
+/* Opens the object with that name, and creates it if it does not exist. */
 typedef HANDLE (*open_or_make)(const WCHAR *name, const SECURITY_ATTRIBUTES *made_with, uint64_t size, DWORD more);
 
 static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or_make open, uint64_t size, HANDLE *out)
@@ -88,7 +89,7 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
             break;
         *out = open(name, what->create ? &attributes : NULL, size, what->owner ? READ_CONTROL : 0);
         code = GetLastError();
-        /* An object of another kind that has the name is an invalid handle. */
+        /* If an object of another kind has the name, the result is an invalid handle. */
         if (what->fresh && (code == ERROR_ALREADY_EXISTS || code == ERROR_INVALID_HANDLE)) {
             code = ERROR_ALREADY_EXISTS;
             break;
@@ -200,7 +201,7 @@ HRESULT signal_set(struct signal *e)
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
-/* The system waits for so many objects at once. One more is polled. */
+/* The system's limit of objects in one wait. One more is polled. */
 #define MORE_EACH 100 /* ms */
 
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,

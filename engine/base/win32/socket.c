@@ -27,7 +27,7 @@ static HRESULT socket_failed(const char *what)
     return socket_failed_by(WSAGetLastError(), what);
 }
 
-/* Once for good: who ends it would end it for others of this process. */
+/* Started once and never stopped, as a stop would affect other users in this process. */
 static HRESULT begin_sockets(void)
 {
     static volatile LONG begun;
@@ -47,7 +47,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* A program that is started in between would hold the port, or the connection, beyond our end. */
+/* Otherwise a program that is started at this moment would hold the port, or the connection, beyond our exit. */
 static void keep_from_children(host_socket s)
 {
     (void)SetHandleInformation((HANDLE)s, HANDLE_FLAG_INHERIT, 0);

@@ -11,7 +11,7 @@
 #include <winternl.h>
 #include <string.h>
 
-/* CreateDirectory leaves room for an 8.3 name: its limit is the lowest. */
+/* CreateDirectory reserves space for an 8.3 name: its limit is the lowest. */
 #define CLASSIC_PATH_MAX (MAX_PATH - 13)
 
 HRESULT win32_report(DWORD code, const char *what)
@@ -58,7 +58,7 @@ HRESULT win32_path(const char *path, WCHAR **out)
         *out = given;
         return S_OK;
     }
-    hr = long_path(path, given, out); /* a relative path may be long where it counts */
+    hr = long_path(path, given, out); /* a short relative path can be long once it is absolute */
     memory_free(given);
     return hr;
 }
@@ -96,17 +96,17 @@ char *system_message(enum system_message kind, uint32_t code)
                                                     : system_message_from(FORMAT_MESSAGE_FROM_SYSTEM, NULL, system);
 }
 
-#define STRINGS_PER_BLOCK 16 /* a string table's resources hold 16 strings each, numbered from 1 */
+#define STRINGS_PER_BLOCK 16 /* a resource of a string table holds 16 strings, numbered from 1 */
 
-/* "C:\...": whoever writes a reference must not make the server go to a machine of his choice, so no UNC and no device;
-   and without a folder the search would end in the current one. */
+/* "C:\...": no UNC path and no device, since the author of a reference must not direct the server to a machine of his
+   choice. A folder is required, since the search would otherwise include the current one. */
 static bool is_local_path(const char *path)
 {
     char drive = (char)(path[0] | 0x20);
     return drive >= 'a' && drive <= 'z' && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
 }
 
-/* The file's full path and the string's number. S_FALSE: it is not a reference. */
+/* Splits it into the file's full path and the string's number. S_FALSE: it is not a reference. */
 static HRESULT resource_reference_parse(const char *reference, char **path, unsigned *id)
 {
     const char *comma = strrchr(reference, ',');
@@ -125,8 +125,8 @@ static HRESULT resource_reference_parse(const char *reference, char **path, unsi
     return is_local_path(*path) ? S_OK : S_FALSE;
 }
 
-/* S_FALSE: the module has no such string. Each string is its length in units and the units; a damaged file's lengths
-   lead past the end. */
+/* S_FALSE: the module has no such string. Each string is its length in units, then the units; in a corrupt file the
+   lengths lead past the end. */
 static HRESULT read_string(HMODULE module, unsigned id, char **text)
 {
     HRSRC found = FindResourceW(module, MAKEINTRESOURCEW(id / STRINGS_PER_BLOCK + 1), (LPCWSTR)RT_STRING);
@@ -153,7 +153,7 @@ static HRESULT resource_load_string(const char *path, unsigned id, char **text)
     HRESULT hr = win32_path(path, &wide);
     if (FAILED(hr))
         return hr;
-    SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* do not ask the user for a disk */
+    SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* do not ask the user to insert a disk */
     HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_IMAGE_RESOURCE);
     SetThreadErrorMode(mode, NULL);
     memory_free(wide);

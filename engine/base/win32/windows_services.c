@@ -19,20 +19,20 @@
 
 /* ---- Task Scheduler ---- */
 
-/* Of Task Scheduler's alone: with the identifiers of all COM in this object, openetw.dll took it, and ole32, for one.
- */
+/* Only Task Scheduler's identifiers: with those of all COM in this object, openetw.dll would contain them, and load
+   ole32, because of one. */
 #include <initguid.h>
 #include <taskschd.h>
 
 #define LOOK_MS        100
 #define TASK_HAS_ENDED ((HRESULT)0x8004130B) /* SCHED_E_TASK_NOT_RUNNING */
-#define IS_AT_WORK     0x00041301            /* SCHED_S_TASK_RUNNING, the result of a task that has an instance */
+#define IS_AT_WORK     0x00041301            /* SCHED_S_TASK_RUNNING, the result of a task with a running instance */
 #define RUN_AS_SELF    1                     /* TASK_RUN_AS_SELF */
 
 struct scheduled_task {
     IRegisteredTask *task;
     IRunningTask *instance;
-    bool initialised; /* COM, by us */
+    bool initialised; /* we initialised COM on this thread */
 };
 
 static HRESULT text_to_bstr(const char *text, BSTR *out)
@@ -152,7 +152,8 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* what ours came to is lost behind another's start */
+    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* the result of our instance is lost once another one has
+                                                                 started */
     return hr;
 }
 
@@ -166,7 +167,7 @@ const struct task_scheduler *host_task_scheduler(void)
 
 enum { MOST_PROPERTIES = 4096 };
 
-/* The failures that users meet; WMI keeps its texts to itself. */
+/* The failures that users meet; WMI does not publish their messages. */
 static const struct {
     HRESULT hr;
     const char *means;
@@ -205,7 +206,7 @@ static HRESULT to_bstr(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* As the account that runs the set; where the object is no proxy there is nothing to say. */
+/* Calls as the account that runs the set; an object that is not a proxy needs no settings. */
 static void as_ourselves(IUnknown *proxy)
 {
     CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_NONE, NULL, RPC_C_AUTHN_LEVEL_CALL,
@@ -299,7 +300,7 @@ static HRESULT class_of(const char *query, BSTR *out)
     return hr;
 }
 
-/* Wine answers a query of a class that it does not know with no rows. */
+/* Wine answers a query of an unknown class with no rows. */
 static HRESULT probe_class(IWbemServices *services, const char *query, const char *where)
 {
     IWbemClassObject *object = NULL;
@@ -423,12 +424,12 @@ HRESULT management_query(const char *namespace_path, const char *query,
 }
 
 /* ---- WMI: values ----
-   A property's type says more than its VARIANT: unsigned 32 bits come as VT_I4, 64 bits as a string. */
+   A property's type says more than its VARIANT: unsigned 32-bit numbers arrive as VT_I4, 64-bit numbers as strings. */
 
 static const struct {
     LONG type;
     const char *name, *of_array;
-    int unsigned_bits; /* 0: it has a sign, or is no integer */
+    int unsigned_bits; /* 0: it is signed, or not an integer */
 } cim_types[] = {
     {CIM_SINT8, "sint8", "sint8[]", 0},          {CIM_UINT8, "uint8", "uint8[]", 8},
     {CIM_SINT16, "sint16", "sint16[]", 0},       {CIM_UINT16, "uint16", "uint16[]", 16},
@@ -449,7 +450,7 @@ static size_t row_of(LONG cim_type)
     return i;
 }
 
-/* CIM's name of a CIMTYPE. Borrowed, for ever. */
+/* CIM's name of a CIMTYPE. Static text. */
 static const char *management_type_name(LONG cim_type)
 {
     const size_t i = row_of(cim_type);
@@ -461,7 +462,7 @@ static HRESULT bstr_text(BSTR text, char **out)
     return text_from_utf16(text ? text : L"", SysStringLen(text), true, out);
 }
 
-/* With as few digits as give the same number back. */
+/* The shortest form that reads back as the same number. */
 static char *real_text(double value, int most)
 {
     char *text = NULL;

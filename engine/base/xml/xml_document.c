@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents as libxml2 parses them, strings from them, and the limits of what libxml2 is given. */
+/* Documents that libxml2 parses, strings from them, and the limits of libxml2's input. */
 #include "engine/base/xml_document.h"
 
 #include "engine/base/memory.h"
@@ -12,25 +12,25 @@
 #include <string.h>
 
 #define XML_MAX_SIZE    QUOTA_NUMBER_xml_bytes
-#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's own limit, told in our words */
+#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's limit, reported in our words */
 #define BLANKS          " \t\r\n"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* ---- shared strings of attributes ----
-   Reports name each cell: equal strings of attributes become one node of libxml2's tree, which has no parent. XPath
-   asks only for the content of such a node. */
+   Reports name each cell, so equal strings of attributes become one node of libxml2's tree, without a parent. XPath
+   reads only the content of such a node. */
 
 enum { SHARED_TEXTS = 1024 };
 /* Zero-initialise; lives as long as the context parses. */
 struct xml_shared {
-    startElementNsSAX2Func begin; /* what the context had before */
+    startElementNsSAX2Func begin; /* the context's previous handler */
     xmlNodePtr texts[SHARED_TEXTS];
 };
 
-/* What the parser gives of an attribute. */
+/* An attribute as the parser passes it. */
 enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
 
-/* A value that ends with 0 may hold references still, which libxml2's own function reads. */
+/* A value that ends with 0 may still contain references, which libxml2's function resolves. */
 static bool are_plain(int count, const xmlChar **given)
 {
     for (int i = 0; i < count; i++)
@@ -75,7 +75,7 @@ static void shared_start_element(void *about, const xmlChar *name, const xmlChar
     }
 }
 
-/* From now on the context shares strings. To be called in xml_memory_use, as parsing is. */
+/* From now on the context shares strings. Call it in xml_memory_use, as for parsing. */
 static void xml_shared_watch(xmlParserCtxtPtr context, struct xml_shared *s)
 {
     s->begin = context->sax->startElementNs;
@@ -98,7 +98,7 @@ static HRESULT xml_malformed(const xmlError *e)
 struct parsing {
     const char *xml;
     int size, given;
-    bool in_parts; /* libxml2 copies what it gets as a whole, and takes no more than 10 MB of some of it */
+    bool in_parts; /* libxml2 copies its input if it gets it whole, and accepts at most 10 MB for some of it */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
@@ -122,7 +122,7 @@ static void xml_parse_document(void *about)
     xml_limits_watch(p->context, &p->excess);
     if (p->shared)
         xml_shared_watch(p->context, p->shared);
-    /* Entities are not expanded, nothing is loaded. */
+    /* Entities are not expanded, and nothing is loaded. */
     static const int options =
         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA;
     p->doc = p->in_parts ? xmlCtxtReadIO(p->context, read_part, NULL, p, NULL, "UTF-8", options)
@@ -158,7 +158,7 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
 {
     const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
     memset(out, 0, sizeof *out);
-    /* A byte order mark, and blanks before the declaration, are what people paste. */
+    /* People paste a byte order mark, and blanks before the declaration. */
     if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
         xml += 3;
         size -= 3;
@@ -245,9 +245,10 @@ const char *xml_without_prologue(const char *xml)
     return behind ? behind + 2 : xml;
 }
 
-/* ---- texts out of a document ---- */
+/* ---- strings from a document ---- */
 
-/* xml:space="preserve" on the element itself: what is in an element that holds others is no text of theirs. */
+/* xml:space="preserve" counts only on the element itself. The contents of an element that contains others are not its
+   text. */
 static bool keeps_blanks(const xmlNode *element)
 {
     for (const xmlAttr *a = element->properties; a; a = a->next)
@@ -267,7 +268,7 @@ static void add_trimmed(struct text_buffer *b, const char *text)
     text_buffer_add_n(b, text, length);
 }
 
-/* The depth is the document's, which is bounded. */
+/* The depth is limited by that of the document. */
 static void add_text(struct text_buffer *b, const xmlNode *first)
 {
     for (const xmlNode *n = first; n; n = n->next)
@@ -282,7 +283,7 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out)
     const xmlNode *only = element->children;
     void (*add)(struct text_buffer * b, const char *text) = keeps_blanks(element) ? text_buffer_add : add_trimmed;
     struct text_buffer b = {0};
-    if (!only || (only->type == XML_TEXT_NODE && !only->next)) { /* nearly always */
+    if (!only || (only->type == XML_TEXT_NODE && !only->next)) { /* true nearly always */
         add(out, only && only->content ? (const char *)only->content : "");
         return;
     }
@@ -294,7 +295,7 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out)
 
 struct dumping {
     xmlNodePtr first;
-    bool siblings; /* those that follow it too */
+    bool siblings; /* the nodes that follow it too */
     const xmlChar *text;
 };
 
@@ -307,7 +308,7 @@ static void xml_dump_element(void *about)
     d->text = xmlBufferContent(buffer);
 }
 
-/* Copies what `work` made, which lives as long as the document. */
+/* Copies the result of `work`, which lives as long as the document. */
 static HRESULT copy_made(const struct xml_document *d, void (*work)(void *about), void *about, const xmlChar **made,
                          char **out)
 {
@@ -382,7 +383,7 @@ HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, 
     return copy_made(d, get_attribute, &a, &a.value, value);
 }
 
-/* ---- limits: a scan of the text before the parser ---- */
+/* ---- limits: a scan of the text before it is parsed ---- */
 
 static unsigned lines_between(const char *from, const char *to)
 {
@@ -392,7 +393,7 @@ static unsigned lines_between(const char *from, const char *to)
     return lines;
 }
 
-/* What is behind '<': S_FALSE when it is a tag. */
+/* Recognises the characters behind '<'. S_FALSE: it is a tag. */
 static HRESULT scan_opened(struct xml_scan *s, char c)
 {
     static const struct {
@@ -408,7 +409,7 @@ static HRESULT scan_opened(struct xml_scan *s, char c)
         if (strncmp(special[i].begin, s->opened, n + 1) != 0)
             continue;
         if (special[i].begin[n + 1])
-            return S_OK; /* more of it has to be seen */
+            return S_OK; /* more characters are needed */
         if (!special[i].mark)
             return error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
         s->state = XML_SCAN_ENCLOSED;
@@ -419,7 +420,7 @@ static HRESULT scan_opened(struct xml_scan *s, char c)
         return S_OK;
     }
     s->state = XML_SCAN_TAG;
-    return S_FALSE; /* `c` is of the tag */
+    return S_FALSE; /* `c` belongs to the tag */
 }
 
 static void scan_enclosed(struct xml_scan *s, char c)
@@ -441,7 +442,7 @@ static void scan_tag(struct xml_scan *s, char c)
     }
 }
 
-/* The end of the part of the text that needs no check: the next '<', a value's quote. */
+/* Finds the end of the part that needs no check: the next '<', or the quote of a value. */
 static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
 {
     const char *found = memchr(at, s->state == XML_SCAN_TEXT ? '<' : s->mark, (size_t)(end - at));
@@ -515,7 +516,7 @@ HRESULT xml_limits_check(const char *xml, size_t size)
 
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context)
 {
-    if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* prefix and name of each */
+    if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* prefix and name of each attribute */
         return XML_EXCESS_NAMESPACES;
     return context->dict && xmlDictSize(context->dict) > XML_MAX_NAMES ? XML_EXCESS_NAMES : XML_NO_EXCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks elements of a document against a table of what may stand in it. */
+/* Checks the elements of a document against a table of the allowed elements and attributes. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 120 /* bytes of a value */
+#define SHOWN 120 /* bytes of a value in an error text */
 
 HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
                     va_list list)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libxml2's memory: a document's is cut out of large pieces that are freed together; a stream's is blocks that are
-   freed one by one, and the rest of them together. */
+/* libxml2's memory. A document's memory is cut from large pieces that are freed together. A stream's memory consists of
+   blocks that are freed one by one; the rest of them are freed together. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/quotas.h"
@@ -15,8 +15,8 @@
 
 #define PIECE_FIRST 16384
 #define PIECE_LAST  (1u << 20)
-#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document, unless its reader says another */
-#define ALIGNMENT   sizeof(uint64_t)                  /* as libxml2's own structs need it */
+#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document, unless its reader sets another limit */
+#define ALIGNMENT   sizeof(uint64_t)                  /* the alignment of libxml2's structs */
 
 struct piece {
     struct piece *next;
@@ -24,7 +24,7 @@ struct piece {
 };
 #define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
-/* In front of the block's header, of loose blocks alone. */
+/* Precedes the block's header, for loose blocks only. */
 struct loose {
     _Alignas(uint64_t) struct loose *next;
     struct loose *previous;
@@ -32,21 +32,21 @@ struct loose {
 };
 
 struct xml_memory {
-    struct piece *pieces; /* the first is cut from */
-    bool freeing;         /* separate blocks instead */
+    struct piece *pieces; /* blocks are cut from the first piece */
+    bool freeing;         /* separate blocks instead of pieces */
     struct loose *loose;
-    uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
+    uint64_t given, most_given; /* bytes of all loose blocks ever allocated; 0: no limit */
     size_t size, most;          /* bytes */
-    size_t most_block;          /* bytes of one block; 0: any */
+    size_t most_block;          /* bytes of one block; 0: no limit */
     bool too_much, block_refused;
-    jmp_buf out; /* where a call goes that gets no memory */
+    jmp_buf out; /* the target of the jump if an allocation fails */
 };
 
-/* Memory that libxml2 allocates outside of documents is from the heap. */
+/* libxml2 memory outside of documents comes from the heap. */
 enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
-/* In front of each block, of which a document has several for each cell of a report. */
+/* Precedes each block; a report has several blocks per cell. */
 struct block {
-    uint64_t size_and_kind; /* bytes, in whole ALIGNMENTs; below them the kind */
+    uint64_t size_and_kind; /* bytes, a multiple of ALIGNMENT; the bits below hold the kind */
 };
 _Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
                "what follows a block's header is aligned");
@@ -68,7 +68,7 @@ static unsigned kind_of(const struct block *b)
     return b->size_and_kind % BLOCK_KINDS;
 }
 
-/* 0: more than there can be. */
+/* 0: more than is possible. */
 static size_t rounded(size_t size)
 {
     return size > SIZE_MAX / 2 ? 0 : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -127,7 +127,7 @@ static void *xml_memory_cut_block(struct xml_memory *m, size_t size)
     return b + 1;
 }
 
-/* ---- what libxml2 calls ---- */
+/* ---- functions that libxml2 calls ---- */
 
 static void *xml_alloc(size_t wanted)
 {
@@ -175,10 +175,10 @@ static char *xml_copy(const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* ---- documents' memory ---- */
+/* ---- memory of documents ---- */
 
-/* The last piece of the latest document, NULL while a document has it: a large block is dear to get and to give back,
-   and what it holds is dear to touch first. */
+/* The last piece of the latest document; NULL while a document uses it. Allocating and freeing a large block is
+   expensive, and so is the first access to its pages. */
 static _Atomic(struct piece *) spare;
 
 struct xml_memory *xml_memory_create(void)
@@ -241,7 +241,7 @@ void xml_memory_destroy(struct xml_memory *m)
         kept->next = next->next;
         memory_free(next);
     }
-    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* as what is freed */
+    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* it is kept, but must not hold old contents */
     kept->used = 0;
     memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
     memory_free(m);
@@ -254,7 +254,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     int out = setjmp(m->out);
     if (!out)
         work(about);
-    /* The thread's own record of the latest error is the one thing that would outlive the document. */
+    /* Only the thread's record of the latest error would outlive the document. */
     xmlResetLastError();
     current = before;
     if (!out)
@@ -264,10 +264,10 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
                        : E_OUTOFMEMORY;
 }
 
-/* ---- what outlives every document ---- */
+/* ---- memory that outlives every document ---- */
 
-/* Tables that libxml2 and libxslt make once: where memory ends among them, they are never made whole, and what is
-   lacking comes later, out of a document's memory. */
+/* Tables that libxml2 and libxslt create once. If memory ran out while they are created, they would stay incomplete,
+   and the missing parts would come later from a document's memory. */
 #define KEPT_BYTES ((size_t)64 << 10)
 
 bool xml_memory_keep(void (*work)(void *about), void *about)
@@ -283,7 +283,7 @@ bool xml_memory_keep(void (*work)(void *about), void *about)
 static void begin_parser(void *about)
 {
     (void)about;
-    xmlInitParser(); /* making its tables is not safe among threads */
+    xmlInitParser(); /* creating its tables is not thread-safe */
 }
 
 bool xml_memory_begin(void)

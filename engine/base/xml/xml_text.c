@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* XML as it is written: texts, and elements with a text. */
+/* Writing XML: text, and elements with text. */
 #include "engine/base/xml_text.h"
 
 #include <string.h>
 
-/* Skips quickly the characters that need no escape, neither in an element nor in an attribute. */
+/* Skips quickly over characters that need no escape in an element or in an attribute. */
 static const char *skip_plain(const char *text)
 {
     static const bool special[256] = {
@@ -19,7 +19,7 @@ static const char *skip_plain(const char *text)
     return text;
 }
 
-/* How many bytes from `c` on are one character that XML 1.0 cannot hold; 0: it can. */
+/* The number of bytes from `c` on that form a character which XML 1.0 does not allow; 0: it is allowed. */
 static size_t xml_invalid_bytes(const char *c)
 {
     unsigned char u = (unsigned char)*c;
@@ -35,7 +35,7 @@ bool xml_holds(const char *text)
     return !*text;
 }
 
-/* What XML cannot hold becomes U+FFFD (DECISIONS 3); what validation says of it is its business. */
+/* Characters that XML does not allow become U+FFFD (DECISIONS 3); validation reports them separately. */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute)
 {
     const char *plain = text;
@@ -84,7 +84,7 @@ void xml_end_element(struct text_buffer *b, const char *element)
     add_tag(b, "</", element);
 }
 
-/* Ends an element that began at `from`: <X/> when nothing is in it. */
+/* Ends an element that began at `from`: <X/> if it is empty. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from)
 {
     size_t length = b->length - from;

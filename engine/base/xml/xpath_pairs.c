@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* A lexer of XPath 1.0 (3.7) that knows of each step whether it starts from one node, and of each operand of a
-   comparison whether it is a list. It takes the costly case for what it does not know. Lists are put together where a
-   step starts from several nodes: of libxml2's axes child, attribute and self do it without a search for what exists
-   twice; the others look, also where nothing can be. */
+/* A lexer of XPath 1.0 (3.7). It knows for each step whether it starts from one node, and for each operand of a
+   comparison whether it is a list. If it does not know, it assumes the costly case. Lists are merged where a step
+   starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for duplicates;
+   for the other axes it searches, even where there can be none. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST =
-        64 /* bytes of translate's second argument: it is walked through for each character of the first */
+    TRANSLATED_MOST = 64 /* bytes of translate's second argument, searched for each character of the first */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
 
-/* The operand that a token belongs to. */
+/* The operand that contains the present token. */
 struct operand {
     bool from_one;          /* its path is at one node, or at none */
     bool at_root;           /* at the document, which has one element */
-    bool is_value;          /* it is no list, or one of a node at most */
-    bool computed;          /* an operator makes it a value */
-    bool wants_value;       /* the list on its left may be compared with a value alone */
-    const char *comparison; /* where that was */
+    bool is_value;          /* it is not a list, or has at most one node */
+    bool computed;          /* an operator turns it into a value */
+    bool wants_value;       /* the list on its left can be compared only with a value */
+    const char *comparison; /* the place of that comparison */
     size_t comparison_length;
 };
 struct level {
@@ -88,7 +87,7 @@ static size_t name_length(const char *at)
     }
 }
 
-/* `words` are between blanks, which no name has. */
+/* `words` are separated by blanks, which no name contains. */
 static bool is_one_of(const char *name, size_t length, const char *words)
 {
     for (; *words; words = skip_blanks(words)) {
@@ -156,7 +155,7 @@ static bool close_level(struct look *l)
     l->at++;
     l->expected = OPERATOR;
     if (level->opened == '[')
-        return false; /* fewer of the same */
+        return false; /* a predicate only selects some of the same nodes */
     end_step(l, l->at, level->called == CURRENT);
     if (level->called == NOT_CALLED ? level->has_operator : level->called == VALUE || level->called == TRANSLATE)
         l->now.is_value = true;
@@ -216,7 +215,7 @@ static bool take_call(struct look *l, size_t length, const char *bracket)
     return open_level(l, '(', called);
 }
 
-/* A name, `*`, an axis or a function; behind `@` and `::` a name or a test of a node's kind. */
+/* A name, `*`, an axis or a function; after `@` and `::` a name or a node test. */
 static bool take_name(struct look *l)
 {
     const bool any = *l->at == '*', tests = l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE;
@@ -307,7 +306,7 @@ static bool take_comparison(struct look *l)
     return false;
 }
 
-/* The second argument is a short text as it stands. */
+/* The second argument is a short literal. */
 static bool take_comma(struct look *l)
 {
     struct level *level = &l->levels[l->deep];
