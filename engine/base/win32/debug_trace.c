@@ -51,7 +51,7 @@ void debug_trace_close(intptr_t file)
         CloseHandle((HANDLE)file);
 }
 
-/* Wine looks for the end of the file and then writes there, so lines of two threads or processes could land on each
+/* Wine determines the end of the file and then writes there, so lines of two threads or processes could land on each
    other: threads take a lock of the process, processes a lock of a byte far behind the lines. A thread that was
    terminated never gives its lock back, hence the limit: after it, lines are written without the lock. */
 enum { LOCK_MS = 5000, LOCKED_BYTE_HIGH = 0x3FFFFFFF };
