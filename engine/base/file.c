@@ -15,7 +15,7 @@
 
 static HRESULT too_large(const char *path, size_t limit)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "\"%s\": longer than %llu bytes", path,
+    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "'%s' is larger than %llu bytes", path,
                      (unsigned long long)limit);
 }
 
@@ -118,7 +118,7 @@ static HRESULT not_made(const struct file_storing *s, HRESULT hr)
     const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
     if (hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         return s->temporary ? file_failed_as(hr, s->temporary, s->path) : hr;
-    (void)error_set(no_folder, "\"%s\": the folder does not exist", s->path);
+    (void)error_set(no_folder, "the folder of '%s' does not exist", s->path);
     return no_folder;
 }
 
@@ -220,5 +220,5 @@ HRESULT file_operation(enum file_operation operation, const char *path)
     if (!atomic_load_explicit(&observed, memory_order_relaxed) || !observer)
         return S_OK;
     HRESULT hr = observer(observing, operation, path);
-    return FAILED(hr) ? error_set(hr, "\"%s\": %s", path, error_standard_text(hr)) : hr;
+    return FAILED(hr) ? error_set(hr, "'%s': %s", path, error_standard_text(hr)) : hr;
 }

@@ -55,14 +55,14 @@ const char *account_name_fault(const char *account)
     if (!*account)
         return "it is empty";
     if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' limits are smaller) */
-        return "it is longer than any account's";
+        return "it is longer than any account name";
     if (!account[strspn(account, " .")])
-        return "it is blanks and dots alone";
+        return "it consists only of blanks and dots";
     for (const char *c = account; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7F || strchr("\"/[]:;|=,+*?<>", *c))
-            return "it holds a character that no account's name has";
+            return "it contains a character that account names cannot have";
     if (mark && (mark == account || !mark[1] || strchr(mark + 1, '\\')))
-        return "it is not of the form domain\\user";
+        return "expected the form domain\\user";
     return NULL;
 }
 
@@ -74,7 +74,7 @@ bool secret_key_is_one(const char *key)
 HRESULT secret_is_too_long(const char *text)
 {
     return text_utf16_length(text) > SECRET_MOST
-               ? error_set(E_INVALIDARG, "the passwords of the set are longer than %u characters together",
+               ? error_set(E_INVALIDARG, "the passwords of the set have more than %u characters in total",
                            (unsigned)SECRET_MOST)
                : S_OK;
 }
@@ -101,8 +101,7 @@ static HRESULT make_folder(void)
     if (SUCCEEDED(hr))
         hr = file_ownership(folder, &o);
     if (SUCCEEDED(hr) && o.is_open)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": others than its account may open it, and no password goes there",
-                       folder);
+        hr = error_set(E_ACCESSDENIED, "cannot store a password in '%s': other accounts may open it", folder);
     memory_free(folder);
     return hr;
 }
@@ -140,7 +139,8 @@ HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size
     char *path = secret_path(key);
     HRESULT hr = path ? file_ownership(path, &o) : E_OUTOFMEMORY;
     if (hr == S_OK && (o.is_link || o.is_foreign))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a set's passwords are in a file that is not ours");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                       "cannot read a set's passwords: the file belongs to another account");
     if (hr == S_OK)
         hr = file_load(path, most, data, size);
     if (is_missing(hr)) {

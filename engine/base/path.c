@@ -111,16 +111,16 @@ static const char too_long[] = "a name in it has more than 255 characters";
 const char *path_names_fault(const char *names)
 {
     if (separates(names[0]) && separates(names[1]))
-        return "it begins as the path of a share or a device does";
+        return "it begins like the path of a share or a device";
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
-            return "\":\" stands behind a drive and before a stream";
+            return "it contains ':', which marks a drive or a stream";
         /* Windows removes dots and blanks from the end of a name. */
         if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
-            return "a name of dots alone leads to another folder";
+            return "a name that consists of dots leads to another folder";
         if (is_device(at, length))
-            return "a name in it is a device's";
+            return "a name in it is that of a device";
         if (is_too_long(at, length))
             return too_long;
         at += length;
@@ -156,7 +156,7 @@ static const char *behind_root(const char *root, const char **fault)
     size_t length = strcspn(at, "\\/");
     if ((length == 4 && (begins_nocase(at, "PIPE") || begins_nocase(at, "IPC$"))) ||
         (length == 8 && begins_nocase(at, "MAILSLOT"))) {
-        *fault = "it is no share of files";
+        *fault = "it is not a file share";
         return NULL;
     }
     return at + length;
@@ -168,9 +168,9 @@ const char *path_root_fault(const char *root)
     while (at && *at && !fault) {
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
-            fault = "\":\" stands behind a drive and before a stream";
+            fault = "it contains ':', which marks a drive or a stream";
         else if (is_device(at, length))
-            fault = "a name in it is a device's";
+            fault = "a name in it is that of a device";
         else if (is_too_long(at, length))
             fault = too_long;
         at += length;

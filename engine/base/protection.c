@@ -69,15 +69,15 @@ static HRESULT check_one(const char *path)
         return hr;
     if (o.is_link)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "\"%s\": is a link and no folder: what OpenPLA keeps would lie elsewhere", path);
+                         "'%s' is a link, not a folder: OpenPLA's files would be elsewhere", path);
     if (!o.is_folder)
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                         "cannot create the folder '%s': a file has this name", path);
     if (o.is_foreign)
-        return error_set(
-            HRESULT_FROM_WIN32(ERROR_INVALID_OWNER),
-            "\"%s\": belongs to the account %s, who could change what OpenPLA keeps there; it must belong to "
-            "this account, the system or administrators",
-            path, o.owner);
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_OWNER),
+                         "'%s' belongs to the account %s, which could change OpenPLA's files there (it must belong to "
+                         "this account, the system or administrators)",
+                         path, o.owner);
     return S_OK;
 }
 

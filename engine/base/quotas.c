@@ -50,7 +50,9 @@ static HRESULT take_parts(char *text, uint32_t *numbers)
         if (end)
             *end++ = 0;
         if (*part && !take_part(part, numbers))
-            return error_set(E_INVALIDARG, QUOTAS_VARIABLE ": \"%.200s\" is no settable quota with a number of 1 to %u",
+            return error_set(E_INVALIDARG,
+                             QUOTAS_VARIABLE
+                             ": invalid quota '%.200s': expected a quota that can be set, and a number from 1 to %u",
                              part, UINT32_MAX);
         part = end;
     }
@@ -96,7 +98,7 @@ uint32_t quota_limit(enum quota which)
 HRESULT quota_exceeded(enum quota which, const char *whose)
 {
     const struct row *r = &rows[which];
-    return error_set(r->error, "%.200s%smore than %u %s (the quota \"%s\")", whose, *whose ? ": " : "",
+    return error_set(r->error, "%.200s%smore than %u %s (quota '%s')", whose, *whose ? ": " : "",
                      (unsigned)quota_limit(which), r->of, r->name);
 }
 

@@ -42,7 +42,7 @@ HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_
     } else if (v.type == REGISTRY_LONG_NUMBER && v.size == sizeof *out) {
         memcpy(out, v.data, sizeof *out);
     } else {
-        hr = error_set(NOT_AS_IT_SHOULD_BE, "%s: not a number: the value has type %u and %u bytes", name,
+        hr = error_set(NOT_AS_IT_SHOULD_BE, "invalid value '%s': expected a number, not type %u with %u bytes", name,
                        (unsigned)v.type, (unsigned)v.size);
     }
     registry_value_free(&v);
@@ -63,7 +63,7 @@ HRESULT registry_read_text(struct registry_key *key, const char *name, char **ou
             units++;
         hr = units ? text_from_utf16(text, units, true, out) : S_FALSE;
     } else {
-        hr = error_set(NOT_AS_IT_SHOULD_BE, "%s: the value has the type %u and %u bytes, and is no text", name,
+        hr = error_set(NOT_AS_IT_SHOULD_BE, "invalid value '%s': expected a string, not type %u with %u bytes", name,
                        (unsigned)v.type, (unsigned)v.size);
     }
     registry_value_free(&v);

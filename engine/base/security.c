@@ -187,9 +187,9 @@ static bool read_flags(const char *at, const char *end, bool *for_heirs)
 /* ---- SDDL: entries ---- */
 
 static const char not_an_entry[] = "an entry is not (type;flags;rights;object;inherited object;account)";
-static const char unknown_rights[] = "an entry has rights or flags that are not known";
+static const char unknown_rights[] = "an entry has unknown rights or flags";
 static const char unknown_account[] = "an account is neither S-1-... nor one of the aliases";
-static const char unknown_type[] = "an entry of the DACL neither allows nor denies";
+static const char unknown_type[] = "an entry of the DACL is neither an allow nor a deny entry";
 
 enum { TYPE, FLAGS, RIGHTS, OBJECT, HEIR, ACCOUNT, FIELDS };
 struct span {
@@ -268,7 +268,7 @@ static HRESULT read_list(const char **at, bool audits, struct sddl *out, const c
             i = (size_t)-1;
         }
     if (!strncmp(s, "NO_ACCESS_CONTROL", strlen("NO_ACCESS_CONTROL")))
-        *why = "NO_ACCESS_CONTROL would let everybody do everything";
+        *why = "NO_ACCESS_CONTROL would grant everyone full access";
     while (!*why && *s == '(') {
         struct span fields[FIELDS];
         const char *behind = read_fields(s, fields);
@@ -318,7 +318,7 @@ HRESULT sddl_read(const char *text, struct sddl *out, const char **why)
         has_dacl = has_dacl || *part == 'D';
     }
     if (SUCCEEDED(hr) && !*why && !has_dacl)
-        *why = "without D: it would let everybody do everything";
+        *why = "without D: it would grant everyone full access";
     return *why ? E_INVALIDARG : hr;
 }
 

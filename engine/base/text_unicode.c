@@ -64,7 +64,7 @@ HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **ou
     size_t length = 0;
     *out = NULL;
     if (units > (SIZE_MAX - 1) / 3)
-        return error_set(E_OUTOFMEMORY, "a text of %llu UTF-16 units does not fit", (unsigned long long)units);
+        return error_set(E_OUTOFMEMORY, "a string of %llu UTF-16 units is too long", (unsigned long long)units);
     char *utf8 = memory_alloc(units * 3 + 1); /* a unit makes at most 3 bytes, a pair 4 */
     if (!utf8)
         return E_OUTOFMEMORY;
@@ -75,7 +75,7 @@ HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **ou
         } else if (!c || (c >= 0xD800 && c < 0xE000)) {
             if (!replace) {
                 memory_free(utf8);
-                return error_set(E_INVALIDARG, "a text holds %s 0x%04X at position %llu",
+                return error_set(E_INVALIDARG, "invalid string: it contains %s 0x%04X at position %llu",
                                  c ? "the lone surrogate" : "the character", (unsigned)c, (unsigned long long)i);
             }
             c = UNICODE_REPLACEMENT;

@@ -61,8 +61,8 @@ def main():
         check("hang.xml" in openpla(1, "run", "hang"), "the file at fault is named")
         for name in ("hang", "usual", "From Xml", "MY\\WRITER"):
             openpla(0, "remove", name)
-        check("\"usual\"" in openpla(1, "remove", "usual"), "there is none")
-        check("\"a*b\"" in openpla(1, "add", "a*b", "prog"), "no task has this name")
+        check("'usual'" in openpla(1, "remove", "usual"), "there is none")
+        check("'a*b'" in openpla(1, "add", "a*b", "prog"), "no task has this name")
         check("no_such_file" in openpla(1, "add", "a", "-xml", host_path("/no_such_file")), "the file is named")
         for wrong in ([], ["make"], ["add"], ["add", "a"], ["add", "-xml", "f", "a", "b"], ["add", "-x", "a", "b"],
                       ["remove"], ["remove", "a", "b"], ["run"], ["list", "a"]):

@@ -100,8 +100,8 @@ static bool is_proxy(void *object)
     return true;
 }
 
-/* CreateObject of the four classes must give objects whose members cost no call between processes, and whoever asks for
-   the server must get it; so must the classes of the namespaces. */
+/* CreateObject of the four classes must return objects whose members cost no call between processes. A client that
+   requests the server, or a class of a namespace, must get the server. */
 static void scripts_get_their_objects_in_process(void **state)
 {
     static const struct {
@@ -139,7 +139,7 @@ static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
     SysFreeString(y);
 }
 
-/* One set, seen from both sides: both ways of committing store the same, and each reads what the other did. */
+/* One set from both sides: both ways of committing store the same set, and each side reads the other's changes. */
 static void both_ways_see_the_same_set(void **state)
 {
     static const WCHAR *const keywords[] = {L"one", L"T\x00e4glich <&> \x4e2d"};
@@ -202,7 +202,7 @@ static void both_ways_see_the_same_set(void **state)
     release(mine);
 }
 
-/* The issues of Commit are those that the server's own object gives for the same set, neither fewer nor twice. */
+/* Commit returns the same issues as the server's object for the same set, none missing and none twice. */
 static void commit_reports_the_same_issues(void **state)
 {
     IDataCollectorSet *sets[2] = {new_set(), set_at_server()};
@@ -249,7 +249,7 @@ static void the_servers_reasons_arrive(void **state)
     assert_said("\"Service\\test-com-facade-none\"");
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(commit(second, NAME, plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
-    assert_said("a data collector set of this name exists already");
+    assert_said("a data collector set of this name already exists");
     assert_hr(run(set, L"Stop"), PLA_E_DCS_NOT_RUNNING);
     assert_said("is not running");
     assert_ok(put(set, L"RootPath", of_text(L"C:\\no such folder\\test-com-facade")));
@@ -257,13 +257,13 @@ static void the_servers_reasons_arrive(void **state)
     assert_hr(IDataCollectorSet_Start(set, VARIANT_TRUE), HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND));
     assert_int_equal(GetErrorInfo(0, &info), S_OK);
     assert_ok(IErrorInfo_GetDescription(info, &text));
-    assert_true(bstr_has(text, L"RootPath: the folder \"C:\\no such folder\\test-com-facade\" does not exist"));
+    assert_true(bstr_has(text, L"RootPath: the folder 'C:\\no such folder\\test-com-facade' does not exist"));
     release(info);
     release(second);
     release(set);
 }
 
-/* Every object that is bound to a set shows its run as it is now, whoever started it. */
+/* Every object that is bound to a set shows its present run, even if another client started it. */
 static void status_is_live_for_everybody(void **state)
 {
     IDataCollectorSet *starter = set_create_runnable(), *watcher = new_set(), *theirs = set_at_server();
@@ -307,8 +307,8 @@ static void status_is_live_for_everybody(void **state)
     release(starter);
 }
 
-/* The folder of the next run is where the run's process will write, not where a client's own variables point to; what
-   the client puts and has not committed yet is shown as it can be known. */
+/* The folder of the next run is expanded with the variables of the host process, not with the client's. Values that are
+   put but not yet committed are included as far as they are known. */
 static void the_next_folder_is_the_servers(void **state)
 {
     IDataCollectorSet *mine = new_set(), *theirs = set_at_server(), *later = new_set();
@@ -387,7 +387,7 @@ static void a_flush_leaves_the_set_bound(void **state)
     release(set);
 }
 
-/* MS-PLA 3.2.4.1.45: the account stands until the next Query; the server says that it runs sets under its own. */
+/* MS-PLA 3.2.4.1.45: the account stays until the next Query, which returns the server's account. */
 static void the_account_stands_until_the_next_query(void **state)
 {
     VARIANT account[2] = {of_text(L"DOMAIN\\somebody"), of_text(L"secret")},
@@ -403,7 +403,7 @@ static void the_account_stands_until_the_next_query(void **state)
     release(map);
     assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody"));
     assert_ok(set_query(set, NAME));
-    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* what it is registered to run as */
+    assert_true(text_is(set, L"UserAccount", L"DOMAIN\\somebody")); /* the account in its registration */
     assert_ok(invoke(set, L"SetCredentials", DISPATCH_METHOD, NULL, none, 2));
     assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
     assert_ok(commit(set, NAME, plaModify, NULL));
@@ -446,7 +446,7 @@ static void a_server_is_named_or_refused(void **state)
     assert_said("1024");
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), E_INVALIDARG);
     assert_said("1024");
-    too_long[1023] = 0; /* one character fewer is only a name that nobody has */
+    too_long[1023] = 0; /* one character fewer is a valid name of no computer */
     SysReAllocString(&too_long, too_long);
     assert_hr(heard(IDataCollectorSet_Query(set, name, too_long)), HRESULT_FROM_WIN32(ERROR_BAD_NETPATH));
     assert_true(text_is(set, L"Server", own)); /* as it was */
@@ -509,8 +509,8 @@ static IDispatch *providers_at_server(IDataCollectorSet **session)
     return providers;
 }
 
-/* Providers are made in the client's process and sets of sessions in the server: what is made there must still go in
-   here, with all that it holds; what cannot is refused by name. */
+/* Providers are made in the client's process and sets of sessions in the server: providers created there must be
+   accepted here with all their values; the error for others names the reason. */
 static void providers_cross_to_the_server(void **state)
 {
     IDataCollectorSet *session, *mine = new_set();
@@ -565,7 +565,7 @@ static void providers_cross_to_the_server(void **state)
     assert_true(text_is(item, L"DisplayName", L"Renamed"));
     release(item);
 
-    /* A collector is its set's, and a set is what it is bound to: no copy would do. */
+    /* A collector belongs to its set, and a set to its stored definition, so no copy is accepted. */
     item = named_collector(session, plaTrace, L"U");
     v = of_object(item);
     assert_hr(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1), E_INVALIDARG);
@@ -656,7 +656,7 @@ static void say(const char *what, HRESULT hr)
     fflush(stdout);
 }
 
-/* Says what each call gave: before the server is killed, and then. */
+/* Prints the result of each call before and after the server is killed. */
 static int server_survives(const WCHAR *name)
 {
     IDataCollectorSet *set = set_create_runnable();

@@ -62,7 +62,7 @@ def normalised(raw, name):
         if line.startswith("log "):
             line = log_summary(line[4:], late)
         line = re.sub(re.escape(name), "<set>", line, flags=re.IGNORECASE)
-        line = re.sub(r"(not well-formed: line \d+): .*", r"\1: <what libxml2 says>", line)
+        line = re.sub(r"(invalid XML: line \d+): .*", r"\1: <what libxml2 says>", line)
         lines.append(re.sub(r"process \d+", "process <id>", line))
     return "\n".join(lines) + "\n"
 

@@ -55,9 +55,9 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
         code, events = wine(OPENPLA, "events", "-set", f"Archived{pid}", "-id", "1007")
         check(code == 0 and events.count("  1007 information") == len(found), f"each segment has its task once: {events}")
         text = example(f"Hung{pid}", names[1], archive)
-        check(f'task "{names[1]}": still running after 30 s' in text, f"a task that hangs: {text}")
+        check(f"task '{names[1]}': still running after 30 s" in text, f"a task that hangs: {text}")
         text = example(f"Missed{pid}", "None", archive)
-        check('the task "None" does not exist' in text, f"a task that is not there: {text}")
+        check("the task 'None' does not exist" in text, f"a task that is not there: {text}")
         code, events = wine(OPENPLA, "events", "-set", f"Missed{pid}", "-id", "1008")
         check(code == 0 and "TaskName=None" in events and "0x80070002" in events, f"its event: {events}")
     finally:

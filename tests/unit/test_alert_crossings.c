@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A value that is driven through 1,000 crossings, beside tasks that hang: exactly as many events and rows, and each
-   task that does not begin is counted. On Windows the value is that of an extension DLL, natively that of the tests'
-   PDH. */
+/* A value crosses its threshold 1,000 times while tasks hang: there are exactly as many events and rows, and each task
+   that does not start is counted. On Windows the value is that of an extension DLL, natively that of the tests' PDH. */
 #include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/member.h"
@@ -149,7 +148,7 @@ static void each_crossing_is_reported_once_beside_tasks_that_hang(void **state)
     end_driving();
     assert_int_equal(events(2031, count, sizeof count), CROSSINGS);
     assert_int_equal(fixture_lines(root, "a.csv"), CROSSINGS + 1);
-    /* A busy machine needs more than a minute for them: that all places are taken is then reported, once. */
+    /* A busy machine needs more than a minute for them: then it is reported once that all places are in use. */
     assert_in_range(events(1014, count, sizeof count), 0, 1);
     assert_int_equal(events(9011, count, sizeof count), 1);
     snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
@@ -184,7 +183,7 @@ static void an_event_that_fails_is_reported(void **state)
     alert_actions_end(a, &said);
     scratch_environment("OPENPLA_DATA", before);
     char *text = diagnostics_text(&said);
-    assert_non_null(strstr(text, "the alert \"a\" could not write its event: "));
+    assert_non_null(strstr(text, "the alert 'a' could not write its event: "));
     memory_free(text);
     diagnostics_free(&said);
     memory_free(file);

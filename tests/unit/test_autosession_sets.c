@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of Autosession: the keys of autologgers, whoever has written them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27;
-   behaviour 4, 10. */
+/* Sets of Autosession: the keys of autologgers, including those of other programs. MS-PLA 3.2.1, 3.2.4.9 notes 22 to
+   27; behaviour 4, 10. */
 #include "engine/base/registry.h"
 #include "engine/base/thread.h"
 #include "engine/etw/autologger.h"
@@ -52,7 +52,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
         fail_msg("there %d, 0x%llX and not 0x%llX", n.there, (unsigned long long)n.value, (unsigned long long)expected);
 }
 
-/* ETW reads at the next start what was committed. */
+/* At the next start ETW reads the committed values. */
 static void an_autosession_is_a_key(void **state)
 {
     struct object *set = set_of_xml("Autosession",
@@ -132,7 +132,7 @@ static void an_autosession_is_a_key(void **state)
     memory_free(file);
 }
 
-/* A key that another program made is a set; what only ETW knows survives a change by it. */
+/* A key that another program created is a set; its values that only ETW knows survive a change of the set. */
 static void an_autologger_of_another_program_is_a_set(void **state)
 {
     struct registry_key *key = opened("theirs"), *on = opened("theirs\\{22222222-0001-0002-0300-000000000000}"),
@@ -371,7 +371,7 @@ static void commit_often(void *user)
     atomic_store(&c->done, 1);
 }
 
-/* Two tools at one key: what is read is what one of them has committed, never some of both. */
+/* Two tools change one key: a reader gets the values that one of them committed, never a mixture. */
 static void commits_of_two_do_not_mix(void **state)
 {
     struct committer c[2] = {
@@ -448,8 +448,8 @@ static void a_commit_without_memory_changes_nothing(void **state)
 }
 
 #ifdef _WIN32
-/* Another user's session may run under its name: a caller who may change what starts with the system may change and
-   flush that session only as its Guid allows. Natively no access to Guids is stored. */
+/* Another user's session may run under its name: a caller who may change autosessions may change and flush that session
+   only as the descriptor of its Guid allows. Natively no access to Guids is stored. */
 static void what_runs_under_its_name_asks_for_itself(void **state)
 {
     GUID open = {0x66666666, 1, 2, {3}};
@@ -468,10 +468,10 @@ static void what_runs_under_its_name_asks_for_itself(void **state)
     assert_done(set_start(live, &caller_self, true));
     assert_done(set_commit(boot, &callers.user, "shared", "", MODIFY, issues)); /* the next start's alone */
     assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | UPDATE, issues), E_ACCESSDENIED,
-                "\"Session\\shared\"");
+                "'Session\\shared'");
     assert_said(set_commit(boot, &callers.user, "shared", "", MODIFY | FLUSH, issues), E_ACCESSDENIED,
-                "\"Session\\shared\"");
-    assert_said(set_commit(boot, &callers.user, "shared", "", FLUSH, issues), E_ACCESSDENIED, "\"Session\\shared\"");
+                "'Session\\shared'");
+    assert_said(set_commit(boot, &callers.user, "shared", "", FLUSH, issues), E_ACCESSDENIED, "'Session\\shared'");
     assert_done(set_commit(boot, &callers.administrator, "shared", "", FLUSH, issues));
     assert_done(set_stop(live, &caller_self, true));
     assert_int_equal(EventAccessRemove(&open), ERROR_SUCCESS);

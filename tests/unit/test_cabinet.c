@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets written, compared and taken apart: whose logs are packed and then deleted has nothing else left of them. */
+/* Cabinets are written, compared and extracted: once a user's logs are packed and deleted, the cabinet is all that
+   remains. */
 #include "tests/unit/file_faults.h"
 #include "tests/unit/folder_cabinet.h"
 #include "tests/unit/scratch_folder.h"
@@ -143,7 +144,7 @@ static void changes_since_the_mark_are_reported(void **state)
     make_file("run/c.csv", 1, false);
     assert_int_equal(texts_add(&one, "c.csv"), S_OK);
     assert_int_equal(folder_cabinet_holds(c, run, &one), PLA_E_CABAPI_FAILURE);
-    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "\"c.csv\" is not in the cabinet"));
+    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "'c.csv' is not in the cabinet"));
     cabinet_close(c);
     texts_free(&one);
     texts_free(&names);
@@ -166,7 +167,7 @@ static void what_no_cabinet_holds_is_refused_by_name(void **state)
         const char *why;
     } cases[] = {
         {{{"x", 0, 0, 0}}, 0, "0 files"},
-        {{{"big.blg", 0x7FFF8001, 0, 0}}, 1, "cannot pack \"big.blg\": it is larger"},
+        {{{"big.blg", 0x7FFF8001, 0, 0}}, 1, "cannot pack 'big.blg': it is larger"},
         {{{"a?", 1, 0, 0}}, 1, "not allowed on Windows"},
         {{{"../a", 1, 0, 0}}, 1, "leads to another folder"},
         {{{"a", 1, 0, 0}, {"A", 1, 0, 0}}, 2, "another file has this name"},
@@ -230,7 +231,7 @@ static void what_a_killed_reader_left_is_not_in_the_way(void **state)
     assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
     same_trees(run, to, &names);
     assert_int_equal(folder_list(to, true, &left), S_OK);
-    assert_int_equal(left.count, LEFT); /* another may be at work in one of them: none is taken away */
+    assert_int_equal(left.count, LEFT); /* another process may be using one of them, so none is deleted */
     texts_free(&left);
     texts_free(&names);
     memory_free(to);
@@ -293,7 +294,7 @@ static HRESULT open_and_compare(const struct faulty *x)
     return hr;
 }
 
-/* How many cabinet.dll asks for, and what it does when it gets none, is its own. */
+/* The number of its allocations, and what it does when one fails, is up to cabinet.dll. */
 static void each_allocation_fails_in_turn(void **state)
 {
     struct faulty x;

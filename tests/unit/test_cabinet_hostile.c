@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets from anybody: who takes one apart would have files written where they do not belong, his disk filled, or
-   what is his replaced. Each is refused for the one thing that is wrong with it, before anything is written. */
+/* Hostile cabinets: extracting one could write files outside the folder, fill the disk or replace the user's files.
+   Each is refused for the one thing that is wrong with it, before anything is written. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "tests/unit/made_cabinet.h"
@@ -53,7 +53,7 @@ static void is_refused(const struct made_bytes *b, const struct cabinet_limits *
     memory_free(path);
 }
 
-/* It can be opened; what is wrong is in its bytes. The folders on the way go again, too. */
+/* It can be opened; the corruption is in its data. The folders on the way go again, too. */
 static void is_refused_when_unpacked(const struct made_cabinet *m, const char *why)
 {
     struct made_bytes b;
@@ -83,17 +83,17 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a/.../b", "leads to another folder", 0},
         {"\\abs.txt", "is an absolute path", 0},
         {"/abs.txt", "is an absolute path", 0},
-        {"C:\\x.txt", "behind a drive", 0},
-        {"C:rel.txt", "behind a drive", 0},
+        {"C:\\x.txt", "marks a drive", 0},
+        {"C:rel.txt", "marks a drive", 0},
         {"\\\\server\\share\\x", "share or a device", 0},
         {"\\\\?\\C:\\x", "share or a device", 0},
         {"//server/share/x", "share or a device", 0},
-        {"x.txt:stream", "before a stream", 0},
-        {"a\\x.txt::$DATA", "before a stream", 0},
-        {"CON", "device's", 0},
-        {"a\\nul.txt", "device's", 0},
-        {"com1.log", "device's", 0},
-        {"nul ", "device's", 0},
+        {"x.txt:stream", "or a stream", 0},
+        {"a\\x.txt::$DATA", "or a stream", 0},
+        {"CON", "that of a device", 0},
+        {"a\\nul.txt", "that of a device", 0},
+        {"com1.log", "that of a device", 0},
+        {"nul ", "that of a device", 0},
         {"x.txt.", "which Windows removes", 0},
         {"x.txt ", "which Windows removes", 0},
         {"a \\x.txt", "which Windows removes", 0},
@@ -112,7 +112,7 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a\xFF\xFE", "not valid UTF-8", 0x80},
         {"a\xC0\xAE\xC0\xAE/x", "not valid UTF-8", 0x80},
         {"a\xED\xA0\x80", "not valid UTF-8", 0x80},
-        {"com\xC2\xB9", "device's", 0x80},
+        {"com\xC2\xB9", "that of a device", 0x80},
         {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
     };
     struct made_bytes b;
@@ -417,7 +417,7 @@ static void reserved_bytes_are_passed_over(void **state)
     memory_free(path);
 }
 
-/* Someone has put a link where the cabinet's folder would be made. */
+/* An attacker has placed a link where the cabinet's folder would be created. */
 static void links_in_the_target_are_not_followed(void **state)
 {
     static const struct made_entry entries[] = {{"d\\a.txt", 4, 0, 0, 0}};

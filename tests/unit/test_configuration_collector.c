@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration collector leaves in its set's folder: copies of the files that were asked for, and one XML that
-   says of each what became of it. */
+/* The output of a configuration collector in its set's folder: copies of the requested files, and one XML that reports
+   the result for each. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "engine/etw/kernel/kernel_tracer.h"
@@ -223,7 +223,7 @@ static void streams_are_an_entry_and_not_copied(void **state)
     struct test *t = *state;
     put(t, "a.txt", "a");
 #ifndef _WIN32
-    put(t, "a.txt:hidden", "secret"); /* this host takes it for a name */
+    put(t, "a.txt:hidden", "secret"); /* this host OS treats it as a name */
 #endif
     ask(t, "a.txt:hidden");
     ask(t, "a.txt::$DATA");
@@ -293,7 +293,7 @@ static void limits_end_the_copying_and_say_so(void **state)
     xmlFreeDoc(doc);
 }
 
-/* An entry that says so, and a message of the run, would make people search for what is missing. */
+/* An entry and a message of the run would make people search for missing data. */
 static void limit_that_leaves_nothing_out_says_nothing(void **state)
 {
     struct test *t = *state;
@@ -325,13 +325,13 @@ static void links_end_and_circles_are_named(void **state)
     scratch_unlink(t->in, "dead.txt");
     scratch_unlink(t->in, "to.txt");
     check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3"); /* a, to, b by one of its ways */
-    /* Wine lists no link that leads nowhere. */
+    /* Wine does not list links without a target. */
     check_xpath(doc, "count(//Data[@name='result'][. = '0x80070002'])", os_is_wine() ? "0" : "1");
     check_xpath(doc, "count(//Data[@name='result'][. = '0x800700B7'])", "2");
     xmlFreeDoc(doc);
 }
 
-/* The set's own folder may lie below what is collected. */
+/* The set's output folder may be inside a collected folder. */
 static void copies_are_not_copied_again(void **state)
 {
     struct test *t = *state;
@@ -548,7 +548,7 @@ static void kernel_session_that_is_not_there_is_an_entry(void **state)
     check_xpath(doc, "/Report/Section[@name='systemState']/Table/Item/Data[@name='session']",
                 "Circular Kernel Context Logger");
     check_xpath(doc,
-                "starts-with(//Section[@name='systemState']//Item/Data[@name='error'], 'SystemStateFile: \"state\"')",
+                "starts-with(//Section[@name='systemState']//Item/Data[@name='error'], \"SystemStateFile: 'state'\")",
                 "true");
     check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "1");
     xmlFreeDoc(doc);

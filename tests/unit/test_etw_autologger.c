@@ -324,7 +324,7 @@ static void kernel_flags_are_kept_and_shown(void **state)
     }
 }
 
-/* Its name makes it the context logger, as in Windows' own key, and it holds the kernel's events. */
+/* Its name makes it the context logger, as in Windows' key, with the kernel's events. */
 static void the_context_logger_starts_by_its_key(void **state)
 {
     (void)state;
@@ -517,7 +517,7 @@ static void an_invalid_value_is_reported(void **state)
     assert_string_equal(a.damaged, "BufferSize");
     assert_true(!a.file && !a.buffer_kb.there);
     assert_int_equal(a.problems.count, 4);
-    assert_non_null(strstr(a.problems.items[0], "BufferSize: not a number: the value has type 1 and 6 bytes"));
+    assert_non_null(strstr(a.problems.items[0], "BufferSize': expected a number, not type 1 with 6 bytes"));
     autologger_free(&a);
     delete_keys();
     memory_free(other);

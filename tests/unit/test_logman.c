@@ -49,13 +49,13 @@ static void what_is_wrong_is_named_once(void **state)
     expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
 }
 
-/* "Set\Collector" is a collector to update; whoever deletes one has not said that the set is to go. */
+/* update accepts "Set\Collector" for a collector; delete must not delete the whole set for it. */
 static void a_collector_is_no_set(void **state)
 {
     (void)state;
     go_to("collector");
     expect("logman create counter whole -c \\System\\Threads", 0, DONE);
-    expect("logman delete whole\\whole", 0x80004002, "unknown namespace \"whole\"");
+    expect("logman delete whole\\whole", 0x80004002, "unknown namespace 'whole'");
     expect("logman update whole\\whole -si 5", 0, DONE);
     expect("logman query whole", 0, "Sample Interval:      5 second(s)");
     expect("logman delete whole", 0, DONE);
@@ -72,7 +72,7 @@ static void a_daily_set_may_begin_earlier_in_the_day(void **state)
     expect("logman delete daily", 0, DONE);
 }
 
-/* That only administrators may do it is no help to who named a folder. */
+/* If a folder was named, a message about administrators would be misleading. */
 static void a_folder_is_no_definition(void **state)
 {
     struct texts words = {0};
@@ -82,7 +82,7 @@ static void a_folder_is_no_definition(void **state)
     split("logman import folder -xml .", &words);
     char *written = run(&verb_logman, &words, &result);
     assert_int_equal(result, E_ACCESSDENIED);
-    assert_non_null(strstr(written, "\".\": is a folder\n"));
+    assert_non_null(strstr(written, "'.' is a folder\n"));
     assert_null(strstr(written, "administrators"));
     memory_free(written);
     texts_free(&words);
@@ -194,7 +194,7 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman stop session -ets", 0, DONE);
 }
 
-/* Wherever -config stands, and whatever list its file ends with. */
+/* -config may have any place, and its file may end with any list. */
 static void the_line_wins_over_its_settings(void **state)
 {
     static const char file[] = "[si]\n7\n[f]\ncsv\n[max]\n9\n[c]\n\\System\\Threads\n\\Memory\\Available Bytes\n";
@@ -231,7 +231,7 @@ static void a_corrupt_set_can_be_deleted(void **state)
     expect("logman delete sound", 0, DONE);
 }
 
-/* At once: nobody is asked who could not answer. */
+/* Fails at once: no question is asked without a console. */
 static void another_computer_is_refused(void **state)
 {
     static const char *const lines[] = {"query",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that runs out at any allocation: no crash, no leak, and the set is what it was. The same where a client has
-   had his share of it. */
+/* Any allocation may fail: no crash, no leak, and the set is unchanged. The same where a client has had his share of
+   it. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "tests/unit/scratch_folder.h"
@@ -144,7 +144,7 @@ static void adding_is_all_or_nothing(void **state)
     every_allocation(add_collector);
 }
 
-/* ---- whose memory it is ---- */
+/* ---- which client the memory counts for ---- */
 
 static HRESULT describe(struct object *set, size_t bytes)
 {
@@ -227,11 +227,11 @@ static void memory_counts_for_whom_it_is_made(void **state)
     assert_true(empty > sizeof(struct data_collector_set) && empty < 20000);
     assert_int_equal(describe(set, 100000), S_OK);
     assert_in_range(memory_share_bytes(share), empty + 90000, empty + 110000);
-    assert_int_equal(describe(other, 100000), full); /* who fills it pays, whoever has made it */
-    assert_non_null(strstr(error_text(full), "the quota \"memory\""));
+    assert_int_equal(describe(other, 100000), full); /* it counts for the client that fills it, not for its creator */
+    assert_non_null(strstr(error_text(full), "quota 'memory'"));
     assert_int_equal(describe(set, 150000), full);
     assert_int_equal(describe(set, 10), S_OK);
-    for (int i = 0; i < 100; i++) { /* nothing adds up of what is replaced */
+    for (int i = 0; i < 100; i++) { /* replaced values no longer count */
         assert_int_equal(set_from_xml(set, xml, strlen(xml), NULL), S_OK);
         assert_int_equal(object_hold(set, i ? 0 : 5000), S_OK);
     }

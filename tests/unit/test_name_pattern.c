@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of folders and files: what a user's pattern and format bits must give, letter by letter. */
+/* Names of folders and files: the results of patterns and format bits, letter by letter. */
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
 
@@ -25,7 +25,7 @@ static void expands(const struct name_context *context, const char *pattern, con
     memory_free(text);
 }
 
-/* Logs named by a pattern would carry another moment than the one they were made at. */
+/* Otherwise the names of logs would contain a different time from that of their creation. */
 static void every_letter_has_its_value(void **state)
 {
     (void)state;
@@ -103,14 +103,14 @@ static void refused(const char *pattern, const char *shown)
     assert_non_null(strstr(error_text(OPENPLA_E_BAD_PATTERN), shown));
 }
 
-/* A mistyped pattern would give a name that nobody asked for, instead of telling which letter is wrong. */
+/* A mistyped pattern must be reported with the wrong letter, and not produce an unexpected name. */
 static void unknown_letters_are_named(void **state)
 {
     (void)state;
-    refused("yyyyQ", "\"Q\"");
-    refused("log", "\"l\"");
-    refused("yyyy\xC3\xBC", "\"\xC3\xBC\"");
-    refused("yyyy\\", "\"\\\"");
+    refused("yyyyQ", "'Q'");
+    refused("log", "'l'");
+    refused("yyyy\xC3\xBC", "'\xC3\xBC'");
+    refused("yyyy\\", "'\\'");
 }
 
 static void decorates(const char *base, uint32_t format, const char *pattern, const char *expected)

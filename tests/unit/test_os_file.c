@@ -68,7 +68,7 @@ static void open_modes(void **state)
     memory_free(path);
 }
 
-/* A log is read, renamed and deleted by its owner's tools while it grows, and nobody else writes into it. */
+/* A growing log can be read, renamed and deleted by its owner's tools, but no other process writes to it. */
 static void growing_log_is_shared(void **state)
 {
     char *path = in_folder("growing.csv"), *moved = in_folder("moved.csv"), data[16];
@@ -158,7 +158,7 @@ static void full_disk(void **state)
 #endif
     (void)state;
     if (device) {
-        /* one writer at a time, of all programs of a prefix: this test beside itself */
+        /* one writer at a time among all programs of a prefix; here a second process of this test */
         assert_int_equal(file_open_wait(device, FILE_APPEND, PATIENCE_MS, &f), S_OK);
         assert_int_equal(file_write(f, "record", 6), full);
         assert_non_null(strstr(error_text(full), "full"));
@@ -234,7 +234,7 @@ static void store_whose_temporary_file_is_gone(void **state)
     memory_free(path);
 }
 
-/* A reader who comes at the wrong moment costs the writer a wait, not the commit. */
+/* A reader at the wrong moment delays the writer, but does not make the commit fail. */
 static void store_while_read(void **state)
 {
     char *path = in_folder("read.xml");
@@ -247,7 +247,7 @@ static void store_while_read(void **state)
     assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     file_close(reader);
     char *text = scratch_read(path);
-    /* Under Wine nobody may have a replaced file open: after the wait the file is as it was. */
+    /* Under Wine a replaced file must not be open anywhere: after the wait the file is unchanged. */
     assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
 #ifdef _WIN32
     if (FAILED(hr))
@@ -311,11 +311,12 @@ static void folders(void **state)
     assert_int_equal(folder_create(deep), S_OK);
     assert_true(folder_exists(deep));
     assert_false(file_exists(deep));
-    /* As Windows refuses it; the text tells who gave a folder for a file that no right is lacking. */
+    /* The result is Windows'; the text says that the path is a folder, so that the user does not search for a missing
+       right. */
     assert_int_equal(file_load(deep, 100, &text, &size), E_ACCESSDENIED);
-    assert_non_null(strstr(error_text(E_ACCESSDENIED), ": is a folder"));
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "' is a folder"));
     assert_int_equal(file_open(deep, FILE_REPLACE, &f), E_ACCESSDENIED);
-    assert_non_null(strstr(error_text(E_ACCESSDENIED), ": is a folder"));
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "' is a folder"));
     assert_int_equal(file_store(file, "", 0), S_OK);
     assert_true(file_exists(file));
     assert_false(folder_exists(file));
@@ -391,7 +392,7 @@ static void lock_excludes_within_a_process(void **state)
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)), "x.lock"));
     file_lock_release(lock);
     assert_int_equal(file_lock_take(path, 0, &lock), S_OK);
-    /* The holder may take the file away: the next one creates it again. */
+    /* The holder may delete the file; the next one creates it again. */
     assert_int_equal(file_delete(path), S_OK);
     file_lock_release(lock);
     assert_false(file_exists(path));
@@ -405,7 +406,7 @@ static void lock_excludes_within_a_process(void **state)
     memory_free(path);
 }
 
-/* A scanner, a backup or a user who reads the file must not block everybody. */
+/* A scanner, a backup or a user that reads the file must not block all others. */
 static void who_reads_a_lock_file_does_not_hold_it(void **state)
 {
     char *path = in_folder("read.lock"), *text;

@@ -16,7 +16,7 @@
 #define NOT_ANY HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
 
 static char *folder;
-static const char *account; /* whose the calls are */
+static const char *account; /* the account of the calls */
 static const struct caller client = {.process = 1};
 
 char *__wrap_caller_account(const struct caller *caller);
@@ -26,7 +26,7 @@ char *__wrap_caller_account(const struct caller *caller)
     return text_copy(account);
 }
 
-/* Who may make and change sets test_set_access asks. */
+/* test_set_access checks who may create and change sets. */
 HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                                      const char *security);
 HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
@@ -71,8 +71,7 @@ static void one_account_does_not_take_it_all(void **state)
     assert_int_equal(save("PC\\bert", "b1"), S_OK); /* another's are not counted */
     assert_int_equal(save("PC\\anna", "a3"), S_OK);
     assert_int_equal(save("PC\\anna", "a4"), NOT_ANY);
-    assert_string_equal(error_text(NOT_ANY),
-                        "PC\\anna: more than 3 sets of one account in a namespace (the quota \"sets\")");
+    assert_string_equal(error_text(NOT_ANY), "PC\\anna: more than 3 sets of one account in a namespace (quota 'sets')");
     assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), PLA_E_DCS_NOT_FOUND);
     /* Existing sets can be changed, and make room when they are deleted. */
     assert_int_equal(save("PC\\anna", "A2"), S_OK);
@@ -80,7 +79,7 @@ static void one_account_does_not_take_it_all(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "a1"), S_OK);
     assert_int_equal(save("PC\\anna", "a4"), S_OK);
     assert_int_equal(save("PC\\anna", "a5"), NOT_ANY);
-    /* It stays with who made it, and what the name says behind the XML is not the set's. */
+    /* It counts for its creator, and the name in the line behind the XML is not trusted. */
     assert_int_equal(save("PC\\bert", "a4"), S_OK);
     assert_int_equal(save("PC\\bert", "b3"), S_OK);
     assert_int_equal(save("PC\\bert", "b4"), NOT_ANY);
@@ -91,7 +90,7 @@ static void one_account_does_not_take_it_all(void **state)
     assert_int_equal(store_save(&client, "Session", "b4", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
 }
 
-/* A server that begins, and sets that other programs have made or taken away since it last looked. */
+/* A server that starts, and sets that other programs have created or deleted since its last check. */
 static void what_others_write_is_counted(void **state)
 {
     (void)state;
@@ -133,13 +132,13 @@ static void so_are_bytes(void **state)
     assert_non_null(strstr(error_text(NOT_ANY), "more than 2500 bytes"));
     assert_int_equal(save_text("PC\\dora", "d3", big, 100), S_OK);
     assert_int_equal(save_text("PC\\dora", "d3", big, 900), NOT_ANY);
-    /* With fewer allowed by now what does not grow is still taken. */
+    /* If the limit was lowered, a commit that does not increase the use is still accepted. */
     bounds("bytes=10;sets=1");
     assert_int_equal(save_text("PC\\dora", "d1", big, 900), S_OK);
     assert_int_equal(save_text("PC\\dora", "d4", big, 1), NOT_ANY);
 }
 
-/* Names that would end the instruction, or none, are one account: nobody gets out of the bound by being unknown. */
+/* Invalid and missing account names count as one account, so an unknown account cannot escape the limit. */
 static void the_unknown_share(void **state)
 {
     (void)state;
@@ -161,8 +160,8 @@ static void the_unknown_share(void **state)
 }
 
 #ifndef _WIN32
-/* Files that another account puts beside definitions say whose they are as it likes: they take without an owner room.
-   Only root can make such here. */
+/* Another account can put files beside definitions that claim any owner: they count for no owner. Only root can make
+   such here. */
 static void foreign_files_have_no_owner(void **state)
 {
     (void)state;
@@ -216,8 +215,8 @@ static void without_memory(void **state)
     assert_int_equal(save("PC\\eva", "e4"), NOT_ANY);
 }
 
-/* A set whose file cannot be read just now stays with who made it: another who may change it would take it over, and
-   its maker would have room for one more. */
+/* A set whose file cannot be read at the moment still counts for its creator. Otherwise another account that changes it
+   would take it over, and its creator could create one more. */
 static void files_that_fail(void **state)
 {
     unsigned failed = 0;

@@ -7,7 +7,7 @@
 #define IMPORT(name) "<Rules><Import file='" name "'/></Rules>"
 #define OUTSIDE      "<Rules><Group name='outside'/></Rules>"
 
-/* Whether the group of the imported file came; else the one error says why. */
+/* Whether the group of the imported file was loaded; otherwise the only error gives the reason. */
 static bool imports(const char *path, const char *text, const char *why)
 {
     struct rules *r = rules_create();
@@ -23,7 +23,7 @@ static bool imports(const char *path, const char *text, const char *why)
 static void imports_stay_in_their_folder(void **state)
 {
     static const struct {
-        const char *text, *why; /* NULL: it is taken */
+        const char *text, *why; /* NULL: it is accepted */
     } cases[] = {
         {IMPORT("beside.xml"), NULL},
         {IMPORT("below/part.xml"), NULL},
@@ -31,7 +31,7 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("%systemroot%\\pla\\rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\PLA\\Rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\Rules.System.CPU.xml"), NULL},
-        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* the program's own, and nobody is asked */
+        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* a built-in file, without an access check */
         {IMPORT("../outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("below\\..\\..\\outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports must be in the folder"},
@@ -41,7 +41,7 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("C:\\outside.xml"), "imports must be in the folder"},
         {IMPORT("/outside.xml"), ": absolute path"},
         {IMPORT("beside.xml:stream"), "a stream"},
-        {IMPORT("CON"), "a device's"},
+        {IMPORT("CON"), "that of a device"},
         {IMPORT("none.xml"), "none.xml"},
     };
     char *path = path_join(*state, "in/rules.xml");

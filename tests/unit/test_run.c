@@ -142,8 +142,8 @@ static void expect_start_fails(const char *root, const char *set, const char *co
         fail_msg("%s %s: 0x%08X \"%s\"", set, collector, (unsigned)hr, error_text(hr));
 }
 
-/* Whoever may change a definition, or the folder that a run writes to, would have the run write or overwrite any file
-   that its account may. */
+/* Otherwise an account that may change a definition, or the folder of a run, could make the run write or overwrite any
+   file that the run's account may. */
 static void a_run_writes_below_its_root_alone(void **state)
 {
     (void)state;
@@ -161,9 +161,9 @@ static void a_run_writes_below_its_root_alone(void **state)
     scratch_link(root, "n.csv", "../outside/new.csv", false);
     scratch_link(root, "h.csv", "../outside/victim.csv", true);
     expect_start_fails(root, "<Subdirectory>..\\outside</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, E_INVALIDARG,
-                       "Subdirectory: \"..\\outside\"");
+                       "Subdirectory: '..\\outside'");
     expect_start_fails(root, "<Subdirectory>../outside</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, E_INVALIDARG,
-                       "Subdirectory: \"../outside\"");
+                       "Subdirectory: '../outside'");
     expect_start_fails(root, "<Subdirectory>in/</Subdirectory>",
                        CSV_EACH_SECOND "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>/../../\\x"
                                        "</FileNameFormatPattern>" ONE_COUNTER,
@@ -171,7 +171,7 @@ static void a_run_writes_below_its_root_alone(void **state)
     expect_start_fails(root, "",
                        CSV_EACH_SECOND "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>:\\s"
                                        "</FileNameFormatPattern>" ONE_COUNTER,
-                       E_INVALIDARG, "FileNameFormatPattern: \":\\s\" expands to \"c:s.csv\"");
+                       E_INVALIDARG, "FileNameFormatPattern: ':\\s' expands to 'c:s.csv'");
     expect_start_fails(root, "<Subdirectory>away</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
     expect_start_fails(root, "<Subdirectory>away/more</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER, leads_out, "away");
     expect_start_fails(root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER, leads_out, "c.csv");
@@ -237,8 +237,8 @@ static void only_logs_are_overwritten(void **state)
     memory_free(root);
 }
 
-/* Sets that start at one second would have their first samples behind two waits for the disk each; and where a start
-   fails, LatestOutputLocation would name what was never made. */
+/* Otherwise sets that start in the same second would each wait for the disk twice before their first sample; and after
+   a failed start LatestOutputLocation would name a folder that was never created. */
 static void a_start_writes_its_record_once(void **state)
 {
     (void)state;
@@ -381,8 +381,8 @@ static HRESULT started_in(const char *name, const char *root)
     return hr;
 }
 
-/* Published templates rely on their folders below PerfLogs, which nobody has made; one without a RootPath means the
-   default, and not the folder of the service's process. */
+/* Published templates rely on folders below PerfLogs that do not exist yet; a template without a RootPath means the
+   default, not the folder of the service's process. */
 static void folders_below_the_logs_are_made(void **state)
 {
     static const struct {
@@ -569,7 +569,7 @@ static void four_sets_at_once(void **state)
     memory_free(root);
 }
 
-/* Two users who start a set at the same moment would get two hosts that write one log. */
+/* Two users who start a set at the same time must not get two host processes that write the same log. */
 static void two_starters_at_once(void **state)
 {
     (void)state;

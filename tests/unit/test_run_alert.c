@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts of running sets: who hears of a value beyond its threshold, where it is written, and what it sets off. */
+/* Alerts of running sets: reports of a value beyond its threshold, the log, and the actions that it triggers. */
 #include "engine/base/clock.h"
 #include "engine/base/os.h"
 #include "engine/logs/alert_log.h"
@@ -135,7 +135,7 @@ static void settings_are_obeyed(void **state)
     memory_free(root);
 }
 
-/* A set that is to begin at the alert, which goes on while the alert does; and one that does not exist. */
+/* The alert starts a set, which continues to run, and names another that does not exist. */
 static void an_alert_starts_a_set(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void an_alert_starts_a_set(void **state)
     stop("second");
     assert_true(events(1015, "trigger") >= 1);
     assert_non_null(strstr(latest, "Name=b\nError=0x80300002\n"));
-    assert_true(says("trigger", "the alert \"b\" could not start the set \"Missing's\""));
+    assert_true(says("trigger", "the alert 'b' could not start the set 'Missing's'"));
     memory_free(root);
 }
 
@@ -172,7 +172,7 @@ static void an_alert_runs_a_command(void **state)
     start("command");
     char *text = NULL;
     size_t size = 0;
-    for (int i = 0; i < 1000 && !size; i++) { /* until it is there and written */
+    for (int i = 0; i < 1000 && !size; i++) { /* until the file exists and is written */
         memory_free(text);
         text = NULL;
         if (FAILED(file_load(touched, 1000, &text, &size)))
@@ -183,7 +183,7 @@ static void an_alert_runs_a_command(void **state)
     stop("command");
     assert_int_equal(events(1014, "command"), 1);
     assert_non_null(strstr(latest, "Name=b\nError=0x80070002\n"));
-    assert_true(says("command", "the alert \"b\" could not run the task \"no such task\""));
+    assert_true(says("command", "the alert 'b' could not run the task 'no such task'"));
     memory_free(text);
     memory_free(touched);
     memory_free(root);
@@ -210,7 +210,8 @@ static void a_run_ends_with_its_alerts(void **state)
     memory_free(root);
 }
 
-/* plaUpdateRunningInstance: in the same run and file; one that cannot run is refused and the old one goes on. */
+/* plaUpdateRunningInstance: in the same run and file; an invalid update is rejected, and the old definition stays in
+   use. */
 static void a_running_set_takes_other_thresholds(void **state)
 {
     (void)state;

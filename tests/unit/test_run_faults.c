@@ -63,7 +63,7 @@ static void assert_is_the_fault(const struct fault *f, HRESULT hr, const char *w
         return;
     if (hr != (f->memory ? E_OUTOFMEMORY : FAULT))
         fail_msg("%s, %s %u: 0x%08X %s", what, name_of(f), (unsigned)n, (unsigned)hr, error_text(hr));
-    if (!f->memory && !strchr(error_text(hr), '"'))
+    if (!f->memory && !strchr(error_text(hr), '\''))
         fail_msg("%s, operation %u (%d): names no file: %s", what, (unsigned)n, f->files.operation, error_text(hr));
 }
 
@@ -74,7 +74,7 @@ static struct run_record record_of(const char *name)
     return record;
 }
 
-/* Logs that are there have whole lines. */
+/* Existing logs consist of whole lines. */
 static void assert_whole_logs(const char *root)
 {
     struct texts names = {0};
@@ -106,7 +106,7 @@ static void assert_nothing_torn(const char *name)
 
 /* ---- the host ---- */
 
-static struct process *ended; /* a host that can say no more */
+static struct process *ended; /* a host process that can no longer report */
 
 /* As a host in this thread; *told is what its starter heard. */
 static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *reported)
@@ -123,7 +123,7 @@ static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t
     return hr;
 }
 
-/* Of one that failed: its starter, its record or the journal says why. */
+/* After a failed run its starter, its record or the journal has the reason. */
 static void assert_reported(const struct fault *f, HRESULT hr, HRESULT reported, const struct run_record *record,
                             uint64_t n)
 {
@@ -146,7 +146,7 @@ static void each_call_of_a_host_fails(void **state)
             HRESULT reported, again;
             const HRESULT hr = host_here("host", &f, n, &calls, &reported);
             met = calls >= n;
-            if (reported != OPENPLA_E_HOST_DIED) /* it had no way to say a word */
+            if (reported != OPENPLA_E_HOST_DIED) /* it could not report anything */
                 assert_is_the_fault(&f, reported, "host", n);
             assert_is_the_fault(&f, hr, "host", n);
             failed += FAILED(hr);
@@ -176,7 +176,7 @@ static void each_call_of_a_host_fails(void **state)
     memory_free(root);
 }
 
-/* ---- who starts, stops, flushes and changes it ---- */
+/* ---- faults of the starting, stopping, flushing and changing process ---- */
 
 static HRESULT start(void)
 {
@@ -288,7 +288,7 @@ static void each_call_of_who_asks_fails(void **state)
 
 /* ---- the journal ---- */
 
-/* An event is there whole or not at all, who wrote it knows, and the next one is readable behind it. */
+/* An event is written completely or not at all, its writer gets the result, and the next event is readable. */
 static void each_operation_of_the_journal_fails(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of real runs, which the data manager maintains at stop, at segments and before starts: who relies on it has
-   a disk that does not fill, and an event for whatever went. */
+/* Folders of real runs, which the data manager maintains at stop, at segments and before starts: the disk does not fill
+   up, and there is an event for each deletion. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
@@ -92,7 +92,7 @@ static char *field_of_event(uint32_t id, const char *field)
     return value;
 }
 
-/* Who is to send a cabinet again, by a script on the event, has to know which file it is. */
+/* A script that reacts to the event and sends a cabinet again has to know its file. */
 static void the_event_names_the_cabinet_that_was_not_sent(void **state)
 {
     (void)state;
@@ -133,8 +133,8 @@ static void at_each_segment(void **state)
     memory_free(root);
 }
 
-/* Two sets have one RootPath and give their folders the same names: what the second one has written into a folder of
-   the first one's is not the first one's to delete. */
+/* Two sets have the same RootPath and folder names: the first set must not delete files that the second one wrote into
+   its folder. */
 static void a_folder_that_two_sets_write_to(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void what_a_run_has_made_and_nothing_else(void **state)
     assert_string_equal(left.items[0], "notes.txt");
     texts_free(&left);
     assert_int_equal(fixture_events(9033, "made"), 1);
-    assert_string_equal(fixture_reason, "\"notes.txt\"");
+    assert_string_equal(fixture_reason, "'notes.txt'");
     struct run_record record = fixture_record("made");
     assert_int_equal(record.last_result, S_OK);
     run_record_free(&record);

@@ -40,10 +40,10 @@ static void a_collector_that_does_not_open(void **state)
     HRESULT hr = run_start(SPACE, "open", true);
     limit_waits("");
     assert_int_equal(hr, PLA_E_DC_START_WAIT_TIMEOUT);
-    assert_non_null(strstr(error_text(hr), "\"c\""));
+    assert_non_null(strstr(error_text(hr), "'c'"));
     struct run_record record = fixture_record("open");
     assert_int_equal(record.last_result, PLA_E_DC_START_WAIT_TIMEOUT);
-    assert_non_null(strstr(record.last_message, "\"c\""));
+    assert_non_null(strstr(record.last_message, "'c'"));
     assert_false(record.running);
     run_record_free(&record);
     /* Not synchronous: it is starting until someone stops it. */

@@ -590,7 +590,7 @@ static void an_unsupported_kind_is_skipped(void **state)
     start("kinds");
     write_event(4, 1, 3);
     stop("kinds");
-    check_message("kinds", "collector \"calls\": type 4 is not supported");
+    check_message("kinds", "collector 'calls': type 4 is not supported");
     assert_true(numbers_of(root, "rest.etl").bits == 8);
     struct run_record record = fixture_record("kinds");
     assert_string_equal(record.latest_files.items[0], "");

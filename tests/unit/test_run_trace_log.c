@@ -236,7 +236,7 @@ static void a_template_of_all_kinds_records(void **state)
     assert_string_equal(path_name(record.latest_files.items[1]), "Active Directory.etl");
     assert_true(numbers_in(record.latest_files.items[1]).bits == 6);
     run_record_free(&record);
-    check_message("directory", "collector \"Calls\": type 4 is not supported");
+    check_message("directory", "collector 'Calls': type 4 is not supported");
     memory_free(root);
 }
 

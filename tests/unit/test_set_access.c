@@ -84,7 +84,7 @@ static struct object *queried(const char *name)
     return set;
 }
 
-/* Beside the verbs: what this process puts there itself. */
+/* Besides the verbs: files that this process puts there directly. */
 static void store(const char *name, const char *security)
 {
     char *xml = text_format("<DataCollectorSet><Security>%s</Security></DataCollectorSet>", security);
@@ -115,7 +115,7 @@ static HRESULT get_value(const char *name, const struct caller *caller)
     return hr;
 }
 
-/* A commit of what is stored, or of another Security. */
+/* A commit of the stored set, or of another Security. */
 static HRESULT change(const char *name, const struct caller *caller, const char *security)
 {
     struct object *set = queried(name);
@@ -148,7 +148,7 @@ static HRESULT query(const char *name, const struct caller *caller)
     struct value v;
     assert_int_equal(object_get(set, class_property(set->class, "Name"), &v), S_OK);
     bound = v.text;
-    assert_string_equal(bound, SUCCEEDED(hr) ? name : ""); /* who is refused has nothing in hand */
+    assert_string_equal(bound, SUCCEEDED(hr) ? name : ""); /* a rejected caller gets nothing */
     memory_free(bound);
     object_release(set);
     return hr;
@@ -214,7 +214,7 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
         HRESULT hr = ask(*verb, name, caller);
         const bool refused = hr == E_ACCESSDENIED;
         if (refused && *verb != 'L')
-            assert_non_null(strstr(error_text(hr), "\"Service\\matrix\""));
+            assert_non_null(strstr(error_text(hr), "'Service\\matrix'"));
         if (refused) { /* and nothing of it has been done */
             assert_int_equal(store_load(&caller_self, SPACE, name, &after, &size_after), S_OK);
             assert_string_equal(after, before);
@@ -251,7 +251,8 @@ static void each_verb_of_each_caller_with_each_descriptor(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "matrix"), S_OK);
 }
 
-/* Making sets: MS-PLA's administrators, and Performance Log Users, who can change what they have made (behaviour 4). */
+/* Creating sets: administrators as in MS-PLA, and Performance Log Users, who can change the sets that they created
+   (behaviour 4). */
 static void who_makes_sets(void **state)
 {
     (void)state;
@@ -261,7 +262,7 @@ static void who_makes_sets(void **state)
     assert_int_equal(commit(set, &callers.nobody, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
     assert_int_equal(store_check_access(&callers.administrator, SET_ACCESS_QUERY, SPACE, "made"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, &callers.user, "Autosession\\made", SETS_CREATE_NEW), PLA_E_DCS_SINGLETON_REQUIRED);
-    /* Of an administrator it stays what was said. */
+    /* An administrator's Security stays unchanged. */
     assert_int_equal(commit(set, &callers.administrator, "made", SETS_CREATE_NEW), S_OK);
     char *security = security_of(set);
     assert_string_equal(security, SET_DEFAULT_SECURITY);
@@ -345,8 +346,8 @@ static void sessions_begin_for_who_may_trace(void **state)
     object_release(set);
 }
 
-/* The kernel tells what all users do, and the server begins sessions with its own rights: who may not begin one of the
-   kernel's himself has none by the server either. */
+/* Kernel events show the actions of all users, and the server starts sessions with its own rights: a caller who may not
+   start a kernel session must not get one through the server. */
 static void the_kernels_events_are_for_administrators(void **state)
 {
 #define TRACE(inside)                                                                                                  \
@@ -414,12 +415,12 @@ static void validation_alone_asks_as_well(void **state)
     store("looked", "D:(A;;FA;;;BA)");
     struct object *set = new_set();
     assert_int_equal(commit(set, &callers.user, "looked", LOOK), E_ACCESSDENIED);
-    assert_non_null(strstr(error_text(E_ACCESSDENIED), "\"Service\\looked\""));
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "'Service\\looked'"));
     assert_int_equal(commit(set, &callers.nobody, "looked", LOOK), E_ACCESSDENIED);
     assert_int_equal(commit(set, &callers.user, "new", LOOK_NEW), E_ACCESSDENIED);
     assert_int_equal(commit(set, &callers.administrator, "looked", LOOK), S_OK);
     assert_int_equal(commit(set, &callers.administrator, "new", LOOK_NEW), S_OK);
-    if (callers.described) /* who would own it has an object that is as it was */
+    if (callers.described) /* the rejected caller's object is unchanged */
         assert_int_equal(commit(set, &callers.logger, "new", LOOK_NEW), S_OK);
     char *security = security_of(set);
     assert_string_equal(security, SET_DEFAULT_SECURITY);
@@ -430,7 +431,7 @@ static void validation_alone_asks_as_well(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "new"), PLA_E_DCS_NOT_FOUND);
 }
 
-/* Lists show what the caller may read, and a file that says nothing clear is administrators' alone. */
+/* Lists show the sets that the caller may read; only administrators see unclear files. */
 static void lists_show_what_may_be_read(void **state)
 {
     (void)state;
@@ -526,7 +527,7 @@ static void concurrent_callers_are_distinguished(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shared"), S_OK);
 }
 
-/* ---- what is reported ---- */
+/* ---- error texts and events ---- */
 
 static void events_name_who_asked(void **state)
 {
@@ -560,8 +561,7 @@ static void events_name_who_asked(void **state)
     memory_free(folder);
 }
 
-/* Neither memory that runs out nor a file that cannot be read is a way through: who may not is not let by any of it,
-   and the set is as it was. */
+/* Neither a failed allocation nor an unreadable file bypasses the access check, and the set is unchanged. */
 static void what_fails_lets_nobody_through(void **state)
 {
     (void)state;

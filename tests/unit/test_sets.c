@@ -151,29 +151,29 @@ static void names_that_leave_the_folder_fail_commit(void **state)
         {"\\a", NULL, NULL, NULL, NULL},
         {"a\\.\\b\\", NULL, "..a", NULL, NULL},
         {"nullify", "\\,\\ dd", "company", NULL, NULL},
-        {"..", NULL, NULL, NULL, "Subdirectory: \"..\""},
-        {"a\\..\\..", NULL, NULL, NULL, "Subdirectory: \"a\\..\\..\""},
+        {"..", NULL, NULL, NULL, "Subdirectory: '..'"},
+        {"a\\..\\..", NULL, NULL, NULL, "Subdirectory: 'a\\..\\..'"},
         {"a/../..", NULL, NULL, NULL, "Subdirectory: "},
         {"a\\.. \\b", NULL, NULL, NULL, "Subdirectory: "},
-        {"C:\\Windows", NULL, NULL, NULL, "Subdirectory: \"C:\\Windows\""},
+        {"C:\\Windows", NULL, NULL, NULL, "Subdirectory: 'C:\\Windows'"},
         {"C:x", NULL, NULL, NULL, "Subdirectory: "},
         {"\\\\server\\share", NULL, NULL, NULL, "Subdirectory: "},
         {"\\\\?\\C:\\x", NULL, NULL, NULL, "Subdirectory: "},
         {"a:s", NULL, NULL, NULL, "Subdirectory: "},
-        {"aux", NULL, NULL, NULL, "Subdirectory: \"aux\""},
-        {"", "\\\\..\\\\..", NULL, NULL, "SubdirectoryFormatPattern: \"\\\\..\\\\..\" expands to \"\\..\\..\""},
+        {"aux", NULL, NULL, NULL, "Subdirectory: 'aux'"},
+        {"", "\\\\..\\\\..", NULL, NULL, "SubdirectoryFormatPattern: '\\\\..\\\\..' expands to '\\..\\..'"},
         {"a", "\\:\\s", NULL, NULL, "SubdirectoryFormatPattern: "},
-        {"co", "\\n", NULL, NULL, "SubdirectoryFormatPattern: \"\\n\" expands to \"con\""},
-        {"a", NULL, "nul", NULL, "FileName: \"nul\""},
-        {"a", NULL, "LPT1.log", NULL, "FileName: \"LPT1.log\""},
+        {"co", "\\n", NULL, NULL, "SubdirectoryFormatPattern: '\\n' expands to 'con'"},
+        {"a", NULL, "nul", NULL, "FileName: 'nul'"},
+        {"a", NULL, "LPT1.log", NULL, "FileName: 'LPT1.log'"},
         {"a", NULL, "x", "\\\\..\\\\..\\\\y", "FileNameFormatPattern: "},
         {"a", NULL, "x", "/../y", "FileNameFormatPattern: "},
-        {"a", NULL, "x", "yyyy/MM", "FileNameFormatPattern: \"yyyy/MM\" expands to \"x"},
+        {"a", NULL, "x", "yyyy/MM", "FileNameFormatPattern: 'yyyy/MM' expands to 'x"},
         {"a", NULL, "x", "yyyy\\\\MM", "FileNameFormatPattern: "},
-        {"a", NULL, "x", "HH?", "FileNameFormatPattern: \"HH?\" expands to \"x"},
+        {"a", NULL, "x", "HH?", "FileNameFormatPattern: 'HH?' expands to 'x"},
         {"a", "\\\xE2\x80\xAE", NULL, NULL, "SubdirectoryFormatPattern: "},
-        {"a<b", "yyyy", NULL, NULL, "Subdirectory: \"a<b\""},
-        {"a", NULL, "x", ":HH", "FileNameFormatPattern: \":HH\" expands to \"x:"},
+        {"a<b", "yyyy", NULL, NULL, "Subdirectory: 'a<b'"},
+        {"a", NULL, "x", ":HH", "FileNameFormatPattern: ':HH' expands to 'x:"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
@@ -212,8 +212,8 @@ static void fails_commit(struct object *set, const char *name, const char *said)
         fail_msg("\"%s\" does not say: %s", error_text(E_INVALIDARG), said);
 }
 
-/* A set whose name no process can be given is one that never starts; one that looks like another is started, changed
-   or deleted in that one's place. */
+/* A set whose name cannot be passed to a process never starts; a set whose name looks like another could be started,
+   changed or deleted instead of it. */
 static void names_can_be_used_and_distinguished(void **state)
 {
     static const char *const controls[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
@@ -252,7 +252,7 @@ static void names_can_be_used_and_distinguished(void **state)
     object_release(set);
 }
 
-/* The service would open a device, or write into a pipe or a stream, for whoever names one as RootPath. */
+/* Otherwise the service would open a device, or write into a pipe or a stream, that a user gives as RootPath. */
 static void a_root_that_is_no_folder_fails_commit(void **state)
 {
     static const char *const roots[] = {"\\\\.\\PhysicalDrive0", "\\\\server\\pipe\\x", "\\\\?\\GLOBALROOT\\Device",
@@ -268,8 +268,8 @@ static void a_root_that_is_no_folder_fails_commit(void **state)
     }
 }
 
-/* DECISIONS 13: a serial number that was put stands for the next run; otherwise the runs' own count goes on, whatever
-   the object that is committed holds. */
+/* DECISIONS 13: a serial number that was put is used for the next run; otherwise the count of the runs continues,
+   regardless of the committed object's value. */
 static void serial_numbers_go_on(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void an_impossible_task_is_reported(void **state)
     object_release(set);
 }
 
-/* At three in the morning nobody would hear of it, for a slash. The second alert's names are right. */
+/* Otherwise a scheduled start at night would fail because of a slash. The second alert's names are right. */
 static void impossible_names_of_an_alert_are_reported(void **state)
 {
     static const char *const reported[] = {
@@ -493,7 +493,7 @@ static void a_schedule_keeps_its_end(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.54: Server gives back what Commit was reported; another machine is not reached from here. */
+/* MS-PLA 3.2.4.1.54: Server returns the name that Commit received; other machines cannot be reached. */
 static void servers_are_this_machine(void **state)
 {
     (void)state;
@@ -562,7 +562,7 @@ static void seconds_for_new_instances_are_checked(void **state)
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(set_put_value(set, SETTING_KEY(NewInstancesFile), "every minute"), S_OK);
     assert_int_equal(set_commit(set, &caller_self, "instances", "", MODE_CREATE_NEW, issues), E_INVALIDARG);
-    assert_non_null(strstr(error_text(E_INVALIDARG), "\"every minute\""));
+    assert_non_null(strstr(error_text(E_INVALIDARG), "'every minute'"));
     assert_int_equal(set_put_value(set, "openpla.newinstancesfile", "60"), S_OK);
     assert_int_equal(set_commit(set, &caller_self, "instances", "", MODE_CREATE_NEW, issues), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
@@ -731,7 +731,7 @@ static void credentials_last_until_query(void **state)
     object_release(set);
 }
 
-/* One file that someone has mistyped in must not hide all other sets; asked for by its name it says what is wrong. */
+/* One file with a typing error must not hide all other sets; a query by its name reports the error. */
 static void a_damaged_set_does_not_hide_the_others(void **state)
 {
     (void)state;
@@ -754,7 +754,7 @@ static void a_damaged_set_does_not_hide_the_others(void **state)
     object_release(set);
 }
 
-/* Memory that runs out at any allocation of Commit and Query: an error, and but the object is bound to what it was. */
+/* Any allocation of Commit and Query may fail: the result is an error, and the object keeps its binding. */
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -784,7 +784,7 @@ static void memory_may_run_out(void **state)
     object_release(set);
 }
 
-/* An administrator reads in the events who made a set and who deleted it, not that the server did. */
+/* The events name the user who created or deleted a set, not the server. */
 static void events_name_who_asked(void **state)
 {
     const struct caller unknown = {0};
@@ -819,7 +819,7 @@ static void events_name_who_asked(void **state)
     memory_free(own);
 }
 
-/* Whoever shows the statuses of many sets would wait for all who write to the store, set by set. */
+/* Otherwise a program that shows the statuses of many sets would wait for each writer of the store. */
 static void a_status_waits_for_no_writer(void **state)
 {
     struct object *set = new_set();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own settings of a set: what a script's typing error becomes, and that the rows say what they must. */
+/* Our own settings of a set: the result of a script's typing error, and the completeness of the rows. */
 #include "engine/base/memory.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"
@@ -47,7 +47,7 @@ static void values_are_words_or_numbers_and_else_the_default(void **state)
     read_as(SETTING_AlertOn, "CROSSING", S_OK, ALERT_ON_CROSSING);
     read_as(SETTING_NewInstancesFile, "-1", E_INVALIDARG, 0);
     assert_string_equal(error_text(E_INVALIDARG),
-                        "OpenPLA.NewInstancesFile: invalid value \"-1\": expected a number of seconds");
+                        "OpenPLA.NewInstancesFile: invalid value '-1': expected a number of seconds");
 }
 
 static size_t reported(const char *key, const char *value, HRESULT wanted)
@@ -97,7 +97,7 @@ static void a_distance_is_a_number_or_a_part(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         distance_is(bad[i], E_INVALIDARG, 0, false);
     assert_int_equal(reported("OpenPLA.AlertHysteresis", "far", E_INVALIDARG), 0);
-    assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.AlertHysteresis: invalid value \"far\": expected a number "
+    assert_string_equal(error_text(E_INVALIDARG), "OpenPLA.AlertHysteresis: invalid value 'far': expected a number "
                                                   "such as 12.5, or a percentage of the threshold such as 10%");
 }
 

@@ -127,7 +127,7 @@ static bool holds(const struct state *s)
     size_t size = 0;
     HRESULT hr = file_load(path, 1 << 20, &xml, &size);
     bool there = SUCCEEDED(hr), same = there == (s->xml != NULL);
-    if (there && s->xml) /* behind it the name stands */
+    if (there && s->xml) /* the name follows */
         same = size >= strlen(s->xml) && !strncmp(xml, s->xml, strlen(s->xml)) &&
                (size == strlen(s->xml) || xml[strlen(s->xml)] == '\n');
     if (there) {
@@ -171,8 +171,8 @@ static void check_nothing_torn(void)
     memory_free(path);
 }
 
-/* A commit changes two files, each whole: where nothing can be done any more between both, the new number stands with
-   the old definition. */
+/* A commit replaces two files. If the process dies in between, the new number is combined with the old definition, and
+   both files are complete. */
 static bool is_between(const struct step *s)
 {
     const struct state between = {s->before.xml, s->after.serial, s->before.held};
@@ -213,7 +213,7 @@ static bool fault_at(const struct step *s, uint64_t n, int kind)
     const HRESULT reported = kind == FAULT_FULL ? FULL : FAULT;
     if (FAILED(hr) && hr != reported)
         fail_msg("%s, %s: 0x%08X %s", s->name, what, (unsigned)hr, error_text(hr));
-    if (FAILED(hr) && !strchr(error_text(hr), '"'))
+    if (FAILED(hr) && !strchr(error_text(hr), '\''))
         fail_msg("%s, %s: names no file: %s", s->name, what, error_text(hr));
     if (FAILED(hr) && faults.operation != FILE_OPERATION_FLUSH_FOLDER && kind == FAULT_ONCE && !holds(&s->before) &&
         !s->dropped)
@@ -314,7 +314,7 @@ static void disk_is_really_full(void **state)
 }
 #endif
 
-/* ---- what is on the disk when ---- */
+/* ---- order of writes to the disk ---- */
 
 struct order {
     bool written, flushed, renamed;

@@ -36,7 +36,7 @@ static void split(void **state)
     assert_split("legacy\\\xC3\xBC{}[]()!&'+;=@^`~$%", "Legacy", "\xC3\xBC{}[]()!&'+;=@^`~$%");
 }
 
-/* The user is reported which name is wrong, and why. */
+/* The error says which name is wrong, and why. */
 static void split_refuses(void **state)
 {
     static const char bad[] = "/:*?\"<>|\n\t\x1F\x7F";
@@ -51,7 +51,7 @@ static void split_refuses(void **state)
     assert_refused("Service\\", E_INVALIDARG, "Service\\");
     assert_refused("Service\\a\\b", E_INVALIDARG, "Service\\a\\b");
     assert_refused("Nowhere\\a", E_NOINTERFACE, "Nowhere");
-    assert_refused("\\a", E_NOINTERFACE, "\"\"");
+    assert_refused("\\a", E_NOINTERFACE, "''");
     assert_refused("..\\a", E_NOINTERFACE, "..");
     assert_refused("a\xFF", E_INVALIDARG, "not valid");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of the store: what may be one, and that a start of it is what its definition says. This program starts itself
-   as a task. */
+/* Tasks of the store: valid definitions, and starts as the definition specifies. This program starts itself as a
+   task. */
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
 #include "engine/base/thread.h"
@@ -88,7 +88,7 @@ static void what_is_no_task_is_refused_by_name(void **state)
     refused(TASK(EXEC("<Arguments>x</Arguments>")), OPENPLA_E_MALFORMED_XML, "Command");
     refused(TASK("<Actions><ComHandler/></Actions>"), NOT_SUPPORTED, "ComHandler");
     refused(TASK("<Actions><Exec/><Exec/></Actions>"), NOT_SUPPORTED, "more than one");
-    refused(TASK("<Settings><Enabled>no</Enabled></Settings>" EXEC("<Command>x</Command>")), E_INVALIDARG, "\"no\"");
+    refused(TASK("<Settings><Enabled>no</Enabled></Settings>" EXEC("<Command>x</Command>")), E_INVALIDARG, "'no'");
     static const char *const times[] = {"1h",    "P",      "PT",  "PT1",   "PT1D",    "P1H",
                                         "PTT1S", "PT1S1M", "P1Y", "PT-1S", "P50000D", "PT99999999999999999999S"};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -140,12 +140,12 @@ static void tasks_are_kept_under_any_name_that_task_scheduler_takes(void **state
     texts_free(&names);
     assert_int_equal(task_store_remove("CON"), S_OK);
     assert_int_equal(task_store_remove("con"), NOT_FOUND);
-    assert_non_null(strstr(error_text(NOT_FOUND), "\"con\""));
+    assert_non_null(strstr(error_text(NOT_FOUND), "'con'"));
     assert_int_equal(task_store_load("con", &d), NOT_FOUND);
     assert_int_equal(task_store_remove("My\\Long Task.x"), S_OK);
 }
 
-/* ---- at work ---- */
+/* ---- running tasks ---- */
 
 static void wrote(const char *wanted)
 {
@@ -337,7 +337,7 @@ static HRESULT fake_start(const char *task, const char *arguments, const char *d
 {
     static struct scheduled_task instance;
     if (!strcmp(task, "missing"))
-        return error_set(NOT_FOUND, "the task \"missing\"");
+        return error_set(NOT_FOUND, "the task 'missing'");
     instance.said = text_format("%s|%s|%s|%d", task, arguments, directory, as_self);
     *out = &instance;
     return S_OK;

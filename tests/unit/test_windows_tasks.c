@@ -160,7 +160,7 @@ static HRESULT WINAPI create(IClassFactory *This, IUnknown *outer, REFIID iid, v
 static IClassFactoryVtbl factory_methods = {UNKNOWN(IClassFactory), .CreateInstance = create};
 static IClassFactory factory = {&factory_methods};
 
-/* ---- what is asked of it ---- */
+/* ---- calls of the scheduler ---- */
 
 static LONG held_before;
 
@@ -242,7 +242,7 @@ static void a_task_that_does_not_start_is_named(void **state)
     (void)state;
     assert_int_equal(windows->start("\\none", "", "", false, &t), NO_SUCH);
     assert_null(t);
-    assert_non_null(strstr(error_text(NO_SUCH), "the task \"\\none\""));
+    assert_non_null(strstr(error_text(NO_SUCH), "the task '\\none'"));
     scheduler.run = HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE);
     assert_int_equal(windows->start("\\M\xC3\xBCller\\Clean up", "", "", false, &t), scheduler.run);
     assert_null(t);

@@ -314,8 +314,8 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
     }
     memory_free(lock);
     if (error == EAGAIN)
-        return error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": held by another after %u ms", path,
-                         (unsigned)timeout_ms);
+        return error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION),
+                         "cannot lock '%s': another process held the lock for %u ms", path, (unsigned)timeout_ms);
     return posix_failed(error, path);
 }
 
@@ -406,8 +406,8 @@ struct walk {
 
 static HRESULT leads_out(const struct walk *w)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": a link leads out of \"%s\" or nowhere", w->path,
-                     w->base);
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+                     "cannot follow a link in '%s': it leads out of '%s' or nowhere", w->path, w->base);
 }
 
 static int real_path(int fd, char real[PATH_MAX])
@@ -447,9 +447,9 @@ static HRESULT walk_enter_folder(struct walk *w, const char *name, bool make)
         next = openat(w->fd, name, flags);
     }
     if (next < 0)
-        return errno == ENOTDIR && make
-                   ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", w->path)
-                   : posix_failed(errno, w->path);
+        return errno == ENOTDIR && make ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                                                    "cannot create the folder '%s': a file has this name", w->path)
+                                        : posix_failed(errno, w->path);
     HRESULT hr = check_below(w, next);
     close(w->fd);
     w->fd = next;
@@ -460,9 +460,9 @@ static HRESULT walk_begin(struct walk *w, const char *base, const char *path, co
 {
     *w = (struct walk){.base = base, .path = path, .fd = -1};
     *names = path_names_behind(base, path);
-    const char *fault = *names ? path_names_fault(*names) : "it does not begin with its base";
+    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the base folder";
     if (fault)
-        return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", path, base, fault);
+        return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", path, base, fault);
     char *folder = path_with_separator(base);
     if (!folder)
         return E_OUTOFMEMORY;
@@ -523,11 +523,10 @@ static HRESULT check_file(const struct walk *w, int fd, enum file_mode mode)
     if (fstat(fd, &st))
         return posix_failed(errno, w->path);
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is no file but a device or a pipe", w->path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "cannot open '%s': it is a device or a pipe", w->path);
     if (S_ISREG(st.st_mode) && st.st_nlink > 1 && mode != FILE_READ)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "\"%s\": the file has another name (a hard link), which may lie outside \"%s\"", w->path,
-                         w->base);
+                         "cannot open '%s': it is a hard link whose file may be outside '%s'", w->path, w->base);
     return check_below(w, fd);
 }
 
@@ -579,10 +578,10 @@ static HRESULT check_kind(int fd, const char *path)
     if (fstat(fd, &st))
         return posix_failed(errno, path);
     if (S_ISDIR(st.st_mode))
-        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is a folder", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is a folder", path);
     return S_ISREG(st.st_mode)
                ? S_OK
-               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "\"%s\": is no file but a device or a pipe", path);
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "cannot open '%s': it is a device or a pipe", path);
 }
 
 HRESULT file_open_source(const char *path, struct file **out)
@@ -646,7 +645,7 @@ HRESULT folder_identify(const char *path, struct folder_identity *out)
     if (stat(path, &st))
         return posix_failed(errno, path);
     if (!S_ISDIR(st.st_mode))
-        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is no folder", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is not a folder", path);
     *out = (struct folder_identity){.volume = (uint64_t)st.st_dev, .number = (uint64_t)st.st_ino};
     return S_OK;
 }

@@ -61,7 +61,8 @@ HRESULT folder_create(const char *path)
         int error = SUCCEEDED(hr) && mkdir(part, 0777) ? errno : 0;
         if (error && !folder_exists(part))
             hr = error == EEXIST || error == ENOTDIR
-                     ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", part)
+                     ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                                 "cannot create the folder '%s': a file has this name", part)
                      : posix_failed(error, part);
         if (i < length)
             part[i] = '/';
@@ -98,7 +99,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     HRESULT hr = S_OK;
     DIR *directory = opendir(path);
     if (!directory)
-        return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
+        return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "folder '%s' not found", path)
                                : posix_failed(errno, path);
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
@@ -124,7 +125,7 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const str
     HRESULT hr = S_OK;
     DIR *directory = opendir(path);
     if (!directory)
-        return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": folder not found", path)
+        return errno == ENOENT ? error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "folder '%s' not found", path)
                                : posix_failed(errno, path);
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
         struct stat st;
@@ -172,7 +173,7 @@ struct held_folder {
 
 static HRESULT is_a_link(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is a link or a device", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "'%s' is a link or a device", path);
 }
 
 /* ELOOP and ENOTDIR are the results for a link that must not be followed. */
@@ -211,7 +212,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
 {
     *out = NULL;
     if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
-        return error_set(E_INVALIDARG, "invalid folder name \"%s\" in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid folder name '%s' in '%s'", name, f->path);
     return held_folder_take(f->fd, name, O_NOFOLLOW, path_join(f->path, name), out);
 }
 
@@ -221,7 +222,7 @@ HRESULT held_folder_open(const char *base, const char *names, struct held_folder
     struct held_folder *f = NULL;
     *out = NULL;
     if (fault)
-        return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", names, base, fault);
+        return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", names, base, fault);
     HRESULT hr = held_folder_take(AT_FDCWD, base, 0, text_copy(base), &f);
     while (SUCCEEDED(hr) && *names) {
         size_t length = strcspn(names, "/");
@@ -307,7 +308,7 @@ static HRESULT path_of(const struct held_folder *f, const char *name, char **pat
 {
     *path = NULL;
     if (!*name || strchr(name, '/'))
-        return error_set(E_INVALIDARG, "invalid name \"%s\" in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid name '%s' in '%s'", name, f->path);
     *path = path_join(f->path, name);
     return *path ? S_OK : E_OUTOFMEMORY;
 }
@@ -381,7 +382,8 @@ HRESULT held_folder_delete(struct held_folder *f, const char *name)
     else if (SUCCEEDED(hr) && !S_ISREG(st.st_mode))
         hr = is_a_link(path);
     else if (SUCCEEDED(hr) && is_written(f, name))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": is being written", path);
+        hr =
+            error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "cannot delete '%s': a process is writing it", path);
     if (SUCCEEDED(hr) && unlinkat(f->fd, name, 0))
         hr = posix_failed(errno, path);
     memory_free(path);
@@ -432,7 +434,7 @@ HRESULT folder_watch_open(const char *path, struct folder_watch **out)
 HRESULT folder_watch_add(struct folder_watch *w, const char *path)
 {
     if (w->count == FOLDERS_WATCHED)
-        return error_set(E_INVALIDARG, "%s: %d folders are watched already", path, FOLDERS_WATCHED);
+        return error_set(E_INVALIDARG, "cannot watch '%s': %d folders are already watched", path, FOLDERS_WATCHED);
     if (inotify_add_watch(w->inotify, path, CHANGES | IN_ONLYDIR) < 0)
         return posix_failed(errno, path);
     w->count++;

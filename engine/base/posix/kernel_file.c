@@ -135,7 +135,7 @@ HRESULT kernel_control_folder(const char *path)
 {
     if (mkdir(path, 0750) == 0)
         return S_OK;
-    return errno == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" already exists", path)
+    return errno == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists", path)
                            : posix_failed(errno, path);
 }
 

@@ -57,8 +57,8 @@ HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
     if (error == EISDIR) /* a folder instead of a file is not a lack of rights */
-        return error_set(hr, "\"%s\": is a folder", what);
-    return error_set(hr, "\"%s\": %s (errno %d)", what, error_standard_text(hr), error);
+        return error_set(hr, "'%s' is a folder", what);
+    return error_set(hr, "'%s': %s (errno %d)", what, error_standard_text(hr), error);
 }
 
 int posix_flock(int fd, int operation)

@@ -71,7 +71,8 @@ HRESULT process_start(const struct program *program, struct process **out)
     size_t count = program->argument_count;
     *out = NULL;
     if (program->account)
-        return error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s', this host starts processes as itself",
+        return error_set(PLA_E_CREDENTIALS_REQUIRED,
+                         "cannot run '%s' as '%s': this host OS starts processes only under the own account",
                          program->path, program->account->name);
     struct texts more = {0};
     struct process *p = memory_zero(1, sizeof(*p));

@@ -48,7 +48,7 @@ HRESULT file_check_owner(struct file *f)
         return posix_failed(errno, file_path(f));
     if (st.st_uid == 0 || st.st_uid == geteuid())
         return S_OK;
-    return error_set(E_ACCESSDENIED, "\"%s\": it is not taken, as it belongs to the account %u", file_path(f),
+    return error_set(E_ACCESSDENIED, "cannot use '%s': it belongs to the account %u", file_path(f),
                      (unsigned)st.st_uid);
 }
 

@@ -29,7 +29,7 @@ HRESULT secret_load(const char *key, char **text)
         return hr;
     memory_free_secret(*text);
     *text = NULL;
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a set's passwords cannot be read: the file is damaged");
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot read a set's passwords: the file is corrupt");
 }
 
 HRESULT secret_delete(const char *key)

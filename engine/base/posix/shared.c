@@ -274,7 +274,7 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     }
     if (error) {
         memory_free(s);
-        return error == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name)
+        return error == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' is another's", what->name)
                                : posix_failed(error, what->name);
     }
     *out = s;

@@ -31,7 +31,7 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     char *ansi = memory_alloc(units + 1);
     if (!ansi) {
         memory_free(wide);
-        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", units);
+        return error_set(E_OUTOFMEMORY, "out of memory for a string of %zu characters", units);
     }
     for (size_t i = 0; i < units; i++)
         ansi[i] = to_windows_1252(wide[i]);
@@ -48,7 +48,7 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
     WCHAR *wide = memory_alloc((size + 1) * sizeof *wide);
     *out = NULL;
     if (!wide)
-        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
+        return error_set(E_OUTOFMEMORY, "out of memory for a string of %zu characters", size);
     for (size_t i = 0; i < size; i++) {
         unsigned char byte = (unsigned char)text[i];
         wide[i] = byte >= 0x80 && byte < 0xA0 ? windows_1252[byte - 0x80] : byte;

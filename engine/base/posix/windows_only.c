@@ -67,7 +67,8 @@ HRESULT management_query(const char *namespace_path, const char *query,
     (void)query;
     (void)take;
     (void)user;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%.300s: this host has no WMI", namespace_path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "cannot query '%.300s': this host OS has no WMI",
+                     namespace_path);
 }
 
 const struct task_scheduler *host_task_scheduler(void)

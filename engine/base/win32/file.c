@@ -113,7 +113,7 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
     memory_free(wide);
     if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* a folder instead of a file is not a
                                                                                    lack of rights */
-        return error_set(E_ACCESSDENIED, "\"%s\": is a folder", path);
+        return error_set(E_ACCESSDENIED, "'%s' is a folder", path);
     return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
 }
 
@@ -429,9 +429,9 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
         } else if (!held) {
             hr = win32_failed(code, path);
         } else {
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": %s after %lu ms", path,
-                           code == ERROR_SHARING_VIOLATION ? "opened by another for himself alone, still"
-                                                           : "held by another",
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "'%s': %s after %lu ms", path,
+                           code == ERROR_SHARING_VIOLATION ? "another process still has it open exclusively"
+                                                           : "another process holds the lock",
                            (unsigned long)timeout_ms);
         }
     }
@@ -490,8 +490,8 @@ HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out)
 
 static HRESULT leads_out(const struct walk *w)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": a link leads out of \"%s\" or nowhere", w->path,
-                     w->base);
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+                     "cannot follow a link in '%s': it leads out of '%s' or nowhere", w->path, w->base);
 }
 
 static HRESULT check_below(const struct walk *w, HANDLE handle)
@@ -543,9 +543,9 @@ static HRESULT walk_begin(struct walk *w, const char *base, const char *path, co
 {
     *w = (struct walk){.base = base, .path = path};
     *names = path_names_behind(base, path);
-    const char *fault = *names ? path_names_fault(*names) : "it does not begin with its base";
+    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the base folder";
     if (fault)
-        return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", path, base, fault);
+        return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", path, base, fault);
     char *folder = path_with_separator(base); /* "C:" alone is the current folder of that drive */
     HRESULT hr = folder ? walk_hold_folder(w, folder) : E_OUTOFMEMORY;
     memory_free(folder);
@@ -606,11 +606,10 @@ static HRESULT check_file(const struct walk *w, HANDLE handle, enum file_mode mo
 {
     BY_HANDLE_FILE_INFORMATION info;
     if (GetFileType(handle) != FILE_TYPE_DISK)
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is no file but a device or a pipe", w->path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "cannot open '%s': it is a device or a pipe", w->path);
     if (mode != FILE_READ && GetFileInformationByHandle(handle, &info) && info.nNumberOfLinks > 1)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "\"%s\": the file has another name (a hard link), which may lie outside \"%s\"", w->path,
-                         w->base);
+                         "cannot open '%s': it is a hard link whose file may be outside '%s'", w->path, w->base);
     return check_below(w, handle);
 }
 
@@ -664,7 +663,7 @@ static HRESULT check_kind(HANDLE handle, const char *path)
 {
     BY_HANDLE_FILE_INFORMATION info;
     if (GetFileType(handle) != FILE_TYPE_DISK || !GetFileInformationByHandle(handle, &info))
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "\"%s\": is no file but a device or a pipe", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "cannot open '%s': it is a device or a pipe", path);
     return S_OK;
 }
 
@@ -677,7 +676,7 @@ HRESULT file_open_source(const char *path, struct file **out)
         f ? file_create_handle(path, FILE_READ, OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, PROTECTION_NONE, &handle)
           : E_OUTOFMEMORY;
     if (FAILED(hr) && f && folder_exists(path))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is a folder", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is a folder", path);
     if (SUCCEEDED(hr))
         hr = check_kind(handle, path);
     if (SUCCEEDED(hr)) {
@@ -739,7 +738,7 @@ HRESULT folder_identify(const char *path, struct folder_identity *out)
     hr = is_known ? file_final_path(handle, path, &real) : win32_failed(code, path);
     CloseHandle(handle);
     if (SUCCEEDED(hr) && !(info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is no folder", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is not a folder", path);
     /* Wine numbers the folders of all volumes of its host as if these were one. */
     if (SUCCEEDED(hr))
         *out = (struct folder_identity){.volume = info.dwVolumeSerialNumber,

@@ -78,7 +78,8 @@ HRESULT folder_create(const char *path)
     if (FAILED(hr) && folder_exists(path))
         return S_OK; /* another was faster */
     if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) || file_exists(path))
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                         "cannot create the folder '%s': a file has this name", path);
     return hr;
 }
 
@@ -262,7 +263,7 @@ struct held_folder {
 
 static HRESULT is_a_link(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is a link or a device", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "'%s' is a link or a device", path);
 }
 
 static bool is_separator(char c)
@@ -349,7 +350,7 @@ HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_f
 {
     *out = NULL;
     if (!*name || strpbrk(name, "\\/:") || !strcmp(name, ".") || !strcmp(name, ".."))
-        return error_set(E_INVALIDARG, "invalid folder name \"%s\" in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid folder name '%s' in '%s'", name, f->path);
     return held_folder_take(f, name, path_join(f->path, name), out);
 }
 
@@ -359,7 +360,7 @@ HRESULT held_folder_open(const char *base, const char *names, struct held_folder
     struct held_folder *f = NULL;
     *out = NULL;
     if (fault)
-        return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", names, base, fault);
+        return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", names, base, fault);
     HRESULT hr = held_folder_take(NULL, "", path_with_separator(base), &f);
     while (SUCCEEDED(hr) && *names) {
         size_t length = strcspn(names, "\\/");
@@ -450,7 +451,7 @@ static HRESULT held_folder_begin_operation(struct held_folder *f, const char *na
 {
     *path = NULL;
     if (!*name || strpbrk(name, "\\/:"))
-        return error_set(E_INVALIDARG, "invalid name \"%s\" in \"%s\"", name, f->path);
+        return error_set(E_INVALIDARG, "invalid name '%s' in '%s'", name, f->path);
     *path = path_join(f->path, name);
     return *path ? file_operation(operation, *path) : E_OUTOFMEMORY;
 }
@@ -577,9 +578,10 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
 {
     HANDLE change = INVALID_HANDLE_VALUE;
     WCHAR *wide = NULL;
-    HRESULT hr = w->count <= FOLDERS_WATCHED
-                     ? win32_path(path, &wide)
-                     : error_set(E_INVALIDARG, "%s: %d folders are watched already", path, FOLDERS_WATCHED);
+    HRESULT hr =
+        w->count <= FOLDERS_WATCHED
+            ? win32_path(path, &wide)
+            : error_set(E_INVALIDARG, "cannot watch '%s': %d folders are already watched", path, FOLDERS_WATCHED);
     if (SUCCEEDED(hr))
         change = FindFirstChangeNotificationW(
             wide, FALSE, FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_SIZE | FILE_NOTIFY_CHANGE_LAST_WRITE);

@@ -98,7 +98,7 @@ static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, si
         if (status == STATUS_END_OF_FILE || (!status && !io.Information))
             break;
         if (status)
-            return error_set(E_FAIL, "\"%s\": cannot be read (status 0x%08lX)", f->path, (unsigned long)status);
+            return error_set(E_FAIL, "cannot read '%s' (status 0x%08lX)", f->path, (unsigned long)status);
         offset.QuadPart += (LONGLONG)io.Information;
         if (piece && io.Information < room)
             break;
@@ -194,7 +194,7 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
         if (status == STATUS_NO_MORE_FILES)
             break;
         if (status)
-            hr = error_set(E_FAIL, "\"%s\": cannot be listed (status 0x%08lX)", path, (unsigned long)status);
+            hr = error_set(E_FAIL, "cannot list '%s' (status 0x%08lX)", path, (unsigned long)status);
         while (SUCCEEDED(hr)) {
             hr = pipe_forward(entry, each, user);
             if (!entry->next)
@@ -307,7 +307,7 @@ HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes)
     IO_STATUS_BLOCK io = {0};
     const NTSTATUS status = NtReadFile(s->handle, NULL, NULL, NULL, &io, to, bytes, NULL, NULL);
     if (status)
-        return error_set(E_FAIL, "\"%s\": cannot be read (status 0x%08lX)", s->path, (unsigned long)status);
+        return error_set(E_FAIL, "cannot read '%s' (status 0x%08lX)", s->path, (unsigned long)status);
     return io.Information == bytes ? S_OK : S_FALSE;
 }
 

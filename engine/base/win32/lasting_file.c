@@ -60,7 +60,7 @@ static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const 
     if ((uint64_t)at.QuadPart >= size)
         return S_OK;
     if (!create)
-        return error_set(E_INVALIDARG, "\"%s\": has %lld bytes, not %llu", name, (long long)at.QuadPart,
+        return error_set(E_INVALIDARG, "'%s' has %lld bytes, not %llu", name, (long long)at.QuadPart,
                          (unsigned long long)size);
     void *zeroes = memory_zero(1, FILL_BYTES);
     HRESULT hr = zeroes ? S_OK : E_OUTOFMEMORY;
@@ -91,7 +91,7 @@ static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *o
     if (*out != INVALID_HANDLE_VALUE)
         return S_OK;
     if (what->fresh && code == ERROR_FILE_EXISTS)
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name);
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' is another's", what->name);
     return win32_failed(code, what->name);
 }
 
@@ -251,7 +251,7 @@ static HRESULT lasting_check_own(HANDLE file, const char *name)
     if (SUCCEEDED(hr))
         hr = text_from_utf16(text, wcslen(text), true, &sid);
     if (SUCCEEDED(hr) && strcmp(sid, own) != 0)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": belongs to the account %s, not to %s", name, sid, own);
+        hr = error_set(E_ACCESSDENIED, "'%s' belongs to the account %s, not to %s", name, sid, own);
     LocalFree(text);
     memory_free(sid);
     memory_free(own);
@@ -353,7 +353,7 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
     if (SUCCEEDED(hr)) {
         hr = find_own_folder(path, &r.number);
         if (hr == S_FALSE)
-            hr = error_set(E_ACCESSDENIED, "folder of sections: it is not this account's alone");
+            hr = error_set(E_ACCESSDENIED, "the folder of sections is accessible to other accounts");
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))

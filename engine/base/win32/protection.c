@@ -222,8 +222,7 @@ HRESULT file_check_owner(struct file *f)
     if (FAILED(hr)) {
         if (owner && ConvertSidToStringSidW(owner, &sid))
             text_from_utf16(sid, wcslen(sid), true, &text);
-        hr = error_set(hr, "\"%s\": it is not taken, as it belongs to the account %s", file_path(f),
-                       text ? text : "of nobody");
+        hr = error_set(hr, "cannot use '%s': it belongs to the account %s", file_path(f), text ? text : "of nobody");
         memory_free(text);
         LocalFree(sid);
     }

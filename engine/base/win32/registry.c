@@ -221,7 +221,8 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
     WCHAR *wide;
     *out = NULL;
     if (place->computer && os_is_wine())
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "\\\\%s: Wine reaches no other computer's registry",
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "cannot open the registry of '%s': Wine reaches no other computer's registry",
                          place->computer);
     char *full = path_in(place, path);
     HRESULT hr = full ? text_to_utf16(path, &wide, NULL) : E_OUTOFMEMORY;

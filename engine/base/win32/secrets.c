@@ -119,7 +119,7 @@ static HRESULT file_get(const char *key, char **text)
     if (!CryptUnprotectData(&in, NULL, NULL, NULL, NULL, CRYPTPROTECT_UI_FORBIDDEN, &plain) || plain.cbData < head ||
         memcmp(plain.pbData, key, head) != 0) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                       "a set's passwords cannot be read: the file is damaged, or another account has written it");
+                       "cannot read a set's passwords: the file is corrupt, or another account wrote it");
     } else {
         char *masked = text_copy_n((const char *)plain.pbData + head, plain.cbData - head);
         hr = masked ? secret_unmask(masked, text) : E_OUTOFMEMORY;
@@ -247,7 +247,7 @@ static HRESULT of_caller(const struct caller *caller, void **out)
         CloseHandle(token);
     if (FAILED(hr))
         return error_set(PLA_E_CREDENTIALS_REQUIRED,
-                         "UserAccount: nothing can be run as the caller (%s): give an account by SetCredentials",
+                         "UserAccount: cannot run the set as the caller: %s (set an account with SetCredentials)",
                          error_standard_text(hr));
     *out = primary;
     return S_OK;

@@ -63,7 +63,7 @@ static HRESULT check_owner(HANDLE handle, const struct shared *what)
     char *owner = NULL;
     HRESULT hr = what->owner ? owner_text(handle, what->name, &owner) : S_OK;
     if (owner && strcmp(owner, what->owner) != 0)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": belongs to the account %s, not to %s", what->name, owner, what->owner);
+        hr = error_set(E_ACCESSDENIED, "'%s' belongs to the account %s, not to %s", what->name, owner, what->owner);
     memory_free(owner);
     return hr;
 }
@@ -97,7 +97,7 @@ static HRESULT open_shared(const struct shared *what, const WCHAR *kind, open_or
     }
     LocalFree(attributes.lpSecurityDescriptor);
     if (what->fresh && code == ERROR_ALREADY_EXISTS)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' is another's", what->name);
     else
         hr = *out ? check_owner(*out, what) : win32_failed(code, what->name);
     if (FAILED(hr) && *out) {

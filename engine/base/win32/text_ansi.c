@@ -14,7 +14,7 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
         return hr;
     if (units > INT_MAX / 4) {
         memory_free(wide);
-        return error_set(E_OUTOFMEMORY, "a text of %zu characters is too long for the ANSI code page", units);
+        return error_set(E_OUTOFMEMORY, "a string of %zu characters is too long for the ANSI code page", units);
     }
     /* With UTF-8 as the ANSI code page every character exists, and the system rejects both the flag and the
        replacement. */
@@ -27,7 +27,7 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
     char *ansi = memory_alloc((size_t)length + 1);
     if (!ansi) {
         memory_free(wide);
-        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", units);
+        return error_set(E_OUTOFMEMORY, "out of memory for a string of %zu characters", units);
     }
     if (length > 0)
         length = WideCharToMultiByte(CP_ACP, flags, wide, (int)units, ansi, length, replacement, NULL);
@@ -52,7 +52,7 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out)
         return error_set(E_INVALIDARG, "a string of %zu bytes is not valid in the ANSI code page", size);
     WCHAR *wide = memory_alloc((size_t)units * sizeof *wide);
     if (!wide)
-        return error_set(E_OUTOFMEMORY, "out of memory for a text of %zu characters", size);
+        return error_set(E_OUTOFMEMORY, "out of memory for a string of %zu characters", size);
     MultiByteToWideChar(CP_ACP, flags, text, (int)size, wide, units);
     HRESULT hr = text_from_utf16(wide, (size_t)units, replace, out);
     memory_free(wide);

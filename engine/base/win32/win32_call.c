@@ -17,7 +17,7 @@
 HRESULT win32_report(DWORD code, const char *what)
 {
     HRESULT hr = HRESULT_FROM_WIN32(code);
-    return error_set(hr, "\"%s\": %s (system error %lu)", what, error_standard_text(hr), code);
+    return error_set(hr, "'%s': %s (system error %lu)", what, error_standard_text(hr), code);
 }
 
 static HRESULT long_path(const char *path, const WCHAR *given, WCHAR **out)

@@ -126,7 +126,7 @@ static HRESULT start_task(const char *task, const char *arguments, const char *d
     VariantClear(&given);
     if (FAILED(hr)) {
         close_task(t);
-        return error_set(hr, "Task Scheduler does not run the task \"%.300s\": %s", task, error_standard_text(hr));
+        return error_set(hr, "cannot run the task '%.300s' by Task Scheduler: %s", task, error_standard_text(hr));
     }
     *out = t;
     return S_OK;
@@ -176,13 +176,13 @@ static const struct {
     {(HRESULT)WBEM_E_NOT_FOUND, "the object does not exist"},
     {(HRESULT)WBEM_E_ACCESS_DENIED, "access is denied"},
     {(HRESULT)WBEM_E_PROVIDER_FAILURE, "the provider of the class failed"},
-    {(HRESULT)WBEM_E_INVALID_PARAMETER, "WMI takes a parameter for wrong"},
+    {(HRESULT)WBEM_E_INVALID_PARAMETER, "WMI rejects a parameter"},
     {(HRESULT)WBEM_E_INVALID_NAMESPACE, "the namespace does not exist"},
     {(HRESULT)WBEM_E_INVALID_CLASS, "the class does not exist"},
     {(HRESULT)WBEM_E_PROVIDER_LOAD_FAILURE, "the provider of the class cannot be loaded"},
     {(HRESULT)WBEM_E_TRANSPORT_FAILURE, "the other computer cannot be reached"},
-    {(HRESULT)WBEM_E_INVALID_QUERY, "it is no query in WQL"},
-    {(HRESULT)WBEM_E_INVALID_QUERY_TYPE, "no query in that language is understood"},
+    {(HRESULT)WBEM_E_INVALID_QUERY, "the query is not valid WQL"},
+    {(HRESULT)WBEM_E_INVALID_QUERY_TYPE, "the query language is not supported"},
 };
 
 static HRESULT wmi_failed(HRESULT hr, const char *where)
@@ -496,12 +496,12 @@ static HRESULT object_text(IUnknown *unknown, char **out)
     *out = NULL;
     HRESULT hr = unknown ? IUnknown_QueryInterface(unknown, &IID_IWbemClassObject, (void **)&object) : E_POINTER;
     if (FAILED(hr))
-        return error_set(hr, "an object of WMI's cannot be asked what it holds");
+        return error_set(hr, "cannot read the properties of a WMI object");
     hr = IWbemClassObject_GetObjectText(object, 0, &text);
     if (SUCCEEDED(hr))
         hr = bstr_text(text, out);
     else
-        hr = error_set(hr, "an object of WMI's does not say what it holds");
+        hr = error_set(hr, "a WMI object does not report its properties");
     SysFreeString(text);
     IWbemClassObject_Release(object);
     return hr;
@@ -547,7 +547,7 @@ static HRESULT scalar_text(const VARIANT *v, LONG cim_type, char **out)
     case VT_UI8:
         return integer_text(V_I8(v), cim_type, out);
     default:
-        return error_set(DISP_E_BADVARTYPE, "WMI gave a value with the VARIANT type 0x%X", V_VT(v));
+        return error_set(DISP_E_BADVARTYPE, "WMI returned a value with the VARIANT type 0x%X", V_VT(v));
     }
     return *out ? S_OK : E_OUTOFMEMORY;
 }
@@ -566,7 +566,7 @@ static HRESULT array_texts(SAFEARRAY *a, VARTYPE vt, LONG cim_type, struct texts
 {
     LONG low = 0, high = -1;
     if (!a || SafeArrayGetDim(a) != 1)
-        return error_set(DISP_E_BADVARTYPE, "WMI gave an array of %u dimensions", a ? SafeArrayGetDim(a) : 0);
+        return error_set(DISP_E_BADVARTYPE, "WMI returned an array of %u dimensions", a ? SafeArrayGetDim(a) : 0);
     HRESULT hr = SafeArrayGetLBound(a, 1, &low);
     if (SUCCEEDED(hr))
         hr = SafeArrayGetUBound(a, 1, &high);
@@ -606,7 +606,7 @@ HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management
     if (out->null)
         return S_OK;
     if (V_VT(v) & VT_BYREF)
-        return error_set(DISP_E_BADVARTYPE, "WMI gave a value with the VARIANT type 0x%X", V_VT(v));
+        return error_set(DISP_E_BADVARTYPE, "WMI returned a value with the VARIANT type 0x%X", V_VT(v));
     if (V_VT(v) & VT_ARRAY)
         return array_texts(V_ARRAY(v), V_VT(v) & VT_TYPEMASK, cim_type, &out->texts);
     HRESULT hr = scalar_text(v, cim_type, &text);

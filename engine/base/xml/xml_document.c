@@ -89,9 +89,9 @@ static HRESULT xml_malformed(const xmlError *e)
 {
     size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
     if (e->message && strstr(e->message, "Excessive depth"))
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: elements are nested deeper than %d",
-                         e->line, XML_MAX_DEPTH);
-    return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %d: elements are nested deeper than %d", e->line,
+                         XML_MAX_DEPTH);
+    return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %d: %.*s", e->line, (int)n,
                      e->message ? e->message : "");
 }
 
@@ -145,7 +145,7 @@ static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, 
     if (SUCCEEDED(hr) && !root)
         hr = xml_malformed(&p->context->lastError);
     else if (SUCCEEDED(hr) && (p->doc->intSubset || p->doc->extSubset))
-        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: document type declarations are not allowed");
     if (FAILED(hr) || !root) {
         xml_memory_destroy(memory);
         return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
@@ -170,8 +170,8 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
     if (!size)
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML is empty");
     if (size > most)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %llu", (unsigned long long)size,
-                         (unsigned long long)most);
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: %llu bytes exceed the limit of %llu",
+                         (unsigned long long)size, (unsigned long long)most);
     struct parsing p = {.xml = xml, .size = (int)size};
     HRESULT hr = xml_limits_check(xml, size);
     return SUCCEEDED(hr) ? parse_within(&p, limits, out) : hr;
@@ -218,7 +218,7 @@ HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted
 {
     const char *name = d->root ? (const char *)d->root->name : "";
     return strcmp(name, wanted) != 0
-               ? error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", name, wanted)
+               ? error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', expected '%s'", name, wanted)
                : S_OK;
 }
 
@@ -411,7 +411,7 @@ static HRESULT scan_opened(struct xml_scan *s, char c)
         if (special[i].begin[n + 1])
             return S_OK; /* more characters are needed */
         if (!special[i].mark)
-            return error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+            return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: document type declarations are not allowed");
         s->state = XML_SCAN_ENCLOSED;
         s->mark = special[i].mark;
         s->least = special[i].least;
@@ -493,15 +493,13 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
             return hr;
         s->length++;
         if (s->values > XML_MAX_ATTRIBUTES)
-            return error_set(OPENPLA_E_MALFORMED_XML,
-                             "the XML is not taken: line %u: an element has more than %u attributes",
+            return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %u: an element has more than %u attributes",
                              s->line + 1 + lines_between(text, at), XML_MAX_ATTRIBUTES);
     }
     if (s->longest && s->state != XML_SCAN_TEXT && s->length > s->longest &&
         !(s->state == XML_SCAN_ENCLOSED && s->endless))
-        return error_set(OPENPLA_E_MALFORMED_XML,
-                         "the XML is not taken: line %u: a tag or comment of more than %llu bytes", s->line + 1,
-                         (unsigned long long)s->longest);
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %u: a tag or comment of more than %llu bytes",
+                         s->line + 1, (unsigned long long)s->longest);
     s->line += lines_between(text, end);
     return S_OK;
 }
@@ -546,11 +544,11 @@ HRESULT xml_limits_error(enum xml_excess found, int line)
 {
     switch (found) {
     case XML_EXCESS_NAMESPACES:
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: more than %u namespaces are declared",
-                         line, XML_MAX_NAMESPACES);
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %d: more than %u namespaces are declared", line,
+                         XML_MAX_NAMESPACES);
     case XML_EXCESS_NAMES:
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: it has more than %u different names",
-                         line, XML_MAX_NAMES);
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %d: more than %u different names", line,
+                         XML_MAX_NAMES);
     case XML_NO_EXCESS:
         break;
     }

@@ -259,7 +259,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     current = before;
     if (!out)
         return S_OK;
-    return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
+    return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: it needs more than %u MB of memory",
                                    (unsigned)(m->most >> 20))
                        : E_OUTOFMEMORY;
 }

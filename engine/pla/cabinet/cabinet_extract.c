@@ -38,13 +38,13 @@ static HRESULT check_target(struct extraction *x)
     HRESULT hr = folder_free_bytes(x->folder, &room);
     if (SUCCEEDED(hr) && room < x->c->bytes)
         return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
-                         "\"%s\": %llu bytes are free, but the cabinet unpacks to %llu", x->folder,
+                         "'%s': %llu bytes are free, but the cabinet unpacks to %llu", x->folder,
                          (unsigned long long)room, (unsigned long long)x->c->bytes);
     for (size_t i = 0; SUCCEEDED(hr) && i < x->c->count; i++) {
         char *path = first_path(x->folder, x->c->entries[i].name);
         hr = path ? file_find(path) : E_OUTOFMEMORY;
         if (hr == S_OK)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "\"%s\": already exists (nothing is replaced)", path);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "'%s' already exists (nothing is replaced)", path);
         memory_free(path);
     }
     return FAILED(hr) ? hr : S_OK;
@@ -135,7 +135,7 @@ static HRESULT move_first(const struct extraction *x, const char *from, const ch
     if (hr == S_OK)
         hr = file_rename_new(in, out);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
-        hr = error_set(hr, "\"%s\": was created by another program (nothing is replaced)", out);
+        hr = error_set(hr, "'%s' was created by another program (nothing is replaced)", out);
     memory_free(in);
     memory_free(out);
     return hr;
@@ -190,8 +190,8 @@ static HRESULT make_inner(struct extraction *x)
         hr = x->inner ? file_find(x->inner) : E_OUTOFMEMORY;
     }
     if (hr == S_OK)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS),
-                         "\"%s\": already exists, as do all other temporary names", x->inner);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "'%s' already exists, as do all other temporary names",
+                         x->inner);
     return SUCCEEDED(hr) ? folder_create_below(x->folder, x->inner) : hr;
 }
 

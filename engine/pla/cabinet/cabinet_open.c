@@ -31,7 +31,7 @@ struct opening {
 
 HRESULT cabinet_fault(const struct cabinet *c, const char *what)
 {
-    return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": %s", c->name, what);
+    return error_set(PLA_E_CABAPI_FAILURE, "'%s': %s", c->name, what);
 }
 
 static HRESULT read_exactly(struct cabinet *c, uint64_t at, void *data, size_t size)
@@ -148,7 +148,7 @@ static HRESULT bad_entry(const struct cabinet *c, const char *name, const char *
     char *shown = cabinet_name_shown(name);
     if (!shown)
         return E_OUTOFMEMORY;
-    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": the entry \"%s\": %s", c->name, shown, fault);
+    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "'%s': the entry '%s': %s", c->name, shown, fault);
     memory_free(shown);
     return hr;
 }
@@ -182,7 +182,7 @@ static HRESULT place_entry(struct opening *o, size_t index, uint32_t offset, siz
     if (entry->size > CABINET_FILE_MAX || offset > CABINET_FILE_MAX)
         return bad_entry(c, entry->name, "it is larger than 2,147,450,880 bytes, the limit for a file in a cabinet");
     if (entry->size > o->limits->bytes - c->bytes)
-        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": unpacks to more than the allowed %llu bytes", c->name,
+        return error_set(PLA_E_CABAPI_FAILURE, "'%s' unpacks to more than the allowed %llu bytes", c->name,
                          (unsigned long long)o->limits->bytes);
     o->folder = folder;
     o->folder_ends[folder] = offset + entry->size;
@@ -251,7 +251,7 @@ static HRESULT make_room(struct opening *o, uint64_t **ends)
 {
     struct cabinet *c = o->c;
     if (c->count > o->limits->files)
-        return error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has %llu files (at most %u are allowed)", c->name,
+        return error_set(PLA_E_CABAPI_FAILURE, "'%s' has %llu files (at most %u are allowed)", c->name,
                          (unsigned long long)c->count, (unsigned)o->limits->files);
     c->entries = memory_zero(c->count + 1, sizeof *c->entries);
     c->places = memory_zero(c->count + 1, sizeof *c->places);

@@ -10,7 +10,7 @@ static HRESULT bad_member(const struct cabinet_member *member, const char *fault
     char *shown = cabinet_name_shown(member->name);
     if (!shown)
         return E_OUTOFMEMORY;
-    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "cannot pack \"%s\": %s", shown, fault);
+    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "cannot pack '%s': %s", shown, fault);
     memory_free(shown);
     return hr;
 }

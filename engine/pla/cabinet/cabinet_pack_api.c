@@ -90,7 +90,7 @@ static INT_PTR DIAMONDAPI fci_open(char *name, int flags, int mode, int *err, vo
     if (!strcmp(name, output_name))
         return open_as(f, f->p->out, OPEN_OUTPUT, 0, err);
     if (sscanf(name, "scratch%u", &number) != 1 || number >= SCRATCH_FILES) {
-        fci_keep_failure(f, error_set(E_FAIL, LIBRARY " opened an unknown file \"%s\"", name), err);
+        fci_keep_failure(f, error_set(E_FAIL, LIBRARY " opened an unknown file '%s'", name), err);
         return -1;
     }
     if (!f->scratch[number] && FAILED(fci_keep_failure(f, file_open_scratch(&f->scratch[number]), err)))

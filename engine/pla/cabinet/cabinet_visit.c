@@ -242,7 +242,7 @@ static HRESULT comparison_fail(const struct comparison *m, size_t member, const 
     char *shown = cabinet_name_shown(m->source->members[member].name);
     if (!shown)
         return E_OUTOFMEMORY;
-    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": \"%s\" %s", m->c->name, shown, how);
+    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "'%s': '%s' %s", m->c->name, shown, how);
     memory_free(shown);
     return hr;
 }

@@ -23,7 +23,7 @@ HRESULT collector_runs(struct object *collector)
     const struct data_collector *model = collector_of(collector);
     return kind_at(model->DataCollectorType)
                ? S_OK
-               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector \"%s\": type %u is not supported",
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector '%s': type %u is not supported",
                            model->Name, (unsigned)model->DataCollectorType);
 }
 
@@ -167,7 +167,7 @@ HRESULT collector_release_held(const char *line)
 HRESULT collector_file_exists(const char *path)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                     "\"%s\" already exists (use LogOverwrite, LogAppend or a serial number in the name)", path);
+                     "'%s' already exists (use LogOverwrite, LogAppend or a serial number in the name)", path);
 }
 
 /* ---- unsupported kinds ---- */

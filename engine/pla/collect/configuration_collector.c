@@ -163,7 +163,7 @@ static HRESULT empty_file(struct work *w)
     head[got] = 0;
     if (got && (strncmp(head, begins, sizeof begins - 1) != 0 || !strstr(head, report)))
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "\"%s\" already exists and is not a configuration (not overwritten)", w->path);
+                         "'%s' already exists and is not a configuration (not overwritten)", w->path);
     return got ? file_set_size(w->file, 0) : S_OK;
 }
 
@@ -264,10 +264,10 @@ static void work_report_end(struct configuration_work *c)
     c->over = true;
     c->collector.poll_ms = 0;
     if (w->errors)
-        work_report(c, text_format("%" PRIu64 " entries of \"%s\" could not be collected; each contains the reason",
+        work_report(c, text_format("%" PRIu64 " entries of '%s' could not be collected; each contains the reason",
                                    w->errors, w->path));
     if (!w->complete && SUCCEEDED(w->why.hr))
-        work_report(c, text_format("\"%s\" is incomplete: collecting was stopped early", w->path));
+        work_report(c, text_format("'%s' is incomplete: collecting was stopped early", w->path));
 }
 
 static bool has_ended(struct work *w)
@@ -308,7 +308,7 @@ static HRESULT configuration_collector_complete(struct collector *collector)
         c->over = true;
         hr = w->document ? configuration_document_end(w->document, false) : S_OK;
         w->document = NULL;
-        work_report(c, text_format("\"%s\" is empty: collecting was stopped before it began", w->path));
+        work_report(c, text_format("'%s' is empty: collecting was stopped before it began", w->path));
     }
     if (!c->thread)
         return hr;
@@ -321,7 +321,7 @@ static HRESULT configuration_collector_complete(struct collector *collector)
     lock_leave(&w->lock);
     if (!ended) {
         c->over = true;
-        work_report(c, text_format("\"%s\" is incomplete: a source did not stop within %d ms", w->path, PATIENCE_MS));
+        work_report(c, text_format("'%s' is incomplete: a source did not stop within %d ms", w->path, PATIENCE_MS));
     } else if (!c->over) {
         work_report_end(c);
         hr = FAILED(w->why.hr) ? error_restore(&w->why) : S_OK;

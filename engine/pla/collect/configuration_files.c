@@ -173,8 +173,8 @@ static HRESULT check_room(const struct file_copies *c, const char *path, uint64_
     if (!c->most_bytes || size <= c->most_bytes - c->bytes)
         return S_OK;
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                     "FileMaxTotalSize: \"%s\" has %" PRIu64 " bytes, but only %" PRIu64 " of %" PRIu64 " are left",
-                     path, size, c->most_bytes - c->bytes, c->most_bytes);
+                     "FileMaxTotalSize: '%s' has %" PRIu64 " bytes, but only %" PRIu64 " of %" PRIu64 " are left", path,
+                     size, c->most_bytes - c->bytes, c->most_bytes);
 }
 
 static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *from, struct file *to,
@@ -432,8 +432,8 @@ static HRESULT report_depth(struct collection *c, const char *folder)
     return add_failure(
         c, folder,
         error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
-                  "FileMaxRecursiveDepth: \"%s\" and other folders more than %u levels below \"%s\" are skipped",
-                  folder, (unsigned)c->context->request->file_depth, c->folder));
+                  "FileMaxRecursiveDepth: '%s' and other folders more than %u levels below '%s' are skipped", folder,
+                  (unsigned)c->context->request->file_depth, c->folder));
 }
 
 /* Files of a folder first, then its subfolders, each with everything below. */
@@ -443,10 +443,10 @@ static HRESULT collection_enter_folder(struct collection *c, const char *folder)
         return report_depth(c, folder);
     HRESULT hr = folder_mark_seen(c, folder);
     if (hr == S_FALSE)
-        return add_failure(
-            c, folder,
-            error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                      "\"%s\": leads to a folder that was already collected, or that receives the copies", folder));
+        return add_failure(c, folder,
+                           error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                                     "'%s' leads to a folder that was already collected, or that receives the copies",
+                                     folder));
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
     hr = take_files_of(c, folder);
@@ -529,14 +529,13 @@ static HRESULT collect_entry(struct collection *c)
     if (SUCCEEDED(hr) && names_stream(c))
         return add_failure(c, c->entry,
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                                     "Files: \"%s\": names a stream of a file, or a drive without a folder; neither is "
+                                     "Files: '%s' names a stream of a file, or a drive without a folder; neither is "
                                      "collected",
                                      c->entry));
     if (SUCCEEDED(hr) && has_wildcard(c->folder))
         return add_failure(c, c->entry,
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                                     "Files: \"%s\": \"*\" and \"?\" are allowed only after the last separator",
-                                     c->entry));
+                                     "Files: '%s': '*' and '?' are allowed only after the last separator", c->entry));
     if (SUCCEEDED(hr) && c->recursive) {
         hr = collection_walk(c);
     } else if (SUCCEEDED(hr) && has_wildcard(c->name)) {
@@ -547,9 +546,8 @@ static HRESULT collect_entry(struct collection *c)
         memory_free(path);
     }
     if (SUCCEEDED(hr) && !c->rows && !is_over(c) && !c->cut)
-        hr =
-            add_failure(c, c->entry,
-                        error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: \"%s\": file not found", c->entry));
+        hr = add_failure(c, c->entry,
+                         error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: '%s': file not found", c->entry));
     return hr;
 }
 

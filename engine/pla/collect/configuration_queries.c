@@ -53,7 +53,7 @@ static HRESULT read_query(const char *text, struct query **out)
         wql++;
     *out = NULL;
     if (!colon || colon == text || !*wql)
-        return error_set(E_INVALIDARG, "ManagementQueries: \"%.600s\" is not of the form namespace:query", text);
+        return error_set(E_INVALIDARG, "ManagementQueries: '%.600s' is not of the form namespace:query", text);
     struct query *q = memory_zero(1, sizeof *q);
     if (q && (q->namespace_path = text_copy_n(text, (size_t)(colon - text))) && (q->text = text_copy(wql))) {
         *out = q;
@@ -322,7 +322,7 @@ static HRESULT take_snapshot(const struct configuration_source_context *c, const
     struct trace_session s;
     HRESULT hr = trace_session_query(&t, &s);
     if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
-        return error_set(hr, "SystemStateFile: \"%s\": the session \"" SESSION "\" does not exist",
+        return error_set(hr, "SystemStateFile: '%s': the session \"" SESSION "\" does not exist",
                          c->request->state_file);
     if (FAILED(hr))
         return hr;

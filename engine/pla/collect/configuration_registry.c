@@ -431,7 +431,7 @@ HRESULT configuration_collect_registry(const struct configuration_source_context
 
 static HRESULT bad(const char *text, const char *why)
 {
-    return error_set(E_INVALIDARG, "RegistryKeys: \"%.600s\": %s", text, why);
+    return error_set(E_INVALIDARG, "RegistryKeys: '%.600s': %s", text, why);
 }
 
 static bool name_is_equal(const char *a, const char *b, size_t bytes)

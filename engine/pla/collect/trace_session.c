@@ -86,8 +86,8 @@ static HRESULT put_file(struct block *b, const char *file)
     if (length < FILE_UNITS)
         memcpy(b->file, units, (length + 1) * sizeof *units);
     else
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "the path \"%.100s...\" has %zu characters",
-                       file, length);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "the path '%.100s...' has %zu characters", file,
+                       length);
     memory_free(units);
     return hr;
 }
@@ -610,7 +610,7 @@ static HRESULT check_is_trace(const char *path, struct file *file)
         return S_OK;
     }
     return hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-               ? error_set(hr, "\"%s\" already exists and is not a trace (not overwritten)", path)
+               ? error_set(hr, "'%s' already exists and is not a trace (not overwritten)", path)
                : hr;
 }
 

@@ -49,9 +49,9 @@ static HRESULT check_stays(const char *made, const char *value, const char *patt
     if (!fault)
         return S_OK;
     if (own)
-        return error_set(E_INVALIDARG, "%s: \"%.300s\" is not below %s: %s", property, value, where, own);
-    return error_set(E_INVALIDARG, "%sFormatPattern: \"%.300s\" expands to \"%.300s\", which is not below %s: %s",
-                     property, pattern, made, where, fault);
+        return error_set(E_INVALIDARG, "%s: '%.300s' is not below %s: %s", property, value, where, own);
+    return error_set(E_INVALIDARG, "%sFormatPattern: '%.300s' expands to '%.300s', which is not below %s: %s", property,
+                     pattern, made, where, fault);
 }
 
 const char *set_root(const struct data_collector_set *set)
@@ -94,7 +94,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
     if (SUCCEEDED(hr) && fault)
-        hr = error_set(E_INVALIDARG, "RootPath: \"%.300s\" is not a valid folder: %s", root, fault);
+        hr = error_set(E_INVALIDARG, "RootPath: '%.300s' is not a valid folder: %s", root, fault);
     if (SUCCEEDED(hr))
         hr = check_stays(folder, base, pattern, "Subdirectory", false);
     if (SUCCEEDED(hr)) {
@@ -303,7 +303,7 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
         }
         if (needs_escape((unsigned char)*at)) {
             HRESULT hr =
-                error_set(OPENPLA_E_BAD_PATTERN, "pattern \"%s\": \"%.*s\" is not a pattern letter and is not escaped",
+                error_set(OPENPLA_E_BAD_PATTERN, "pattern '%s': '%.*s' is not a pattern letter and is not escaped",
                           pattern, (int)bytes, at);
             text_buffer_free(&b);
             return hr;

@@ -548,7 +548,7 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
              ? file_write(file, line, strlen(line))
              : error_set(
                    HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                   "\"%s\": the list of the run's files is full (%u MB); this file is kept when the folder is deleted",
+                   "'%s': the list of the run's files is full (%u MB); this file is kept when the folder is deleted",
                    name, LIST_MOST >> 20);
     memory_free(line);
     return hr;

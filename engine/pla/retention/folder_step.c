@@ -62,7 +62,7 @@ static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct he
     }
     hr = folder_check_mark(*f, w->record);
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": no longer has the mark of a run of this set", held_folder_path(*f));
+        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the mark of a run of this set", held_folder_path(*f));
     return SUCCEEDED(hr) ? folder_walk(*f, w->names, content_list, l) : hr;
 }
 
@@ -221,7 +221,7 @@ static HRESULT check_name(const char *path)
 {
     return file_find(path) == S_FALSE
                ? S_OK
-               : error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, but was not created by a run", path);
+               : error_set(PLA_E_CABAPI_FAILURE, "'%s' has the cabinet's name, but was not created by a run", path);
 }
 
 static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *path)
@@ -229,7 +229,7 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     HRESULT hr = check_name(path);
     if (SUCCEEDED(hr))
         hr = run_files_add(w->root, held_folder_path(f), path, false);
-    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be added to the folder's mark", path) : hr;
+    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "'%s' cannot be added to the folder's mark", path) : hr;
 }
 
 /* Deletes what an interrupted pass left. */
@@ -376,7 +376,7 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
         held_folder_close(f);
     }
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run", path);
+        hr = error_set(E_ACCESSDENIED, "'%s' has no mark of a run", path);
     if (SUCCEEDED(hr))
         hr = folder_remove(&(struct folder_work){root, &record, &no_names, kept}, false);
     memory_free(root);
@@ -471,9 +471,8 @@ static HRESULT copy_create_file(const char *path, struct file **out)
         return hr;
     if (SUCCEEDED(hr))
         hr = file_open(path, FILE_CREATE_NEW, out);
-    return hr == taken
-               ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": the file is being written", path)
-               : hr;
+    return hr == taken ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "'%s': the file is being written", path)
+                       : hr;
 }
 
 static HRESULT sending_copy(struct sending *s, const char *to)
@@ -542,7 +541,7 @@ static HRESULT sending_send(struct sending *s, const char *name, const char *wor
         memory_free(there);
     }
     if (hr == taken)
-        hr = error_set(hr, "SendCabTo: \"%s\": all %d names for \"%s\" are taken by other files", destination,
+        hr = error_set(hr, "SendCabTo: '%s': all %d names for '%s' are taken by other files", destination,
                        (int)NAMES_MOST, name);
     s->own = s->own || hr == taken || hr == HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
     memory_free(computer);
@@ -557,7 +556,7 @@ HRESULT folder_send(const struct folder_work *w, const char *destination, bool *
     const char *fault = send_destination_fault(destination);
     *own = false;
     if (fault)
-        return error_set(E_INVALIDARG, "SendCabTo: \"%s\" %s", destination, fault);
+        return error_set(E_INVALIDARG, "SendCabTo: '%s' %s", destination, fault);
     *own = true;
     HRESULT hr = held_folder_open(w->root, w->record->name, &f);
     if (FAILED(hr))
@@ -565,7 +564,7 @@ HRESULT folder_send(const struct folder_work *w, const char *destination, bool *
     char *name = folder_cabinet_name(f);
     hr = name ? folder_check_mark(f, w->record) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": no longer has the mark of a run of this set", held_folder_path(f));
+        hr = error_set(E_ACCESSDENIED, "'%s' no longer has the mark of a run of this set", held_folder_path(f));
     if (SUCCEEDED(hr))
         hr = held_folder_file(f, name, FILE_READ, &sending.cabinet);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))

@@ -210,7 +210,7 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     below.prefix = prefix;
     HRESULT hr = prefix ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && below.depth > FOLDER_DEPTH_MOST)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": contains folders nested more than %d deep",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "'%s' contains folders nested more than %d deep",
                        held_folder_path(w->folder), (int)FOLDER_DEPTH_MOST);
     if (SUCCEEDED(hr))
         hr = held_folder_enter(w->folder, name, &below.folder);

@@ -103,7 +103,7 @@ static void actions_note_failure(struct alert_actions *a, enum journal_id id, co
         id, &(struct journal_facts){
                 .space = a->space, .name = a->name, .collector = word(o, COLLECTOR), .error = hr, .reason = why.text});
     actions_note(
-        a, text_format("0x%08X: the alert \"%s\" could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
+        a, text_format("0x%08X: the alert '%s' could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
 }
 
 /* Called under the lock, which it releases and retakes. */
@@ -147,7 +147,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
         memory_free(name);
     }
     if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* a running set is what the alert asks for */
-        char *what = text_format("start the set \"%s\"", word(o, SET));
+        char *what = text_format("start the set '%s'", word(o, SET));
         actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);
     }
@@ -168,7 +168,7 @@ struct at_work {
 
 static void task_failed(struct alert_actions *a, const struct order *o, HRESULT hr)
 {
-    char *what = o->command ? text_copy("run its command") : text_format("run the task \"%s\"", word(o, TASK));
+    char *what = o->command ? text_copy("run its command") : text_format("run the task '%s'", word(o, TASK));
     actions_note_failure(a, JOURNAL_ALERT_TASK_FAILED, o, what ? what : "run its task", hr);
     memory_free(what);
 }

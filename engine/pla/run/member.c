@@ -250,7 +250,7 @@ HRESULT output_check_root(const struct data_collector_set *set)
     if (SUCCEEDED(hr) && !folder_exists(root))
         hr = set_creates_root(root) ? folder_create(root)
                                     : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
-                                                "RootPath: the folder \"%s\" does not exist (create it; a start "
+                                                "RootPath: the folder '%s' does not exist (create it; a start "
                                                 "creates only folders below %%systemdrive%%\\PerfLogs)",
                                                 root);
     memory_free(root);
@@ -284,7 +284,7 @@ static HRESULT check_disk(const struct data_manager *m, const char *root)
     uint64_t bytes = 0;
     HRESULT hr = m->MinFreeDisk ? folder_free_bytes(root, &bytes) : S_OK;
     if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
-        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set requires %u", root,
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: '%s' has %u MB left, the set requires %u", root,
                        (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
     return hr;
 }
@@ -294,7 +294,7 @@ static HRESULT check_folders(const struct data_manager *m, const char *root)
     struct texts folders = {0};
     HRESULT hr = m->MaxFolderCount ? folder_list(root, true, &folders) : S_OK;
     if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
-        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
+        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: '%s' has %u folders, the set allows %u", root,
                        (unsigned)folders.count, (unsigned)m->MaxFolderCount);
     texts_free(&folders);
     return hr;

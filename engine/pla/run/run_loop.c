@@ -459,7 +459,7 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
         hr = take_sample(r, index);
     }
     if (hr == S_FALSE)
-        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB are too small for a sample of \"%s\"",
+        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB are too small for a sample of '%s'",
                              (unsigned)r->set.set->SegmentMaxSize, member_name(&r->segment.members[index])));
     else
         poll_member(r, index);

@@ -75,7 +75,7 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
     struct file *f = NULL;
     if (!is_log_name(name)) {
         char *text =
-            text_format("Logging: \"%.200s\" is not a valid name for a log (.log, .txt) beside the report; using %s",
+            text_format("Logging: '%.200s' is not a valid name for a log (.log, .txt) beside the report; using %s",
                         name, RULES_LOG_NAME);
         HRESULT hr = text ? texts_add_owned(notes, text) : E_OUTOFMEMORY;
         if (FAILED(hr))
@@ -169,7 +169,7 @@ static HRESULT file_below(const struct run_report *what, const char *property, c
 {
     const char *fault = path_names_fault(name);
     if (fault || log_is_log_name(name)) /* a report must not replace the data of the folder */
-        return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "this is the name of a log");
+        return error_set(E_INVALIDARG, "%s: '%s': %s", property, name, fault ? fault : "this is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
@@ -181,7 +181,7 @@ static HRESULT check_replaced(const char *property, const char *path)
     HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
     memory_free(computer);
     if (hr == S_OK)
-        return error_set(E_INVALIDARG, "%s: \"%s\": this is a collected configuration", property, path_name(path));
+        return error_set(E_INVALIDARG, "%s: '%s': this is a collected configuration", property, path_name(path));
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -225,7 +225,7 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
         return S_OK;
     HRESULT hr = file_below(what, "EventsFileName", m->EventsFileName, out);
     if (SUCCEEDED(hr) && text_equal_nocase(*out, report))
-        hr = error_set(E_INVALIDARG, "EventsFileName: \"%s\": this is the name of the report", m->EventsFileName);
+        hr = error_set(E_INVALIDARG, "EventsFileName: '%s': this is the name of the report", m->EventsFileName);
     return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
 }
 
@@ -280,8 +280,8 @@ static HRESULT find_page_file(const struct run_report *what, const char *report,
     HRESULT hr = file_below(what, "ReportFileName", name, out);
     if (SUCCEEDED(hr) &&
         (text_equal_nocase(path_name(*out), path_name(report)) || text_equal_nocase(name, m->EventsFileName)))
-        hr = error_set(E_INVALIDARG, "ReportFileName: \"%s\": this is the name of the report or of the events file",
-                       name);
+        hr =
+            error_set(E_INVALIDARG, "ReportFileName: '%s': this is the name of the report or of the events file", name);
     return SUCCEEDED(hr) ? check_replaced("ReportFileName", *out) : hr;
 }
 
@@ -304,7 +304,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
                                            .context = limit},
                        notes);
         if (FAILED(hr))
-            hr = error_prefix(hr, "the page \"%s\"", path_name(page));
+            hr = error_prefix(hr, "the page '%s'", path_name(page));
     }
     memory_free(sheet);
     return hr;

@@ -121,7 +121,7 @@ static bool is_run_key(const char *key)
 static HRESULT open_report(const char *run_key, bool create, const char *security, struct start_report **out)
 {
     if (!is_run_key(run_key))
-        return error_set(E_INVALIDARG, "run key \"%s\": not 1 to 64 hexadecimal digits", run_key);
+        return error_set(E_INVALIDARG, "run key '%s': not 1 to 64 hexadecimal digits", run_key);
     struct start_report *r = memory_zero(1, sizeof *r);
     char *section_name = text_format("openpla-start-%s", run_key);
     char *signal_name = text_format("openpla-started-%s", run_key);
@@ -270,8 +270,8 @@ static HRESULT start_timed_out(struct start_report *r, struct process *host, uin
     char opening[REPORT_TEXT];
     take_text(opening, r->shared->opening);
     if (opening[0])
-        return error_set(PLA_E_DC_START_WAIT_TIMEOUT,
-                         "the collector \"%s\" did not start within %u s (host process %u)", opening, seconds, id);
+        return error_set(PLA_E_DC_START_WAIT_TIMEOUT, "the collector '%s' did not start within %u s (host process %u)",
+                         opening, seconds, id);
     return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the host process %u did not report within %u s", id, seconds);
 }
 

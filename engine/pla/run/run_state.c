@@ -174,7 +174,7 @@ HRESULT run_section_open(const char *space, const char *name, struct run_section
     struct run_section *s = memory_zero(1, sizeof *s);
     HRESULT hr = s ? run_host_find(space, name, &s->host) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set \"%s\\%s\" has no host process", space, name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set '%s\\%s' has no host process", space, name);
     if (SUCCEEDED(hr))
         hr = open_section(s);
     if (FAILED(hr)) {

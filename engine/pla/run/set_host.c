@@ -223,7 +223,7 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
         if (hr != HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
             break;
         if (waited >= OTHER_HOST_MS || is_running(space, name)) {
-            hr = error_set(PLA_E_DCS_IN_USE, "the set \"%s\\%s\" is running", space, name);
+            hr = error_set(PLA_E_DCS_IN_USE, "the set '%s\\%s' is running", space, name);
             break;
         }
         hr = S_OK;

@@ -41,7 +41,7 @@ static HRESULT make_report(const struct run_report *what, const char *space)
     struct texts notes = {0};
     HRESULT hr = run_report_make(what, &path, &notes);
     if (FAILED(hr))
-        hr = error_prefix(hr, "the report of \"%s\"", what->folder);
+        hr = error_prefix(hr, "the report of '%s'", what->folder);
     report_journal(space, what->name, path ? path : what->folder, hr, notes.count);
     texts_free(&notes);
     memory_free(path);
@@ -178,14 +178,14 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     names = names ? names : folder;
     const char *fault = *names ? path_names_fault(names) : NULL;
     if (fault || names[0] == '/' || names[0] == '\\')
-        return error_set(E_INVALIDARG, "bstrFolder: \"%s\" is not below the set's RootPath, \"%s\"%s%s", folder,
-                         m->root, fault ? ": " : "", fault ? fault : "");
+        return error_set(E_INVALIDARG, "bstrFolder: '%s' is not below the set's RootPath, '%s'%s%s", folder, m->root,
+                         fault ? ": " : "", fault ? fault : "");
     char *path = path_join(m->root, names);
     if (!path)
         return E_OUTOFMEMORY;
     HRESULT hr = folder_exists(path) ? manage_folder(m, path)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
-                                                 "bstrFolder: the folder \"%s\" does not exist", path);
+                                                 "bstrFolder: the folder '%s' does not exist", path);
     if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
         hr = note(m, path,
                   error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s",
@@ -254,7 +254,7 @@ static HRESULT check_runs(const char *space, const char *name, const char *folde
     if (FAILED(hr)) /* an unreadable record belongs to no active run */
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
-        hr = error_set(PLA_E_DCS_IN_USE, "\"%s\": the run of \"%s\" that writes to it is still active", folder, name);
+        hr = error_set(PLA_E_DCS_IN_USE, "'%s': the run of '%s' that writes to it is still active", folder, name);
     run_record_free(&record);
     return hr;
 }
@@ -347,9 +347,9 @@ static void report_failure(struct telling *t, const struct retention_event *even
 
 static void report_kept(const struct telling *t, const struct retention_event *event)
 {
-    char *reason = event->kept->count > 1 ? text_format("\"%s\" and %llu more", event->kept->first,
+    char *reason = event->kept->count > 1 ? text_format("'%s' and %llu more", event->kept->first,
                                                         (unsigned long long)event->kept->count - 1)
-                                          : text_format("\"%s\"", event->kept->first);
+                                          : text_format("'%s'", event->kept->first);
     journal_write(JOURNAL_FOLDER_KEPT, &(struct journal_facts){.space = t->pass->space,
                                                                .name = t->pass->name,
                                                                .file = event->folder,
@@ -409,7 +409,7 @@ HRESULT run_folders_pass(const struct run_pass *p)
     char *path = store_pass_lock_path(p->space, p->name);
     HRESULT hr = path ? file_lock_take(path, PASS_WAIT_MS, &lock) : E_OUTOFMEMORY;
     if (hr == HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
-        hr = error_set(hr, "another retention pass of the set \"%s\" is running", p->name);
+        hr = error_set(hr, "another retention pass of the set '%s' is running", p->name);
     memory_free(path);
     if (FAILED(hr))
         return hr;

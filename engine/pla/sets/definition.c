@@ -13,7 +13,7 @@ static HRESULT load_shipped(const char *name, char **xml, size_t *size)
 {
     const struct system_set *set = system_set_find(name);
     if (!set)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": the program has no such set", name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "'System\\%.300s': the program has no such set", name);
     *xml = text_copy(set->xml);
     *size = *xml ? strlen(*xml) : 0;
     return *xml ? S_OK : E_OUTOFMEMORY;
@@ -29,7 +29,7 @@ static HRESULT load_unstored(const struct category *c, const char *name, char **
     case DEFINITION_REGISTRY:
         return autosession_set_load(name, xml, size);
     default:
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", c->space, name, c->none);
+        return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': %s", c->space, name, c->none);
     }
 }
 
@@ -130,7 +130,7 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
             &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     if (hr == SET_ACCESS_REFUSED)
         hr = error_set(hr,
-                       "Commit: \"%s\\%.300s\" requests kernel events, which are for administrators unless the "
+                       "Commit: '%s\\%.300s' requests kernel events, which are for administrators unless the "
                        "descriptor of SystemTraceControlGuid grants them",
                        c->space, name);
     memory_free(security);
@@ -188,7 +188,7 @@ HRESULT definition_name_file(HRESULT hr, const char *space, const char *name)
     bool stored = hr == OPENPLA_E_MALFORMED_XML && c && c->source == DEFINITION_STORED;
     char *path = stored ? store_definition_path(space, name) : NULL;
     if (path)
-        hr = error_prefix(hr, "\"%s\"", path);
+        hr = error_prefix(hr, "'%s'", path);
     memory_free(path);
     return hr;
 }

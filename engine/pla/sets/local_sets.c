@@ -165,7 +165,7 @@ static HRESULT check_session_present(struct object *o, const char *name, enum st
     if (running && refuses_running(mode))
         return in_use(name);
     if (!running && !known && store_mode == STORE_MODIFY)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": the trace session does not exist", "Session", name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': the trace session does not exist", "Session", name);
     return S_OK;
 }
 

@@ -166,7 +166,7 @@ HRESULT run_rights_may_start(const char *space, const char *name)
 {
     return atomic_load(&confined)
                ? error_set(PLA_E_CREDENTIALS_REQUIRED,
-                           "the set \"%s\\%s\" cannot be started by a set that runs under a separate account", space,
+                           "the set '%s\\%s' cannot be started by a set that runs under a separate account", space,
                            name)
                : S_OK;
 }

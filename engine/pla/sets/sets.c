@@ -366,7 +366,7 @@ HRESULT set_delete(struct object *o, const struct caller *caller)
     const struct category *c = category_of(space);
     hr = category_refuses(&c->delete, "Delete");
     if (SUCCEEDED(hr) && c->source == DEFINITION_NONE)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "Delete: \"%s\\%.300s\": %s", space, name, c->none);
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "Delete: '%s\\%.300s': %s", space, name, c->none);
     if (SUCCEEDED(hr))
         hr = set_of(o)->verbs->delete (o, caller, space, name);
     memory_free(name);
@@ -430,9 +430,8 @@ HRESULT set_manage(struct object *o, const struct caller *caller, uint32_t steps
     HRESULT hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
     if (FAILED(hr))
         return hr;
-    hr = category_of(space)->runs
-             ? set_of(o)->verbs->manage(o, caller, space, name, steps, folder, errors)
-             : error_set(E_NOTIMPL, "Run: \"%s\\%.300s\": a trace session has no runs", space, name);
+    hr = category_of(space)->runs ? set_of(o)->verbs->manage(o, caller, space, name, steps, folder, errors)
+                                  : error_set(E_NOTIMPL, "Run: '%s\\%.300s': a trace session has no runs", space, name);
     memory_free(name);
     return hr;
 }

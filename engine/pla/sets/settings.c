@@ -70,7 +70,7 @@ static HRESULT read_number(const struct setting *s, const char *value, uint32_t 
 {
     uint64_t number;
     if (!text_to_u64(value, &number) || number > UINT32_MAX)
-        return error_set(E_INVALIDARG, "%s: invalid value \"%s\": expected a number of %s", s->key, value, s->unit);
+        return error_set(E_INVALIDARG, "%s: invalid value '%s': expected a number of %s", s->key, value, s->unit);
     *out = (uint32_t)number;
     return S_OK;
 }
@@ -86,7 +86,7 @@ static HRESULT read_distance(const struct setting *s, const char *value, double 
     end += part;
     if (strpbrk(value, "xXeEnN") || number < 0 || !isfinite(number) || end[strspn(end, " ")])
         return error_set(E_INVALIDARG,
-                         "%s: invalid value \"%.300s\": expected a number such as 12.5, or a percentage of the "
+                         "%s: invalid value '%.300s': expected a number such as 12.5, or a percentage of the "
                          "threshold such as 10%%",
                          s->key, value);
     *out = number;
@@ -243,7 +243,7 @@ static HRESULT check_key(struct object *set, const char *key, const char *value,
         return hr;
     if (!has)
         return add_issue(issues, key,
-                         error_set(E_INVALIDARG, "the set has no alert collector \"%.*s\"", (int)length, name));
+                         error_set(E_INVALIDARG, "the set has no alert collector '%.*s'", (int)length, name));
     return check_value(s, key, value, issues);
 }
 

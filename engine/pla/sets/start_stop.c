@@ -39,7 +39,7 @@ static HRESULT check_startable(const char *space, const char *name, char **xml, 
         return hr;
     enum run_phase next;
     hr = phase_after(state.phase, STEP_START, &next);
-    return FAILED(hr) ? error_set(hr, "the set \"%s\\%s\" is %s (process %u)", space, name, phase_name(state.phase),
+    return FAILED(hr) ? error_set(hr, "the set '%s\\%s' is %s (process %u)", space, name, phase_name(state.phase),
                                   (unsigned)state.process_id)
                       : S_OK;
 }
@@ -260,7 +260,7 @@ static HRESULT end_late_host(struct run_section *section, struct wakeup *pause, 
         return hr;
     for (uint32_t waited = 0; run_section_alive(section) && waited < ENDED_MS; waited += STEP_MS)
         wakeup_wait(pause, STEP_MS);
-    return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the set \"%s\\%s\" did not stop within %u s; %s", space, name,
+    return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the set '%s\\%s' did not stop within %u s; %s", space, name,
                      waited_ms / 1000,
                      run_section_alive(section)
                          ? "its host process is still running"
@@ -286,9 +286,9 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
             seen_since = now;
         was_compiling = compiling;
         if (compiling && clock_passed_ms(seen_since, now) >= report_ms)
-            hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
-                           "the data manager of the set \"%s\\%s\" is still working after %u s", space, name,
-                           report_ms / 1000);
+            hr =
+                error_set(PLA_E_REPORT_WAIT_TIMEOUT, "the data manager of the set '%s\\%s' is still working after %u s",
+                          space, name, report_ms / 1000);
         else if ((!compiling && clock_passed_ms(seen_since, now) >= stop_ms) || clock_passed_ms(began, now) >= all_ms)
             hr = end_late_host(section, pause, space, name, stop_ms);
         else
@@ -304,7 +304,7 @@ static HRESULT run_request_stop(const char *space, const char *name, enum stop_r
     struct run_state state;
     HRESULT hr = run_section_open_running(space, name, &section, &state);
     if (hr == S_FALSE)
-        return error_set(PLA_E_DCS_NOT_RUNNING, "the set \"%s\\%s\" is not running", space, name);
+        return error_set(PLA_E_DCS_NOT_RUNNING, "the set '%s\\%s' is not running", space, name);
     if (FAILED(hr))
         return hr;
     hr = run_section_request_stop(section, why);
@@ -355,7 +355,7 @@ static HRESULT wait_for_answer(struct run_section *section, enum run_request req
             answer = S_FALSE;
         if (!ends && clock_monotonic_ms() >= limit)
             answer = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                               "the host process of the set \"%s\\%s\" did not %s within %u s", space, name,
+                               "the host process of the set '%s\\%s' did not %s within %u s", space, name,
                                request == REQUEST_UPDATE ? "apply the new definition" : "flush", limit_ms / 1000);
         if (ends || FAILED(answer))
             break;
@@ -457,8 +457,8 @@ HRESULT run_host_end(const char *space, const char *name, const struct run_host 
         hr = E_OUTOFMEMORY;
     if (hr == S_OK && !text_equal_nocase(path_name(program), path_name(ours)))
         hr = error_set(E_ACCESSDENIED,
-                       "the set \"%s\\%s\": process %u runs \"%s\", which is not a set host (not terminated)", space,
-                       name, (unsigned)now.process_id, program);
+                       "the set '%s\\%s': process %u runs '%s', which is not a set host (not terminated)", space, name,
+                       (unsigned)now.process_id, program);
     if (hr == S_OK)
         hr = process_terminate(now.process_id, now.process_start);
     memory_free(program);

@@ -47,7 +47,7 @@ static HRESULT file_of(struct object *set, struct object *collector, char **out)
     if (SUCCEEDED(hr))
         hr = name_decorate_file(name.text, collector->class->extension, 0, "", &nothing, &file);
     if (SUCCEEDED(hr) && (fault = path_names_fault(file)))
-        hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" is not below RootPath: %s", name.text, fault);
+        hr = error_set(E_INVALIDARG, "FileName: '%.300s' is not below RootPath: %s", name.text, fault);
     if (SUCCEEDED(hr)) {
         folder = os_expand_environment(root);
         *out = folder ? path_join(folder, file) : NULL;
@@ -348,7 +348,7 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
     char *file = NULL;
     HRESULT hr = trace_set_find(name, &running);
     if (hr == S_FALSE)
-        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": the trace session does not exist", space, name);
+        return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': the trace session does not exist", space, name);
     if (FAILED(hr))
         return hr;
     /* A session in memory only writes to where a session with a file would. */
@@ -367,7 +367,7 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
 
 static HRESULT not_there(HRESULT hr, const char *name)
 {
-    return error_set(hr, "\"%s\\%.300s\": the trace session does not exist", "Session", name);
+    return error_set(hr, "'%s\\%.300s': the trace session does not exist", "Session", name);
 }
 
 /* A session that ETW lists but cannot describe, because its session host has exited and its log cannot be recovered,

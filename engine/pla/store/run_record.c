@@ -135,7 +135,7 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
     if (record.known) {
         hr = run_record_parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
-            error_set(hr, "\"%s\": is not a run record", at->run);
+            error_set(hr, "'%s' is not a run record", at->run);
         /* Strings of a known record are never NULL. */
         if (SUCCEEDED(hr) && !record.latest_location)
             hr = run_record_set_text(&record.latest_location, "");
@@ -475,7 +475,7 @@ static HRESULT lines_check(const char *path, const char *first_line, size_t most
     hr = lines_parse(text, first_line, &lines);
     texts_free(&lines);
     memory_free(text);
-    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is not a %s", path, what) : hr;
+    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "'%s' is not a %s", path, what) : hr;
 }
 
 HRESULT held_file_check(const char *path)

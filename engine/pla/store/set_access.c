@@ -65,7 +65,7 @@ static HRESULT verb_allowed(const struct access_subject *who, enum set_access_ve
 
 static HRESULT verb_refuse(enum set_access_verb verb, const struct set_access_object *set)
 {
-    return error_set(SET_ACCESS_REFUSED, "%s: access to \"%s\\%.300s\" denied by its Security (0x%X is required)",
+    return error_set(SET_ACCESS_REFUSED, "%s: access to '%s\\%.300s' denied by its Security (0x%X is required)",
                      verbs[verb].name, set->space, set->name,
                      (unsigned)(set->session ? verbs[verb].of_session : verbs[verb].of_set));
 }
@@ -100,13 +100,12 @@ HRESULT set_access_check_create(const struct access_subject *who, const struct s
     bool allowed;
     HRESULT hr = access_allows(who, boot ? ADMINISTRATORS : CREATORS, &file_rights, 1, &allowed);
     return FAILED(hr) || allowed ? hr
-           : boot
-               ? error_set(SET_ACCESS_REFUSED,
-                           "Commit: \"%s\\%.300s\" starts with the system: only administrators may create such a set",
-                           set->space, set->name)
-               : error_set(SET_ACCESS_REFUSED,
-                           "Commit: \"%s\\%.300s\": only administrators and Performance Log Users may create sets",
-                           set->space, set->name);
+           : boot                ? error_set(SET_ACCESS_REFUSED,
+                                             "Commit: '%s\\%.300s' starts with the system: only administrators may create such a set",
+                                             set->space, set->name)
+                                 : error_set(SET_ACCESS_REFUSED,
+                                             "Commit: '%s\\%.300s': only administrators and Performance Log Users may create sets",
+                                             set->space, set->name);
 }
 
 HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
@@ -119,8 +118,8 @@ HRESULT set_access_check_caller(const struct caller *caller, enum set_access_ver
     if (SUCCEEDED(hr))
         hr = set_access_check(who, verb, set);
     else if (hr == E_ACCESSDENIED)
-        hr = error_set(SET_ACCESS_REFUSED, "%s: \"%s\\%.300s\": cannot identify the caller", verbs[verb].name,
-                       set->space, set->name);
+        hr = error_set(SET_ACCESS_REFUSED, "%s: '%s\\%.300s': cannot identify the caller", verbs[verb].name, set->space,
+                       set->name);
     access_close(who);
     return hr;
 }

@@ -64,7 +64,7 @@
 
 static HRESULT set_error(HRESULT hr, const char *space, const char *name)
 {
-    return error_set(hr, "\"%s\\%.300s\": %s", space, name, error_standard_text(hr));
+    return error_set(hr, "'%s\\%.300s': %s", space, name, error_standard_text(hr));
 }
 
 /* Removes an empty folder with a file's name, too. */

@@ -30,21 +30,21 @@ HRESULT store_find_namespace(const char *space, const char **known)
             return S_OK;
         }
     }
-    return error_set(E_NOINTERFACE, "unknown namespace \"%.*s\"", NAME_SHOWN_MAX, space);
+    return error_set(E_NOINTERFACE, "unknown namespace '%.*s'", NAME_SHOWN_MAX, space);
 }
 
 static HRESULT check_name(const char *name, const char *full)
 {
     if (!*name)
-        return error_set(E_INVALIDARG, "name \"%.*s\": is empty", NAME_SHOWN_MAX, full);
+        return error_set(E_INVALIDARG, "name '%.*s' is empty", NAME_SHOWN_MAX, full);
     if (!text_is_utf8(name, strlen(name)))
-        return error_set(E_INVALIDARG, "name \"%.*s\": is not valid UTF-8", NAME_SHOWN_MAX, full);
+        return error_set(E_INVALIDARG, "name '%.*s' is not valid UTF-8", NAME_SHOWN_MAX, full);
     for (const char *c = name; *c; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            return error_set(E_INVALIDARG, "name \"%.*s\": contains the control character 0x%02X", NAME_SHOWN_MAX, full,
+            return error_set(E_INVALIDARG, "name '%.*s' contains the control character 0x%02X", NAME_SHOWN_MAX, full,
                              (unsigned)(unsigned char)*c);
         if (strchr("/\\:*?\"<>|", *c))
-            return error_set(E_INVALIDARG, "name \"%.*s\": the character %c is not allowed", NAME_SHOWN_MAX, full, *c);
+            return error_set(E_INVALIDARG, "name '%.*s': the character %c is not allowed", NAME_SHOWN_MAX, full, *c);
     }
     return S_OK;
 }
@@ -53,7 +53,7 @@ HRESULT store_check_new_name(const char *name)
 {
     const size_t length = text_utf16_length(name);
     if (length > STORE_NAME_MAX)
-        return error_set(E_INVALIDARG, "name \"%.*s...\": has %zu characters (at most %d are allowed)", NAME_SHOWN_MAX,
+        return error_set(E_INVALIDARG, "name '%.*s...' has %zu characters (at most %d are allowed)", NAME_SHOWN_MAX,
                          name, length, STORE_NAME_MAX);
     if (text_has_bidi_control(name))
         return error_set(

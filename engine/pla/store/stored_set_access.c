@@ -62,7 +62,7 @@ HRESULT stored_set_check_access(const struct caller *caller, enum set_access_ver
         return S_OK;
     HRESULT hr = read_there(at, &set);
     if (hr == S_FALSE)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", at->space, at->name,
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': %s", at->space, at->name,
                        error_standard_text(PLA_E_DCS_NOT_FOUND));
     if (SUCCEEDED(hr))
         hr = stored_set_security(&set, &security);
@@ -87,7 +87,7 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
     if (SUCCEEDED(hr) && exists)
         hr = stored_set_security(&set, &about.security);
     if (SUCCEEDED(hr) && !security) /* nobody could tell later who owns the set */
-        hr = error_set(E_INVALIDARG, "Security: the definition of \"%s\\%.300s\" has no valid Security", at->space,
+        hr = error_set(E_INVALIDARG, "Security: the definition of '%s\\%.300s' has no valid Security", at->space,
                        at->name);
     if (SUCCEEDED(hr))
         hr = exists ? set_access_check_change(who, &about, security) : set_access_check_create(who, &about, false);

@@ -63,7 +63,7 @@ static HRESULT start_stored(const char *task, const char *arguments, const char 
     hr = d.disabled ? error_set(SCHED_E_TASK_DISABLED, "the task is disabled")
                     : start_defined(&d, arguments, directory, t);
     task_definition_free(&d);
-    return FAILED(hr) ? error_prefix(hr, "task \"%.300s\"", task) : hr;
+    return FAILED(hr) ? error_prefix(hr, "task '%.300s'", task) : hr;
 }
 
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
@@ -114,7 +114,7 @@ HRESULT task_start_command(const char *command_line, const char *directory, stru
     if (FAILED(hr))
         return hr;
     if (!program[0])
-        hr = error_set(E_INVALIDARG, "the command line \"%.300s\" has no program", command_line);
+        hr = error_set(E_INVALIDARG, "the command line '%.300s' has no program", command_line);
     struct task_instance *t = SUCCEEDED(hr) ? memory_zero(1, sizeof *t) : NULL;
     struct task_program found = {0};
     if (SUCCEEDED(hr))

@@ -154,12 +154,12 @@ static HRESULT find_program(const char *command, char **out)
     else if (SUCCEEDED(hr) && is_absolute(path))
         hr = find_file(path, out);
     else if (SUCCEEDED(hr))
-        hr = error_set(E_INVALIDARG, "the program \"%s\" is neither an absolute path nor a name without folders", path);
+        hr = error_set(E_INVALIDARG, "the program '%s' is neither an absolute path nor a name without folders", path);
     if (hr == S_FALSE)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the program \"%s\" does not exist", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the program '%s' does not exist", path);
     if (SUCCEEDED(hr) && is_batch(*out)) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "the program \"%s\" is a batch file, to which values cannot be passed safely (use cmd.exe with "
+                       "the program '%s' is a batch file, to which values cannot be passed safely (use cmd.exe with "
                        "/c as the program)",
                        *out);
         memory_free(*out);
@@ -180,7 +180,7 @@ HRESULT task_definition_resolve(const struct task_definition *d, const char *arg
     if (SUCCEEDED(hr) && !(out->directory = fill_path(folder, arguments, directory)))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && out->directory[0] && !folder_exists(out->directory))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "the working folder \"%s\" does not exist",
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "the working folder '%s' does not exist",
                        out->directory);
     memory_free(line);
     memory_free(folder);

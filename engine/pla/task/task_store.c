@@ -19,16 +19,16 @@ HRESULT task_name_check(const char *name, const char **bare)
 {
     *bare = name + (name[0] == '\\');
     if (!text_is_utf8(name, strlen(name)))
-        return error_set(E_INVALIDARG, "the task's name \"%.*s\" is not valid UTF-8", NAME_SHOWN, name);
+        return error_set(E_INVALIDARG, "the task's name '%.*s' is not valid UTF-8", NAME_SHOWN, name);
     for (const char *part = *bare;;) {
         size_t length = strcspn(part, "\\");
         if (strspn(part, ".") == length) /* also an empty one */
-            return error_set(E_INVALIDARG, "the task's name \"%.*s\" has an invalid part", NAME_SHOWN, name);
+            return error_set(E_INVALIDARG, "the task's name '%.*s' has an invalid part", NAME_SHOWN, name);
         for (size_t i = 0; i < length; i++)
             if ((unsigned char)part[i] < ' ' || part[i] == 0x7F || strchr("/:*?\"<>|", part[i]))
                 return error_set(E_INVALIDARG,
-                                 "the task's name \"%.*s\" contains a character that is not allowed (0x%02X)",
-                                 NAME_SHOWN, name, (unsigned)(unsigned char)part[i]);
+                                 "the task's name '%.*s' contains a character that is not allowed (0x%02X)", NAME_SHOWN,
+                                 name, (unsigned)(unsigned char)part[i]);
         if (!part[length])
             return S_OK;
         part += length + 1;
@@ -64,7 +64,7 @@ HRESULT task_store_save(const struct task_definition *d, bool replace)
     char *path, *folder = NULL, *xml = NULL;
     HRESULT hr = task_locate(d->name, &path);
     if (SUCCEEDED(hr) && !replace && file_find(path) == S_OK)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "the task \"%s\" already exists", d->name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "the task '%s' already exists", d->name);
     if (SUCCEEDED(hr))
         hr = task_definition_write(d, &xml);
     if (SUCCEEDED(hr))
@@ -85,7 +85,7 @@ static bool is_missing(HRESULT hr)
 static HRESULT missing(const char *name)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                     "the task \"%.*s\" does not exist (openpla task list shows the tasks)", NAME_SHOWN, name);
+                     "the task '%.*s' does not exist (openpla task list shows the tasks)", NAME_SHOWN, name);
 }
 
 static HRESULT load_file(const char *path, struct task_definition *out)
@@ -241,11 +241,11 @@ static HRESULT read_settings(const xmlNode *settings, struct task_definition *ou
     out->limit_seconds = TASK_LIMIT_USUAL;
     if (SUCCEEDED(hr) && limit[0] && !read_duration(limit, &out->limit_seconds))
         hr = error_set(E_INVALIDARG,
-                       "ExecutionTimeLimit: invalid value \"%.100s\": expected a duration such as \"PT1H30M\"", limit);
+                       "ExecutionTimeLimit: invalid value '%.100s': expected a duration such as 'PT1H30M'", limit);
     if (SUCCEEDED(hr)) {
         out->disabled = !strcmp(enabled, "false") || !strcmp(enabled, "0");
         if (enabled[0] && !out->disabled && strcmp(enabled, "true") != 0 && strcmp(enabled, "1") != 0)
-            hr = error_set(E_INVALIDARG, "Enabled: invalid value \"%.100s\": expected true or false", enabled);
+            hr = error_set(E_INVALIDARG, "Enabled: invalid value '%.100s': expected true or false", enabled);
     }
     memory_free(limit);
     memory_free(enabled);
@@ -260,7 +260,7 @@ static HRESULT read_actions(const xmlNode *actions, struct task_definition *out)
             continue;
         if (!is_called(n, "Exec"))
             return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                             "the action \"%.100s\" is not supported (only Exec is)", (const char *)n->name);
+                             "the action '%.100s' is not supported (only Exec is)", (const char *)n->name);
         if (exec)
             return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                              "the task has more than one Exec (only one is supported)");

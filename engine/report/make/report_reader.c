@@ -667,7 +667,7 @@ static HRESULT reader_report_malformed(struct reader *r, bool at_end)
     const xmlError *e = &r->context->lastError;
     const size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
     if (!r->begun && !at_end)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
+        return error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: line %d: %.*s", e->line, (int)n,
                          e->message ? e->message : "");
     if (!r->begun)
         return error_set(OPENPLA_E_MALFORMED_XML, "the file contains no XML");

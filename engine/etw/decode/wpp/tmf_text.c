@@ -50,7 +50,7 @@ void tmf_document_free(struct tmf_document *d)
 
 static HRESULT wrong(const struct reader *r, const char *what)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s(%u): %s: \"%.80s\"", r->document->source,
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s(%u): %s: '%.80s'", r->document->source,
                      (unsigned)r->number, what, r->line);
 }
 
