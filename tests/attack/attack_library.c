@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who can make a program of ours start in his folder, or puts a library there before an administrator does, must not
-   run his code in it. */
+/* An attacker who can make one of our programs start in his folder, or who places a library there before an
+   administrator starts one, must not get his code run by it. */
 #include "engine/base/os.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
@@ -9,7 +9,7 @@
 
 static char *folder, *bin;
 
-/* Names that the system has, that we have, that a C library or a driver would ask for, and one that nobody has. */
+/* Names of libraries of the system, of ours, of a C library or a driver, and one that does not exist. */
 static const char *const names[] = {"version.dll", "pdh.dll",     "xmllite.dll", "tdh.dll",     "odbc32.dll",
                                     "wevtapi.dll", "openpdh.dll", "openetw.dll", "openpla.dll", "rsaenh.dll",
                                     "bcrypt.dll",  "dbghelp.dll", "nobodys.dll"};
@@ -81,7 +81,7 @@ static uint32_t run_there(const char *program, const char *const *arguments, siz
     return code;
 }
 
-/* That the attack is one: a program without care runs the planted code. */
+/* Checks that the attack works: a careless program runs the planted code. */
 static void a_careless_program_runs_it(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void a_program_of_ours_does_not(void **state)
     assert_int_equal(count_ran(), 0);
 }
 
-/* All that are shipped, with what makes them load libraries. */
+/* All shipped programs, with the actions that make them load libraries. */
 static void nor_does_any_that_is_shipped(void **state)
 {
     static const struct {

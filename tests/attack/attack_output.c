@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may define a set, or write into the folder of one, makes a host write with the rights of its account: it must
-   write nothing outside of the set's folder, and overwrite nothing that is no log. Definitions are put into the store
-   as they are, so that what Commit would have refused is tried at Start. */
+/* A user who may define a set, or write into its folder, makes a host process write with the rights of its account. It
+   must write nothing outside the set's folder, and overwrite only logs. Definitions are put into the store directly, so
+   that Start is tested with definitions that Commit would reject. */
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "tests/unit/patience.h"
@@ -14,7 +14,7 @@
 
 static char *walls, *root, *canary;
 
-/* walls/canary.txt beside walls/root, which is the set's. */
+/* walls/canary.txt is beside walls/root, the set's folder. */
 static int build(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void assert_nothing_outside(const char *what)
     memory_free(text);
 }
 
-/* Starts it, and stops it if it runs. */
+/* Starts the set, and stops it if it runs. */
 static HRESULT try(const char *set_xml, const char *collector_xml)
 {
     char *collector = text_format(CSV_EACH_SECOND ONE_COUNTER "%s", collector_xml);
@@ -117,11 +117,11 @@ static void names_do_not_lead_out(void **state)
         scratch_remove(root);
         assert_int_equal(folder_create(root), S_OK);
     }
-    /* The others are names below the folder, or the reader has reported and skipped them. */
+    /* The other entries are names below the folder, or the reader has reported and skipped them. */
     assert_true(refused >= 15);
 }
 
-/* Whoever writes in the set's folder puts a link where the next run writes. */
+/* An attacker who can write in the set's folder places a link where the next run writes. */
 static void links_do_not_lead_out(void **state)
 {
     (void)state;
@@ -141,14 +141,14 @@ static void links_do_not_lead_out(void **state)
     assert_nothing_outside("a second name of another's file");
     scratch_unlink(root, "out.csv");
 
-    /* A folder that does not exist, which the host process would create. */
+    /* A missing folder, which the host process would create. */
     scratch_link(root, "out.csv", "../out", false);
     assert_true(FAILED(try("", "<FileName>out</FileName>")));
     assert_nothing_outside("a link to nothing");
     scratch_unlink(root, "out.csv");
 }
 
-/* The existing file is a log of another kind, or the beginning of a program: only logs may be overwritten. */
+/* The existing file is a log of another format, or the beginning of a program: only logs may be overwritten. */
 static void files_that_are_no_logs_stay(void **state)
 {
     static const char *const contents[] = {"#!/bin/sh\n", "MZ\x90", "root:x:0:0:", "<html>", "\177ELF"};
@@ -187,8 +187,8 @@ static void exchange(void *unused)
     memory_free(link);
 }
 
-/* Natively, where a process is quick enough to win such a race: the folder is a link at some moment between its check
-   and the opening of what is in it. */
+/* Natively a process is fast enough to win such a race: the folder becomes a link between its check and the opening of
+   a file in it. */
 static void a_folder_that_is_exchanged_meanwhile(void **state)
 {
     struct thread *t;
@@ -217,7 +217,7 @@ static void a_folder_that_is_exchanged_meanwhile(void **state)
     assert_true(thread_wait(t, PATIENCE_MS));
     thread_close(t);
     print_message("%u opened, %u refused as they led out\n", made, refused);
-    assert_true(made && refused); /* both were met, or nothing was tried */
+    assert_true(made && refused); /* both cases occurred, otherwise nothing was tested */
     unlink(sub);
     unlink(file);
     char *link = path_join(root, "link");

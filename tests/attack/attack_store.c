@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who can put files into the store's folders, or is one process of a machine that ended badly, must not make the
-   service hang, read what is not the store's, take another set's place, or forget what has happened. */
+/* An account that can put files into the store's folders, or a process that crashed, must not make the service hang,
+   read files outside the store, replace another set, or lose its records of the past. */
 #include "engine/base/clock.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/store.h"
@@ -54,7 +54,7 @@ static void assert_mine(void)
     memory_free(xml);
 }
 
-/* The place of the one set's files. */
+/* The path of the only set's files. */
 static char *place_of_mine(void)
 {
     struct texts places = {0};
@@ -76,7 +76,8 @@ static bool is_listed(const char *name)
     return found;
 }
 
-/* Names that reach for other folders, streams, devices, the store's own files; each is refused or has its own file. */
+/* Names that try to reach other folders, streams, devices or the store's own files: each is rejected or gets its own
+   file. */
 static void names_stay_in_their_place(void **state)
 {
     static const char *const names[] = {
@@ -109,9 +110,9 @@ static void names_stay_in_their_place(void **state)
     assert_true(taken >= 20 && refused >= 12);
     struct texts all = {0};
     assert_int_equal(store_list(&caller_self, SPACE, &all), S_OK);
-    assert_int_equal(all.count, taken + 1); /* none has taken another's place */
+    assert_int_equal(all.count, taken + 1); /* no name shares the file of another */
     texts_free(&all);
-    /* Nothing lies beside the store, nor in it but where definitions do. */
+    /* Nothing is written beside the store, nor in it outside the folders of definitions. */
     assert_int_equal(folder_list(data, false, &all), S_OK);
     assert_int_equal(all.count, 0);
     texts_free(&all);
@@ -125,8 +126,8 @@ static void names_stay_in_their_place(void **state)
     texts_free(&all);
 }
 
-/* Files in place of definitions that are no definitions: too large, a folder, a link to another user's file, the end of
-   a pipe. */
+/* Files in place of definitions that are not definitions: too large, a folder, a link to another user's file, the end
+   of a pipe. */
 static void what_is_no_definition_costs_nobody_his(void **state)
 {
     char *place = place_of_mine(), *xml, *folder = path_join(place, "folder.xml");
@@ -160,7 +161,7 @@ static void what_is_no_definition_costs_nobody_his(void **state)
         mine = mine || !strcmp(all.items[i].name, "mine");
     assert_true(mine);
     stored_sets_free(&all);
-    /* Committing goes on beside it. */
+    /* Commits continue to work. */
     assert_int_equal(store_save(&caller_self, SPACE, "next", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
     assert_true(is_listed("next") && is_listed("mine"));
     char *secret = path_join(data, "secret.txt"), *text = scratch_read(secret);
@@ -225,7 +226,7 @@ static void a_definition_of_another_account(void **state)
     } else {
         assert_true(FAILED(store_load(&caller_self, SPACE, "dropped", &xml, &size)));
         assert_false(is_listed("dropped"));
-        /* In the place of one that is ours: it is damaged, and does not count as that one. */
+        /* A corrupt file in place of our definition: it does not count as that set. */
         assert_int_equal(chown(own, 12345, 12345), 0);
         assert_true(FAILED(store_load(&caller_self, SPACE, "mine", &xml, &size)));
         assert_int_equal(chown(own, geteuid(), getegid()), 0);
@@ -237,7 +238,7 @@ static void a_definition_of_another_account(void **state)
 }
 #endif
 
-/* A copy under another's name, or one that says in itself that it is another, is not that other. */
+/* A copy under another set's name, or a definition that claims another name, does not count as that set. */
 static void a_definition_does_not_speak_for_another(void **state)
 {
     static const char forged[] = "<DataCollectorSet/>\n<?openpla-set name=\"mine\"?>\n";
@@ -251,7 +252,7 @@ static void a_definition_does_not_speak_for_another(void **state)
     memory_free(place);
 }
 
-/* The list of changes, which processes that watch rely on, says what it likes. */
+/* A forged list of changes, which watching processes rely on. */
 static void the_list_of_changes_may_lie(void **state)
 {
     struct store_mark mark = {0};
@@ -278,7 +279,7 @@ static void the_list_of_changes_may_lie(void **state)
     memory_free(long_line);
 }
 
-/* The record of a run says that it holds more than there is, or names what is not its own. */
+/* A forged run record: it promises more data than it has, or names objects of another set. */
 static void a_record_may_lie(void **state)
 {
     static const char *const lies[] = {"", "serial=99999999999999999999\n", "files=4294967295\n", "\xFF\xFF\xFF\xFF",
@@ -291,7 +292,7 @@ static void a_record_may_lie(void **state)
         if (SUCCEEDED(store_load_run(SPACE, "mine", &record)))
             run_record_free(&record);
         assert_mine();
-        /* The next commit of the set puts it right. */
+        /* The next commit of the set repairs it. */
         assert_int_equal(store_save(&caller_self, SPACE, "mine", STORE_MODIFY, XML, strlen(XML), NULL, NULL), S_OK);
     }
     memory_free(place);
@@ -317,8 +318,8 @@ static bool is_reported(const char *folder, uint32_t id)
     return found;
 }
 
-/* Foreign files among those of events: with the highest number, full; with invalid numbers; with one line without an
-   end. Later events are still reported. */
+/* Foreign files among the event files: a full one with the highest number, some with invalid numbers, and one with a
+   single line without an end. Later events are still reported. */
 static void forged_files_hide_no_event(void **state)
 {
     static const char *const names[] = {"events-4294967295.log", "events-4294967296.log", "events-9999999999.log",
@@ -333,7 +334,7 @@ static void forged_files_hide_no_event(void **state)
     assert_true(is_reported(folder, id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put(folder, names[i], full, size);
-        append(other, 1); /* like a process that has not written here yet and searches for the newest file */
+        append(other, 1); /* as by a process that has not written here yet and searches for the newest file */
         append(folder, ++id);
         if (!is_reported(folder, id))
             fail_msg("%s hides what is written after it", names[i]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_client.exe ATTACK ...: one client process of the server that means no good; what it got, a line each, is for
-   client.py to check.
-     xml            texts that are to cost the server its memory or its time
-     objects N      as many sets, held; then the process dies without a word
-     memory N       as many sets, held, with a text of a million characters each; then it dies as well
-     half           methods of sets that are not made, or whose names lead elsewhere
+/* hostile_client.exe ATTACK ...: a hostile client process of the server. It prints its results, one per line, which
+   client.py checks.
+     xml            strings that are to cost the server its memory or its time
+     objects N      N sets, held; then the process terminates abruptly
+     memory N       N sets, held, with a string of a million characters each; then it terminates as well
+     half           methods of incomplete sets, or of sets with names that lead elsewhere
      make N         commits N sets "flood <i>"
-     starts N       starts so many of them at a time, by threads, and calls once more while these wait
-     hello          one commit, query and delete, as any client's
-   With other arguments it is a host that never reports: OPENPLA_HOST names it. */
+     starts N       starts N of them at the same time on threads, and makes another call while these wait
+     hello          one commit, query and delete, like any client
+   With other arguments it is a host process that never reports: OPENPLA_HOST names it. */
 #include "engine/base/wintypes.h"
 #include "mspla.h"
 
@@ -119,7 +119,7 @@ static void texts(int count)
     TerminateProcess(GetCurrentProcess(), 0);
 }
 
-/* ---- half-made sets and names ---- */
+/* ---- incomplete sets and names ---- */
 
 static HRESULT commit(IDataCollectorSet *set, const WCHAR *name, UINT length)
 {
@@ -145,7 +145,7 @@ static void half(void)
     } names[] = {NAME("..\\..\\outside"), NAME("Service\\..\\outside"), NAME("../outside"), NAME("\\\\?\\C:\\outside"),
                  NAME("C:outside"), NAME("name:stream"), NAME("before\0behind"), NAME(""), NAME("Service\\"), NAME("*"),
                  NAME("Nowhere\\set"), NAME("System\\outside"),
-                 /* taken, in their places: */
+                 /* accepted, in their places: */
                  NAME("CON"), NAME("nul.txt"), NAME("COM1"), NAME(".."), NAME("."), NAME("trailing. "),
                  NAME("%2e%2e%5coutside"), NAME("store.lock"), NAME("$(calc)`calc`")};
     IDataCollectorSet *set = any_set();
@@ -227,7 +227,7 @@ static void starts(int count)
     IDataCollectorSet *set = any_set();
     for (int i = 0; i < count; i++) {
         threads[i] = CreateThread(NULL, 0, start_one, (void *)(INT_PTR)i, 0, NULL);
-        Sleep(1000); /* until it waits: what comes next is the next */
+        Sleep(1000); /* until it waits: the next event belongs to the next call */
     }
     said("meanwhile", IDataCollectorSet_get_Status(set, &status));
     WaitForMultipleObjects((DWORD)count, threads, TRUE, INFINITE);
@@ -275,6 +275,6 @@ int main(int argc, char **argv)
         return 2;
     puts("Done.");
     fflush(stdout);
-    TerminateProcess(GetCurrentProcess(), 0); /* references of it are left, as of any that dies */
+    TerminateProcess(GetCurrentProcess(), 0); /* references of it remain, as for any client that dies */
     return 0;
 }

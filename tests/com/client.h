@@ -19,7 +19,7 @@
 
 enum client_way { CLIENT_IN_PROCESS, CLIENT_FACADE, CLIENT_LOCAL_SERVER };
 extern bool in_process; /* the objects of the four classes for clients are */
-extern bool own_store;  /* nobody else puts sets into it */
+extern bool own_store;  /* no other program stores sets in it */
 
 /* The way that the program's one argument names: in-process, facade or local-server; -1, with a line on stderr, for
    anything else. */
@@ -29,7 +29,7 @@ int client_way_of(int argc, char **argv);
 bool client_begin(enum client_way way);
 /* Leaves COM. False if the module says that objects are still alive (in process only). */
 bool client_end(void);
-/* Removes the folder and what is in it, as far as that can be. */
+/* Removes the folder and its contents, as far as possible. */
 void remove_tree(const WCHAR *folder);
 /* The manifest for a further thread. */
 void client_thread_begin(DWORD apartment);
@@ -65,8 +65,8 @@ void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file
             assert_said(part);                                                                                         \
     } while (0)
 
-/* Late-bound calls; they return what the method returned, out of the EXCEPINFO when it failed. Arguments in the order
-   of the call, borrowed. */
+/* Late-bound calls. They return the method's result; after a failure it is taken from the EXCEPINFO. Arguments in the
+   order of the call, borrowed. */
 HRESULT invoke(void *object, const WCHAR *name, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count);
 HRESULT invoke_id(void *object, DISPID id, WORD flags, VARIANT *result, const VARIANT *arguments, UINT count);
 HRESULT get(void *object, const WCHAR *name, VARIANT *result);
@@ -75,7 +75,7 @@ HRESULT call(void *object, const WCHAR *method);             /* without argument
 /* A property's value, which must be there. */
 bool text_is(void *object, const WCHAR *name, const WCHAR *expected);
 ULONG number_of(void *object, const WCHAR *name); /* any number that fits */
-/* The object that a property or a method without arguments gives; a reference to its dispatch interface. */
+/* The object that a property or a method without arguments returns, as a reference to its dispatch interface. */
 void *member(void *object, const WCHAR *name);
 /* Item(index) of a collection. */
 void *item_at(void *collection, LONG index);
@@ -97,7 +97,7 @@ bool bstr_has(BSTR text, const WCHAR *part);
 bool bstr_is(BSTR text, const WCHAR *expected);
 BSTR xml_of(IDataCollectorSet *set);
 
-/* The parts of the suite; each gives the number of its failed tests. */
+/* The parts of the suite; each returns the number of its failed tests. */
 int identity_tests(void);
 int property_tests(void);
 int value_tests(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The main job in process, by registration-free COM: it says what tests/script/main.vbs says out of process.
+/* The main job in process, by registration-free COM: it prints the same as tests/script/main.vbs does out of process.
    job_in_process.exe SET */
 #include "tests/com/client.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that a client passes where a value is expected: the server calls them, so what it reveals of itself during
-   the call is the server's risk. A client object of this process reports how its proxy is called. */
+/* Objects that a client passes where a value is expected: the server calls them, and must not reveal its identity to
+   them. A client object of this process reports how its proxy is called. */
 #include "tests/com/client.h"
 
 #include <string.h>
@@ -219,7 +219,7 @@ static void lists_and_guids_of_a_client_are_read_with_care(void **state)
     release(collector);
 }
 
-/* An object whose value is an object could go on like that for ever. */
+/* An object whose value is an object could continue without end. */
 static void an_objects_value_is_no_object(void **state)
 {
     static const WCHAR *const properties[] = {L"Name", L"SampleInterval", L"PerformanceCounters"};

@@ -13,7 +13,7 @@ static LONG count_of(void *collection)
     return V_I4(&v);
 }
 
-/* The name of the item that `index` gives; NULL if it gives none. */
+/* The name of the item at `index`; NULL: the call failed. */
 static BSTR item_name(void *collection, VARIANT index)
 {
     VARIANT item, name;

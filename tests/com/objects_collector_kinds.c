@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five kinds of data collector and the data manager: XML of each and back, what Commit says of each, and what a set
-   that cannot run answers to Start. */
+/* The five kinds of data collector and the data manager: each to XML and back, the issues that Commit reports, and the
+   results of Start for sets that cannot run. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void every_kind_survives_the_round_trip(void **state)
     release(set);
 }
 
-/* Each kind's element makes a collector of that kind, and a set of all five is one template. */
+/* Each kind's element creates a collector of that kind, and a set with all five is a valid template. */
 static void every_kind_comes_from_xml(void **state)
 {
     IDataCollectorSet *set = new_set(), *copy = new_set();
@@ -144,7 +144,7 @@ static void every_kind_comes_from_xml(void **state)
 #define IGNORED   0x00300100
 #define CONFLICT  PLA_E_PROPERTY_CONFLICT
 #define FILE_ROWS L"FileName=f;FileNameFormat=2;FileNameFormatPattern=q;LogAppend=0;LogCircular=0;LogOverwrite=0"
-/* Settings without effect for collectors that write no file, or one that is named elsewhere. */
+/* Settings that have no effect on collectors without a file, or with a file named by another property. */
 /* clang-format off */
 #define NO_FILE                                                                                                        \
     {L"FileName", IGNORED}, {L"FileNameFormat", IGNORED}, {L"FileNameFormatPattern", IGNORED}, {L"LogAppend", IGNORED}, \
@@ -158,8 +158,8 @@ struct note {
     const WCHAR *property;
     HRESULT value;
 };
-/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first, and nothing that was not
-   put is said to be ignored. */
+/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first, and only properties that
+   were put are reported as ignored. */
 static const struct ignored {
     LONG type;
     const WCHAR *puts;
@@ -284,8 +284,8 @@ static int forget(void **state)
     return 0;
 }
 
-/* A set that cannot run says which collector is why, and leaves neither a folder nor a run behind: neither alone, nor
-   when the collector before it was open already. */
+/* A set that cannot run names the collector that fails, and leaves neither a folder nor a run behind, even if an
+   earlier collector was already open. */
 static void a_kind_that_cannot_run_yet_says_so(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     assert_said("no such.cab");
     assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, device, 2), E_INVALIDARG);
     assert_said("DestinationPath");
-    /* A server that went to the share would log on there, as itself, for whoever asks. */
+    /* A server that opened the share would log on there under its own account on behalf of any client. */
     if (!in_process) {
         assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, shared, 2), E_ACCESSDENIED);
         assert_said("CabFilename");
@@ -357,7 +357,7 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     release(set);
 }
 
-/* The policy of Windows' own sets (behaviour 14), made through objects, survives Commit and Query. */
+/* The policy of the sets that Windows ships (behaviour 14), created through objects, survives Commit and Query. */
 static void policies_and_schedules_are_stored(void **state)
 {
     static const LONG policy[][2] = {{1, 3}, {56, 8}, {168, 26}};

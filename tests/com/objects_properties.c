@@ -115,7 +115,7 @@ static void assert_bool(void *object, const struct row *row, VARIANT_BOOL expect
     assert_int_equal(V_BOOL(&late), expected);
 }
 
-/* A program that sets only what it cares for relies on the rest. */
+/* A program that sets only some properties relies on the defaults of the rest. */
 /* The one of a collector: a set has one too. */
 static bool is_collectors_latest(void *object, const struct row *row)
 {
@@ -434,7 +434,7 @@ static void property_refuses(void *object, const struct row *row, int64_t number
     assert_int_equal(after, before);
 }
 
-/* A refused value must say which property refused which value, and leave the old one. */
+/* The error for a rejected value names property and value, and the old value stays. */
 static void refuses_what_is_out_of_range(void *object, const struct row *row)
 {
     if (!row->put || !is_number(row->kind) || row->kind == FLAGS_)

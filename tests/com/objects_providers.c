@@ -91,7 +91,7 @@ static void is_the_kernel(void *provider)
     has_the_kernels_flags(provider);
 }
 
-/* The log of the kernel's last moments is asked for by the name that scripts use; it is a kernel trace too. */
+/* The circular kernel log is requested by the name that scripts use; it is a kernel trace too. */
 static void the_kernels_context_logger_is_known(void **state)
 {
     static const WCHAR *const names[] = {L"circular kernel context logger", L"{54DEA73A-ED1F-42A4-AF71-3E63D056F174}"};
@@ -200,7 +200,8 @@ static unsigned provider_is_listed(void *providers, const WCHAR *guid, VARIANT *
     return found;
 }
 
-/* The list of providers replaces what was in the collection. Other programs of this host have theirs. */
+/* The list of providers replaces what was in the collection. Other programs of this host have registered providers
+   too. */
 static void known_providers_are_listed(void **state)
 {
     void *collector = new_trace(), *providers = member(collector, L"TraceDataProviders"), *mine = new_provider();
@@ -284,7 +285,7 @@ static void resolve_finds_its_provider_in_a_collection(void **state)
     release(collector);
 }
 
-/* A provider that is enabled twice would have one of its two settings, by chance. */
+/* A provider that is enabled twice would randomly get one of its two settings. */
 static void a_provider_is_in_a_collection_once(void **state)
 {
     void *collector = new_trace(), *other = new_trace(), *nameless[2] = {new_provider(), new_provider()};
@@ -328,7 +329,7 @@ static void a_provider_is_in_a_collection_once(void **state)
     release(collector);
 }
 
-/* The kernel's trace goes alone, and a collector says that it is one. */
+/* A kernel trace cannot be combined with other providers, and the collector reports that it is one. */
 static void a_kernel_trace_has_no_other_provider(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -358,13 +359,13 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     release(map);
     assert_ok(put(collector, L"SessionName", of_text(L"Mine")));
     assert_true(text_is(collector, L"SessionName", L"Mine"));
-    /* A GUID that was put after Add: the collection holds it twice, and Commit says so. */
+    /* A GUID that was put after Add: the collection contains it twice, and Commit reports that. */
     assert_ok(with_object(providers, L"Add", network));
     assert_ok(put(network, L"Guid", of_text(KERNEL_GUID)));
     assert_ok(commit(set, L"test-com-kernel", plaCreateOrModify | plaValidateOnly, &map));
     assert_true(map_says(map, L"TraceDataCollector[1]/TraceDataProviders", PLA_E_NO_DUPLICATES));
     release(map);
-    /* MS-PLA 2.2.1: the collector's own XML cannot be had then, nor taken. */
+    /* MS-PLA 2.2.1: the collector's own XML can then be neither read nor set. */
     assert_hr(get(collector, L"Xml", &v), PLA_E_NO_DUPLICATES);
     assert_said("TraceDataProviders");
     assert_hr(invoke(collector, L"SetXml", DISPATCH_METHOD, NULL, &twice, 1), PLA_E_NO_DUPLICATES);
@@ -379,7 +380,7 @@ static void a_kernel_trace_has_no_other_provider(void **state)
     release(set);
 }
 
-/* Puts a provider into the host's registry as installing its manifest does, or takes it out again. */
+/* Registers a provider in the host's registry as the installation of its manifest does, or removes it again. */
 static void provider_publish(const WCHAR *guid, const WCHAR *name)
 {
     static const WCHAR publishers[] = L"SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\";
@@ -430,7 +431,7 @@ static void registered_providers_are_found(void **state)
     assert_true(listed);
     provider_publish(PUBLISHED_GUID, NULL);
     assert_hr(provider_query(provider, PUBLISHED_NAME), HRESULT_FROM_WIN32(4200)); /* ERROR_WMI_GUID_NOT_FOUND */
-    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));                /* what it held it keeps */
+    assert_true(text_is(provider, L"DisplayName", PUBLISHED_NAME));                /* its contents stay */
     release(providers);
     release(collector);
     release(again);
@@ -509,7 +510,7 @@ static void *processes_of(void *provider)
     return V_DISPATCH(&processes);
 }
 
-/* Of live programs: who has which provider, by what name, for as long as it has it. */
+/* Providers of running programs are listed by process and name as long as they are registered. */
 static void registered_processes_are_known(void **state)
 {
     static BYTE traits[] = "\x13\0OpenPLA.Test.Own";

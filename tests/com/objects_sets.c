@@ -25,7 +25,7 @@ static int forget(void **state)
     return 0;
 }
 
-/* What one client commits another one reads, whole. */
+/* A set that one client commits is read completely by another one. */
 static void what_is_committed_can_be_queried(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -48,7 +48,7 @@ static void what_is_committed_can_be_queried(void **state)
     IDataCollectorCollection *collectors = collectors_of(other);
     assert_int_equal(number_of(collectors, L"Count"), 1);
     release(collectors);
-    /* A change is nobody else's until it is committed; Query takes it back. */
+    /* Others do not see a change until it is committed; Query reverts it. */
     assert_ok(put(set, L"Duration", of_long(78)));
     assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"Duration"), 77);
@@ -60,7 +60,8 @@ static void what_is_committed_can_be_queried(void **state)
     release(set);
 }
 
-/* The modes keep a script from overwriting what it did not mean to, and from creating what it meant to change. */
+/* The modes keep a script from overwriting a set that it wanted to create, and from creating a set that it wanted to
+   change. */
 static void commit_modes_mean_what_they_say(void **state)
 {
     IDataCollectorSet *set = new_set(), *second = new_set();
@@ -147,7 +148,7 @@ static void refuses_name(const WCHAR *name, HRESULT expected, const char *why)
     release(set);
 }
 
-/* Names that no set can have are refused, before a file is made of them. */
+/* Invalid names of sets are rejected before a file is created. */
 static void names_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -234,7 +235,7 @@ static void query_of_nothing_changes_nothing(void **state)
     release(set);
 }
 
-/* Delete takes the stored set, not the object: it can be committed again. */
+/* Delete removes the stored set, not the object, which can be committed again. */
 static void what_is_deleted_is_gone_and_can_come_back(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -313,7 +314,7 @@ static void sets_are_listed_by_filter(void **state)
     assert_int_equal(set_is_listed(sets, L"Legacy\\*", S_OK), 0);
     assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-a", S_OK), 1);
     assert_int_equal(set_is_listed(sets, L"Nowhere\\*", E_INVALIDARG), 1); /* as it was */
-    /* behaviour 16: Remove takes the set out of the store too. */
+    /* behaviour 16: Remove also deletes the set from the store. */
     assert_ok(invoke(sets, L"Remove", DISPATCH_METHOD, NULL, (VARIANT[]){of_long(0)}, 1));
     assert_int_equal(number_of(sets, L"Count"), 0);
     assert_int_equal(set_is_listed(sets, L"Service\\test-com-list-*", S_OK), 1);
@@ -323,7 +324,7 @@ static void sets_are_listed_by_filter(void **state)
     release(sets);
 }
 
-/* Remove deletes what it removes, so it must only remove items of the list. */
+/* Remove also deletes the set, so it must accept only items of the list. */
 static void a_set_of_another_list_is_not_deleted(void **state)
 {
     IDataCollectorSetCollection *sets = create(&CLSID_DataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -340,7 +341,7 @@ static void a_set_of_another_list_is_not_deleted(void **state)
     release(sets);
 }
 
-/* The account that a set runs under can be given and taken back; the password is nowhere to be read. */
+/* The account of a set can be set and removed; the password cannot be read anywhere. */
 static void credentials_are_not_readable(void **state)
 {
     IDataCollectorSet *set = new_set();

@@ -18,7 +18,7 @@ static void *make_collectors(void)
 {
     IDataCollectorSet *set = new_set();
     void *collectors = collectors_of(set);
-    release(set); /* the collection stands alone, as a script may keep it */
+    release(set); /* the collection has no parent, as a script may keep it */
     return collectors;
 }
 
@@ -181,7 +181,7 @@ static void keeps_items(const struct collection_kind *k)
     assert_hr(invoke(collection, L"Item", DISPATCH_PROPERTYGET, &v, &at, 1), DISP_E_BADINDEX);
     assert_said("'nobody'");
     VariantClear(&at);
-    /* Made, but not added: it is in no collection. */
+    /* Created, but not added: it is in no collection. */
     void *item = marked(k, collection, 9);
     assert_int_equal(number_of(collection, L"Count"), 3);
     release(item);
@@ -223,7 +223,7 @@ static void walks_snapshot(const struct collection_kind *k)
     }
 }
 
-/* A loop that deletes what it walks over must neither skip nor end early. */
+/* A loop that deletes the items it enumerates must neither skip an item nor end early. */
 static void every_for_each_walks_a_snapshot(void **state)
 {
     (void)state;
@@ -328,8 +328,7 @@ static void ranges_are_added(void **state)
     for_every_kind(adds_range);
 }
 
-/* A variable that a script never filled, or a truth value in place of a number, must not stand for an item: Remove
-   would take one away. */
+/* An empty variable or a Boolean instead of a number must not select an item: Remove would remove one. */
 static void refuses_what_is_no_index(const struct collection_kind *k)
 {
     void *collection = collection_fill(k, 2);
@@ -361,7 +360,7 @@ static void what_is_no_index_finds_nothing(void **state)
     for_every_kind(refuses_what_is_no_index);
 }
 
-/* Names are a kindness to scripts; what has no name is found by its number alone. */
+/* Names are a convenience for scripts; items without a name are found only by number. */
 static void items_are_found_by_name_where_they_have_one(void **state)
 {
     static const struct {

@@ -83,7 +83,7 @@ static void the_items_make_the_value(void **state)
     release(map);
 }
 
-/* Scripts set the value as a number; the items must follow, and what no item stands for must not be lost. */
+/* Scripts set the value as a number; the items must match it, and bits without an item must not be lost. */
 static void a_value_enables_its_items(void **state)
 {
     IValueMap *map = level_map(plaIndex);
@@ -152,7 +152,7 @@ static void add_takes_items_numbers_and_keys(void **state)
     release(map);
 }
 
-/* An item keeps what it is given; arrays are refused (DECISIONS 4) and say so. */
+/* An item keeps the value that was put; arrays are rejected with a message (DECISIONS 4). */
 static void items_keep_every_scalar(void **state)
 {
     IValueMap *map = new_map();

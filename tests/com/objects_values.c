@@ -24,7 +24,7 @@ static void refuses_text(void *object, const WCHAR *name, const WCHAR *text, HRE
     assert_said(why);
 }
 
-/* Names and texts that would make files nobody can open, or logs nobody can find. */
+/* Names and strings that would create files that cannot be opened, or logs that cannot be found. */
 static void texts_that_cannot_be_are_refused(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -223,7 +223,7 @@ static void arrays_of_every_script_language(void **state)
     assert_ok(get(collector, name, &back));
     assert_true(array_is(V_ARRAY(&back), script_items, 2));
     VariantClear(&back);
-    /* and what is no list of texts is refused, and changes nothing */
+    /* and a value that is not a list of strings is rejected and changes nothing */
     assert_true(FAILED(put(collector, name, of_text(L"\\System\\Threads"))));
     V_VT(&array) = VT_ARRAY | VT_VARIANT;
     V_ARRAY(&array) = SafeArrayCreate(VT_VARIANT, 2, two);
@@ -238,7 +238,7 @@ static void arrays_of_every_script_language(void **state)
     CoDisconnectObject((IUnknown *)&script.iface, 0);
 }
 
-/* An object that only looks like an array must not bring the program down, nor be taken in part. */
+/* An object that only resembles an array must not crash the program, nor be accepted in part. */
 static void arrays_that_cannot_be_are_refused(void **state)
 {
     static const struct {
@@ -433,8 +433,8 @@ static void dates_that_cannot_be_are_refused(void **state)
     release(schedule);
 }
 
-/* MS-PLA 3.2.4.12: a date is a VARIANT of that type. A text means another day in another country, and a set that starts
-   a month late says nothing. Vtable and by name, by reference too. */
+/* MS-PLA 3.2.4.12: a date is a VARIANT of that type. A string means another day in another country, and a set that
+   starts a month late goes unnoticed. Vtable and by name, by reference too. */
 static void texts_are_no_dates(void **state)
 {
     static const WCHAR *const texts[] = {L"1/2/2024", L"1/2/2024 6:00:00 PM", L"2024-01-02", L"tomorrow", L""};
@@ -514,7 +514,7 @@ static void numbers_that_are_none_are_refused(void **state)
     release(set);
 }
 
-/* A reference to a string resource of comdlg32.dll that is there, and the string. */
+/* A reference to an existing string resource of comdlg32.dll, and the string. */
 static void a_resource(WCHAR reference[64], WCHAR text[256])
 {
     WCHAR path[MAX_PATH];
@@ -528,7 +528,7 @@ static void a_resource(WCHAR reference[64], WCHAR text[256])
     _snwprintf(reference, 64, L"@%%SystemRoot%%\\system32\\comdlg32.dll,#%u", id);
 }
 
-/* Windows' own sets are named by resources: people see the text, and the reference goes on with the set. */
+/* The sets that Windows ships are named by resources: people see the string, and the set keeps the reference. */
 static void names_may_be_resources(void **state)
 {
     static const WCHAR missing[] = L"@%systemroot%\\system32\\no-such-openpla.dll,#10026";
@@ -558,7 +558,7 @@ static void names_may_be_resources(void **state)
     release(set);
 }
 
-/* Every type that a VARIANT can name and some that it cannot, with nothing in it: a member takes it or says no. */
+/* Every type of a VARIANT and some invalid ones, without a value: a member accepts or rejects it. */
 static void variants_of_every_type_are_survived(void **state)
 {
     IDataCollectorSet *set = new_set();

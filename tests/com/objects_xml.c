@@ -76,7 +76,7 @@ static void a_template_survives_the_round_trip(void **state)
     assert_int_equal(number_of(set, L"SegmentMaxSize"), 16);
     assert_int_equal(number_of(set, L"SerialNumber"), 7);
     assert_true(text_is(set, L"TaskArguments", L"\\{logs\\}"));
-    assert_int_equal(number_of(set, L"Status"), plaStopped); /* a template is not running, whatever it says */
+    assert_int_equal(number_of(set, L"Status"), plaStopped); /* a template is not running, even if its Status says so */
     assert_ok(get(set, L"TaskRunAsSelf", &v));
     assert_int_equal(V_BOOL(&v), VARIANT_TRUE);
     v = of_text(L"K");
@@ -125,7 +125,7 @@ static void partial_xml_changes_what_it_names(void **state)
     release(set);
 }
 
-/* A template of a newer or another PLA is taken as far as it can be, and each loss is named. */
+/* A template of a newer or another PLA is applied as far as possible, and each loss is reported. */
 static void what_cannot_be_taken_is_reported(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -293,7 +293,7 @@ static void a_collector_takes_its_own_element(void **state)
     release(set);
 }
 
-/* Values that programs keep with a set: kept, overwritten, taken away, found in any case. */
+/* Values that programs store in a set: kept, overwritten, removed, found in any case. */
 static void values_of_the_users_own(void **state)
 {
     IDataCollectorSet *set = new_set();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pla.dll's flat function for cabinets, as a program that loads it finds it: by its name and number. A right cabinet is
-   there, file by file; of a wrong one, nothing. */
+/* pla.dll's flat function for cabinets, as a program that loads it finds it: by its name and number. A valid cabinet is
+   extracted file by file; a corrupt one leaves nothing. */
 #include "tests/unit/made_cabinet.h"
 
 #include <windows.h>
@@ -96,7 +96,7 @@ static bool is_there(const char *in, const char *name)
     return there;
 }
 
-/* A program that deletes a report deletes no file that the run has not made, and no folder of anybody else. */
+/* A program that deletes a report deletes only files of the run, and no foreign folder. */
 static void a_report_goes_and_nothing_else(void **state)
 {
     static const char mark[] = "openpla-folder 1\n00112233445566778899aabbccddeeff\nserial number 1\nfile log.csv\n"

@@ -65,7 +65,7 @@ static void bounds(const char *text)
     assert_int_equal(quotas_read(), S_OK);
 }
 
-/* One client has its calls and objects, another one its own, and what is given back is free again. */
+/* Each client has separate limits for calls and objects, and released ones are available again. */
 static void each_client_has_its_own(void **state)
 {
     const struct caller one = {.process = GetCurrentProcessId()}, other = {.process = 4}, far_away = {.process = 0};
@@ -98,7 +98,7 @@ static void each_client_has_its_own(void **state)
     client_use_end(of_far);
     client_use_drop(of_other);
     client_use_end(of_other);
-    /* Nobody, who is this process itself, has all. */
+    /* Without a client, the call is this process's own and has all rights. */
     for (int i = 0; i < 10; i++)
         assert_int_equal(client_use_take(NULL), S_OK);
     client_use_drop(NULL);
@@ -147,8 +147,8 @@ static void idle_clients_are_forgotten(void **state)
     memory_share_release(share);
 }
 
-/* A client that has exited still has what it made until COM drops it; then nothing is left of it, and the number of its
-   process can be used again. */
+/* The objects of a client that has exited count until COM releases them; then nothing of it remains, and its process id
+   can be reused. */
 static void dead_clients_are_forgotten(void **state)
 {
     char command[] = "cmd.exe /c exit 0";

@@ -98,7 +98,7 @@ static void a_call_acts_for_its_account(void **state)
     memory_free(own);
 }
 
-/* A set that names no account runs as who starts it. */
+/* A set without an account runs as the caller of Start. */
 static void a_process_can_be_made_for_it(void **state)
 {
     const struct caller caller = com_caller();

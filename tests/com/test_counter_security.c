@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How counters are offered on Windows: with authentication, and to no call in the clear. Without it whoever reaches
-   this computer reads what all its programs do. Wine's RPC has no such security, so its calls are this test's own. */
+/* How counters are offered on Windows: with authentication, and to no call in the clear. Without it, anyone who reaches
+   this computer could observe all its programs. Wine's RPC has no such security, so its calls are this test's own. */
 #include "com/server/counter_server.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client's set when memory runs out, at one allocation after the other: what it holds and what it is bound to stay as
-   they were, and what is the server's is done whole or not at all; and beside a server that is not ours. The DLL's own
-   code, linked in; the server is the registered one. */
+/* A client's set when each allocation in turn fails: its values and its binding stay unchanged, and the server's work
+   is done completely or not at all. Also against a server that is not ours. The DLL's own code, linked in; the server
+   is the registered one. */
 #include "com/facade/facade.h"
 #include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
@@ -223,7 +223,7 @@ static HRESULT STDMETHODCALLTYPE other_invoke(IDispatch *This, DISPID id, REFIID
 static IDispatchVtbl other_vtable = {
     .QueryInterface = other_query, .AddRef = other_count, .Release = other_count, .Invoke = other_invoke};
 
-/* What the server's validation says of a set with credentials. Nothing is stored. */
+/* The issues that the server reports for a set with credentials. Nothing is stored. */
 static struct object *issues_of(IDispatch *set)
 {
     char *masked;

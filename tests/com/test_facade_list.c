@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_facade_list: what a commit and a list of the server's sets cost a script's process, in calls between processes,
-   and that a list's sets are what Query gives. */
+/* test_facade_list: counts the calls between processes that a commit and a list of the server's sets cost, and checks
+   that a list's sets equal those of Query. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -188,7 +188,7 @@ static void a_set_out_of_a_list_is_its_own(void **state)
     release(sets);
 }
 
-/* A set of a list is what Query gives, and what was done with it since is seen in it. */
+/* A set of a list equals the result of Query, and shows later changes of its state. */
 static void a_listed_set_is_the_servers(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void start_or_stop(IDispatch *set, const WCHAR *verb)
     assert_ok(invoke(set, verb, DISPATCH_METHOD, NULL, &yes, 1));
 }
 
-/* Whoever shows a list asks for the statuses one after the other. */
+/* A program that shows a list reads the statuses one after the other. */
 static void the_statuses_of_a_list_are_one_call(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void a_status_of_a_list_is_not_an_old_one(void **state)
     release(sets);
 }
 
-/* One of a list asks for its own object at the server, and no other's. */
+/* A set of a list requests only its own object from the server. */
 static void a_listed_set_outlives_its_list(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message tables of our DLLs: a program passes what a call returned to FormatMessage, as with Windows' pdh.dll and
-   pla.dll, and shows a number where it gets no text. */
+/* The message tables of our DLLs: a program passes a result to FormatMessage, as with Windows' pdh.dll and pla.dll, and
+   without a text it would show a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct {
 #undef RESULT_TEXT
 };
 
-/* Every row of the list whose name begins so; nothing of the others. */
+/* All rows of the list whose name begins with the prefix, and no others. */
 static void each_result_has_its_text(const char *dll, const char *prefix)
 {
     char text[512], wanted[512];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objects in-process|facade|local-server: the whole suite of the objects, either way to them. Here: what makes an
-   object an object to COM. */
+/* test_objects in-process|facade|local-server: the whole suite of the objects, either way to them. Here: the rules of
+   COM that every object must obey. */
 #include "idl/proxy_clsid.h"
 #include "tests/com/client.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One object of each class, and what it must answer to. */
+/* One object of each class, and the interfaces that it must support. */
 enum { KINDS = 17 };
 struct sample_of_kind {
     IUnknown *object;
@@ -51,7 +51,7 @@ static void drop_samples(struct sample_of_kind samples[KINDS])
         release(samples[i].object);
 }
 
-/* The samples are all there is: each of MS-PLA's 18 interfaces is one of theirs. */
+/* The samples are complete: each of MS-PLA's 18 interfaces belongs to one of them. */
 static void every_interface_has_an_object(void **state)
 {
     static const struct {
@@ -182,7 +182,7 @@ static void asking_for_interfaces_keeps_the_rules(void **state)
     drop_samples(samples);
 }
 
-/* An aggregated set would send its errors to nobody; it is refused instead of half working. */
+/* The errors of an aggregated set would be lost, so aggregation is rejected. */
 static void aggregation_is_refused(void **state)
 {
     static const CLSID *const classes[] = {
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
                  xml_tests() + set_tests() + six_collection_tests() + provider_tests() + collector_kind_tests() +
                  client_object_tests();
     delete_test_sets();
-    /* A failed test leaves its objects behind; only a good run can say that none is lost. */
+    /* A failed test leaves objects behind, so leaks can be checked only after a successful run. */
     if (!client_end() && !failed)
         failed = 1;
     return failed;

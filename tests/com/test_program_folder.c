@@ -87,7 +87,7 @@ static void give(const char *path, const char *sddl)
     LocalFree(d);
 }
 
-/* Files that are there, by what the host says of them. */
+/* Existing files, by the host's attributes. */
 static void a_folder_for_everyone_is_refused(void **state)
 {
     static const char mine[] = "D:P(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)", all[] = "D:P(A;;FA;;;BA)(A;;FA;;;WD)";

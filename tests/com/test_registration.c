@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration against the registry and the service manager of the test prefix: what it writes is the table, no more
-   and no less, and it is taken back whole. */
+/* Registration against the registry and the service manager of the test prefix: it writes exactly the rows of the
+   table, and removal restores everything. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "idl/proxy_clsid.h"
@@ -36,7 +36,8 @@ static const struct registration no_service = {.folder = FOLDER, .mode = REGISTR
 /* The state without any registration of ours: all tests begin and end here, and none of our keys may remain. */
 static struct texts before, own_before;
 
-/* All that we could have written. It takes Wine seconds: for tests of what is written, and once behind all of them. */
+/* All that we could have written. It takes seconds under Wine, so only tests of written values call it, and one final
+   check. */
 static struct texts registry_take(void)
 {
     struct texts lines = {0};
@@ -163,8 +164,8 @@ static int wipe_rows(enum registration_mode mode)
     return 0;
 }
 
-/* Deletes every key that the table names, whoever's values are in it, and the services. A run that failed or was ended
-   left them; this prefix is for tests. */
+/* Deletes every key that the table names, with all values, and the services. A run that failed or was ended left them;
+   this prefix is for tests. */
 static int keys_delete(void)
 {
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
@@ -248,7 +249,7 @@ static struct texts table_lines(const struct registration *what)
     return lines;
 }
 
-/* A user whose system holds entries that nobody listed cannot get rid of them; one missing entry is a broken client. */
+/* Unlisted entries could never be removed from a user's system, and a missing entry breaks a client. */
 static void writes_the_table_and_removes_it(void **state)
 {
     struct texts expected = table_lines(&with_service), service = {0};
@@ -548,7 +549,7 @@ static void refused_service_leaves_nothing(void **state)
     CloseServiceHandle(manager);
 }
 
-/* A service that is made and does not start, its program being unable to, leaves neither rows nor a service. */
+/* If a new service does not start because its program fails, neither rows nor the service remain. */
 static void service_that_does_not_start_leaves_nothing(void **state)
 {
     static const struct registration started = {.folder = FOLDER, .service = true, .start = true};
@@ -800,7 +801,7 @@ static void beside_takes_nothing_of_windows(void **state)
     assert_memory_equal(&clsid, &same, sizeof same);
     assert_int_equal(registration_mode_here(), REGISTRATION_BESIDE);
     struct texts working = table_snapshot();
-    /* Then also in Windows' place, and back: what was there goes on working. */
+    /* Then also in Windows' place, and back: the previous registration keeps working. */
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_mode_here(), REGISTRATION_DROPIN);
     assert_int_equal(registration_remove(&with_service), S_OK);
@@ -818,7 +819,7 @@ static void beside_takes_nothing_of_windows(void **state)
     texts_free(&expected);
 }
 
-/* An AppID that lets anybody start the server, or nobody. The table has the bytes, SDDL is what people read. */
+/* An AppID that allows everyone or no one to start the server. The table has the bytes, SDDL is what people read. */
 static void the_appid_says_who_may_call(void **state)
 {
     static const struct {

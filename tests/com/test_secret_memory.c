@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords in the memory of a client and of the server, when the call that gave them is over: whoever dumps either
-   process finds none, as UTF-8 or UTF-16. */
+/* After a call that passed a password, a dump of the client or the server contains no copy of it in UTF-8 or UTF-16. */
 #include "tests/com/client.h"
 
 #include <stdio.h>
@@ -33,7 +32,7 @@ static BSTR secret_spell(const struct password *p, const WCHAR *before, const WC
     return text;
 }
 
-/* The test's own copy: a program wipes what it has. */
+/* The test's own copy: programs wipe theirs too. */
 static void secret_wipe(BSTR text)
 {
     volatile WCHAR *c = text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server asks COM for before the first call: under Wine nothing comes of it, so nothing else would tell. */
+/* The security that the server requests from COM before the first call. It has no effect under Wine, so no other test
+   would detect an error. */
 #include "com/server/server.h"
 #include "engine/base/wintypes.h"
 
@@ -19,7 +20,7 @@ static struct {
     unsigned from_afar; /* accounts that may call from another machine */
 } asked;
 
-/* Whether the list of who may call names the account. */
+/* Whether the list of allowed callers names the account. */
 static bool is_in(ACL *acl, WELL_KNOWN_SID_TYPE kind)
 {
     BYTE sid[SECURITY_MAX_SID_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One set in the hands of eight threads, in process: what a server's thread pool does to the sets it shares. */
+/* Eight threads use one set in process, as a server's thread pool does. */
 #include "tests/com/client.h"
 #include "tests/unit/patience.h"
 
@@ -95,7 +95,7 @@ static void add_and_remove(LONG number, LONG round)
     release(collectors);
 }
 
-/* For Each over what the others change. */
+/* For Each while other threads change the collection. */
 static void collection_walk(LONG number, LONG round)
 {
     IDataCollectorCollection *collectors = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers for tests: natively accounts that are described; on Windows and Wine tokens made of this process's own, which
-   is an administrator's there: one as it is, one with the group of administrators for denying only. */
+/* Callers for tests. Natively they are descriptions of accounts. On Windows and Wine they are copies of this process's
+   token, an administrator's: one unchanged, one with the administrators' group for denying only. */
 #ifndef OPENPLA_CALLERS_H
 #define OPENPLA_CALLERS_H
 

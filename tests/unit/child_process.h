@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A test program that starts itself with an argument, and kills what it started the hard way: by SIGKILL natively and
-   under Wine, where the process gets no chance to say goodbye to wineserver. */
+/* A test program that starts itself with an argument, and kills the started process by SIGKILL, natively and under
+   Wine, where the process then cannot notify wineserver. */
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 

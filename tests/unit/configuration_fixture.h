@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One source of a configuration collector at work, and the document that it made. */
+/* One running source of a configuration collector, and the document that it creates. */
 #ifndef OPENPLA_CONFIGURATION_FIXTURE_H
 #define OPENPLA_CONFIGURATION_FIXTURE_H
 
@@ -50,8 +50,8 @@ static inline void collected_end(struct collected *c)
     *c = (struct collected){.hr = S_OK};
 }
 
-/* Has each allocation of the source fail in turn: it says so or does without, and its document can be ended. How many
-   there were. */
+/* Lets each allocation of the source fail in turn: the source reports it or continues without, and its document can be
+   completed. How many there were. */
 static inline uint64_t collect_without_memory(HRESULT (*source)(const struct configuration_source_context *),
                                               void (*ask_all)(struct collected *c))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with accounts and databases, and what is kept of their passwords. */
+/* Sets with accounts and databases, and their stored passwords. */
 #ifndef OPENPLA_CREDENTIALS_FIXTURE_H
 #define OPENPLA_CREDENTIALS_FIXTURE_H
 
@@ -85,7 +85,7 @@ static inline char *source_of(struct object *set, bool whole)
     return v.text;
 }
 
-/* What a host of the set would connect with now. */
+/* The connection string that a host of the set would use now. */
 static inline void assert_connects_with(const char *name, const char *expected)
 {
     struct run_set set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One EventTable of a schema, fed with events that a test makes, and what it wrote, as lines. */
+/* One EventTable of a schema that gets events from a test, and its output as lines. */
 #ifndef OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 #define OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 
@@ -8,7 +8,7 @@
 #include "tests/unit/report_lines.h"
 #include "tests/unit/scratch_folder.h"
 
-/* How columns name the two classes whose events there are. */
+/* The names of the two event classes in columns. */
 #define CLASS_A "{11111111-2222-3333-4444-555555555555}"
 #define CLASS_B "{AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE}"
 #define COLUMN(name, attributes, field, class, id, more)                                                               \
@@ -59,7 +59,7 @@ struct table_fixture {
     struct report_table_make make;
     struct report_table table;
     HRESULT created;
-    bool stopped; /* whoever waits for the report does so no more */
+    bool stopped; /* the waiting caller has given up */
 };
 
 /* `table` is the EventTable's XML. The result of event_table_create is in `created`. */

@@ -63,7 +63,7 @@ static inline HRESULT folder_cabinet_source(struct folder_cabinet *s, struct cab
     return hr;
 }
 
-/* cabinet_pack into a new file, or over one that is there. */
+/* cabinet_pack into a new file, or over an existing one. */
 static inline HRESULT folder_cabinet_write(const char *folder, const struct texts *names, const char *output,
                                            const struct cabinet_watch *watch)
 {

@@ -11,7 +11,7 @@ enum { BUFFERS = 8 };
 
 static struct directory *directory;
 
-/* ---- a session as its host would make it ---- */
+/* ---- a session as its host would create it ---- */
 
 struct hosted {
     struct directory_session s;

@@ -41,8 +41,8 @@ static inline void split(const char *line, struct texts *words)
     memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
 }
 
-/* What the verb wrote on both streams; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to
- * that one. */
+/* The verb's output on both streams; from memory_alloc. Its nth allocation fails, none for 0; *failed: it came to that
+   one. */
 static inline char *run_failing(const struct verb *verb, const struct texts *words, int *code, uint64_t n, bool *failed)
 {
     static char *text; /* gcc 12, optimizing, takes what is returned for a pointer to a variable that has gone */
@@ -81,7 +81,7 @@ static inline int with_traces(void **state)
     return 0;
 }
 
-/* A name of sessions that nobody else has: the tests run beside each other. */
+/* A unique session name, as the tests run in parallel. */
 static inline void logman_own_sessions(void)
 {
     char name[32];

@@ -13,7 +13,7 @@
 #include <windows.h>
 #endif
 
-/* To be called before anything else of tracing; what is started inherits it. */
+/* Call it before any other tracing function; child processes inherit the setting. */
 static inline void own_directory_name(void)
 {
     char name[33];

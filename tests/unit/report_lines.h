@@ -7,7 +7,7 @@
 #include "engine/report/make/report_tables.h"
 
 /* Zero-initialise. A line a row, its cells with | behind them; a sub-table in its row in [ ], with ; behind its rows;
-   the footer behind =. Aborts when a row has not a cell for each column, or what was begun is not ended. */
+   the footer behind =. Aborts if a row lacks the cell of a column, or an element that was begun is not ended. */
 struct report_document {
     struct text_buffer lines;
     const struct report_table_head *heads[REPORT_DEEPEST];

@@ -78,7 +78,7 @@ struct reported {
     size_t failures;
     HRESULT failure; /* the latest */
     char text[512];
-    size_t kept; /* files that no run has made, in all folders */
+    size_t kept; /* files that no run created, in all folders */
     char first_kept[64];
 };
 

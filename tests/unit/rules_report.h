@@ -55,7 +55,7 @@ static inline void ruled_free(struct ruled *r)
     memory_free(r->text);
 }
 
-/* Nothing was wrong with the rules or with what they did. */
+/* The rules and their actions caused no errors. */
 static inline void assert_no_fault(const struct ruled *r)
 {
     const struct texts *const all[] = {rules_errors(r->rules), rules_notes(r->rules), &r->outcome.errors,

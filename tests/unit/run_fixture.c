@@ -46,7 +46,7 @@ int fixture_teardown(void **state)
 {
     (void)state;
     scratch_remove(data);
-    /* Programs that a run has started stand in its folders until they have ended, hosts do not. */
+    /* Programs that a run has started have its folders as current folder until they exit; hosts do not. */
     for (int i = 0; i < PATIENCE_MS / 100 && folder_exists(data); i++) {
         fixture_sleep(100);
         scratch_remove(data);

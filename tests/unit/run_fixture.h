@@ -33,8 +33,8 @@ size_t fixture_lines(const char *folder, const char *file);
 struct run_record fixture_record(const char *name);
 /* The state of the running set once it has that serial number and so many samples; fails the test after a minute. */
 struct run_state fixture_progress(const char *name, uint32_t serial_number, uint64_t samples);
-/* How many samples of its latest run came too late, as its record says: on a busy machine every count of samples is
-   one of those that are there and those that are reported to be lost. */
+/* The number of late samples of the latest run, from its record. On a busy machine, tests count the existing samples
+   plus those reported as lost. */
 size_t fixture_late(const char *name);
 /* Whether the message of a run that was stopped reports nothing else but those. */
 bool fixture_only_stopped(const char *message);

@@ -106,7 +106,7 @@ HRESULT __wrap_start_report_await(struct start_report *r)
     return hr;
 }
 
-/* The data manager's place: works until a file is there, then does as told. */
+/* Replaces the data manager: works until a file exists, then acts as requested. */
 static HRESULT compile(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_COMPILE_UNTIL%"), *list = file_named("%TEST_COMPILE_LIST%");
@@ -122,7 +122,7 @@ static HRESULT compile(const struct ended_segment *segment)
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
-/* The data manager itself, once a file is there if the test names one. */
+/* The real data manager, started once a file exists if the test names one. */
 static HRESULT report(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_REPORTS_AFTER%");

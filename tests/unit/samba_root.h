@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases of a Samba server that a test writes below a made-up root: their form is that of 4.17 and 4.22. */
+/* Databases of a Samba server, in the form of versions 4.17 and 4.22, that a test writes below an artificial root. */
 #ifndef OPENPLA_SAMBA_ROOT_H
 #define OPENPLA_SAMBA_ROOT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run record that is saved as it stands, where the product always changes the one that is there. */
+/* Saves a run record as given; the product always changes the existing record. */
 #ifndef OPENPLA_SAVE_RUN_H
 #define OPENPLA_SAVE_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schemas that openpla schema prints: what is under test is what people load. */
+/* The schemas that openpla schema prints, which people load: these are tested. */
 #ifndef OPENPLA_TEST_SCHEMA_CHECK_H
 #define OPENPLA_TEST_SCHEMA_CHECK_H
 

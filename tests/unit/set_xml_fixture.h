@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets made of XML, and what Commit's map says of them. */
+/* Sets created from XML, and the issues that Commit reports for them. */
 #ifndef TESTS_UNIT_SET_XML_FIXTURE_H
 #define TESTS_UNIT_SET_XML_FIXTURE_H
 

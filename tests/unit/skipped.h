@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a test program that cannot run here: it says so, the other parts run, and a program of which all that ran
-   has passed ends as a skipped one (77), which tests/expected-skips.txt has to know. */
+/* For a part of a test program that cannot run here. It prints the reason, and the other parts run. If those pass, the
+   program exits as skipped (77), which tests/expected-skips.txt must list. */
 #ifndef OPENPLA_SKIPPED_H
 #define OPENPLA_SKIPPED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alert collectors over a PDH whose instances, values and failures the test decides: each value beyond its threshold is
-   heard of, once for each sample, and in the log. */
+/* Alert collectors over a PDH whose instances, values and failures the test decides: each value beyond its threshold
+   causes one alert per sample, also in the log. */
 #include "engine/pla/collect/alert_watch.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/model.h"
@@ -112,7 +112,7 @@ static struct collector *open_one(struct test *t)
     return c;
 }
 
-/* What is heard in one sample, a line each, sorted by nobody. */
+/* The alerts of one sample, one per line, unsorted. */
 static void sample_says(struct test *t, struct collector *c, const char *wanted)
 {
     struct text_buffer b = {0};
@@ -154,7 +154,7 @@ static void each_threshold_is_heard(void **state)
     assert_int_equal(rows(t), 6);
     assert_int_equal(fake_open_queries, 1);
     assert_int_equal(collector_close(c), S_OK);
-    /* A host that is made ahead tries them and says nothing. */
+    /* A host process that is created ahead opens the collectors without reporting. */
     watch(t->object, "\\No\\Counter>1");
     texts_free(&t->heard);
     collector_rehearse(t->object);
@@ -182,7 +182,7 @@ static void instances_come_and_go(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* Each instance has its own crossing, wherever it stands in the list. */
+/* Each instance has a separate state, regardless of its place in the list. */
 static void instances_are_distinguished(void **state)
 {
     struct test *t = *state;
@@ -205,7 +205,7 @@ static void instances_are_distinguished(void **state)
     assert_int_equal(rows(t), 6);
 }
 
-/* A provider that fails for a sample would give an all clear for what is beyond still, and the same crossing again. */
+/* If a provider fails for one sample, values beyond the threshold must not be reported as ended and then as new. */
 static void a_sample_without_a_list_changes_nothing(void **state)
 {
     struct test *t = *state;
@@ -407,7 +407,7 @@ static void memory_that_is_out_takes_no_instance_for_gone(void **state)
     struct test *t = *state;
     const double high[] = {5, 5};
     t->rules = (struct alert_rules){.on_crossing = true, .all_clear = true};
-    t->context.output_path = ""; /* no log, which would say that it has no memory */
+    t->context.output_path = ""; /* no log, whose failure would be reported as out of memory */
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
     watch(t->object, "\\Process(*a#*)\\Count>1"); /* the number of a first one goes without saying */

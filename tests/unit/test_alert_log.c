@@ -164,7 +164,7 @@ static void a_full_disk_loses_no_row(void **state)
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_int_equal(alert_log_write(log), S_OK);
     file_is(HEADER ROW("1") ROW("2") ROW("3"));
-    /* A week of it must not take the machine's memory. */
+    /* After a week the log must not have used up the machine's memory. */
     size_t fits = ALERT_LOG_ROOM / strlen(ROW("4"));
     for (size_t i = 0; i < fits + 5; i++)
         add(log, "4", "m");

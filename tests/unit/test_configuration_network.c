@@ -111,7 +111,7 @@ static void what_an_adapter_offloads_is_read_from_its_driver(void **state)
     collected_end(&c);
 }
 #else
-/* What the kernel says of the loopback interface, which has no hardware but all that software can do in its place. */
+/* The kernel's values for the loopback interface, which has no hardware but all offloads that software can perform. */
 static void what_an_interface_offloads_is_asked_of_the_kernel(void **state)
 {
     struct collected c = {.request = {.network_adapters = true}};

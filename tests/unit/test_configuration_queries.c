@@ -96,7 +96,7 @@ static void another_computers_wmi_is_an_entry(void **state)
     collected_end(&c);
 }
 #else
-/* ---- a WMI of ours ---- */
+/* ---- the test's replacement for WMI ---- */
 
 static struct lock lock = LOCK_INIT;
 static struct thread_condition changed;
@@ -244,7 +244,7 @@ static void failures_are_entries_behind_what_came(void **state)
     collected_end(&c);
 }
 
-/* One that hangs, before its first row or behind it, is given up, and the next one runs. */
+/* A query that hangs, before or after its first row, is abandoned, and the next one runs. */
 static void a_query_that_hangs_is_an_entry(void **state)
 {
     struct collected c = {.request = {.query_limit_s = 1}};

@@ -102,7 +102,7 @@ static HRESULT count_changes(void *about, const struct report_difference *d)
     return S_OK;
 }
 
-/* The marks of keys and of what always changes are those that comparing searches for. */
+/* Keys and values that always change have the marks that the comparison expects. */
 static void two_collections_differ_in_what_changed(void **state)
 {
     char *before = collect(*state, "before.xml", 500, false), *after = collect(*state, "after.xml", 17, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RegistryKeys of a configuration collector: what is in the registry is in the document, and what cannot be read is an
-   entry with its reason. */
+/* RegistryKeys of a configuration collector: the document contains the registry's values, and an entry with a reason
+   for each key or value that cannot be read. */
 #include "engine/base/os.h"
 #include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/configuration_fixture.h"
@@ -194,7 +194,7 @@ static void the_depth_counts_from_the_key(void **state)
     collected_end(&c);
 }
 
-/* What does not exist, and what says nothing, is reported with its reason, and the rest is collected. */
+/* Missing keys and empty entries are reported with a reason, and the rest is collected. */
 static void what_cannot_be_read_is_an_entry(void **state)
 {
     static const char *const bad[] = {"HKEY_NOWHERE\\A\\B", "HKEY_LOCAL_MACHINE", "", "\\\\", "\\\\OTHER", "A\\B"};
@@ -309,7 +309,7 @@ static void links_are_recorded_and_not_followed(void **state)
     collected_end(&c);
 }
 
-/* A key that may not be read is named; those beside it are there. */
+/* A key that may not be read is named; the keys beside it are collected. */
 static void keys_without_access_are_named(void **state)
 {
     static const struct {
@@ -358,7 +358,7 @@ static void links_are_recorded_and_not_followed(void **state)
 }
 #endif
 
-/* Ever deeper keys come to an end. */
+/* The depth of nested keys is limited. */
 static void the_deepest_key_ends_a_branch(void **state)
 {
     struct collected c = {.hr = S_OK};
@@ -377,7 +377,7 @@ static void the_deepest_key_ends_a_branch(void **state)
     collected_end(&c);
 }
 
-/* ---- a registry that changes, and someone who has no time ---- */
+/* ---- a registry that changes, and a caller with a time limit ---- */
 
 static struct {
     unsigned calls, at; /* at that call of registry_value_at ... */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sets that were damaged in every way a disk, a person or a program damages files: the other sets go on, what
-   is wrong is reported with the file's name, and the damaged set can be deleted and committed over. */
+/* Files of sets, corrupted in every way that a disk, a person or a program corrupts files: the other sets continue, the
+   error names the file, and the corrupt set can be deleted and committed over. */
 #include "engine/base/memory.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"
@@ -178,7 +178,7 @@ static void record_is_damaged_so(enum damage damage)
     assert_names_file(sets_get_value(set, &caller_self, "OpenPLA.LastRunMessage", &value), path, "LastRunMessage",
                       what);
     assert_done(commit("bad", SETS_MODIFY, false), "Commit over it", what);
-    assert_done(commit("bad", SETS_MODIFY, true), "Commit of a SerialNumber", what); /* which makes it whole */
+    assert_done(commit("bad", SETS_MODIFY, true), "Commit of a SerialNumber", what); /* which repairs it */
     struct run_record record = fixture_record("bad");
     assert_int_equal(record.serial_number, 7);
     run_record_free(&record);

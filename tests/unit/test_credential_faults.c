@@ -15,7 +15,7 @@ enum { WIDER = 64 };
 #define OLD_WORDS "old S3cret", "old-D4tabase"
 #define NEW_WORDS "new S3cret", "new-D4tabase"
 
-/* A set whose description, account's password and database's say which version it is. */
+/* A set whose description, account password and database password identify its version. */
 static struct object *a_version(const char *version)
 {
     char *xml = text_format("<LogFileFormat>2</LogFileFormat><DataSourceName>SQL:Driver={SQLite3};Database=/tmp/x.db;"
@@ -53,7 +53,7 @@ static void prepare(enum act act)
     object_release(set);
 }
 
-/* Whether the set is there, as a whole and with what is secret of its version. */
+/* Whether the set exists, complete and with the secrets of its version. */
 static const char *version_there(const char *what)
 {
     static const char *const versions[] = {"old", "new"};
@@ -120,7 +120,7 @@ static struct object *set_for(enum act act)
     return act == ACT_DELETE ? a_queried_set("faulty") : a_version("new");
 }
 
-/* An object whose commit failed is as it was: who tries again has nothing to give again. */
+/* An object whose commit failed is unchanged: a caller who tries again need not pass the passwords again. */
 static void assert_has_its_passwords(enum act act, struct object *set)
 {
     if (act != ACT_CREATE && act != ACT_MODIFY)
@@ -180,7 +180,7 @@ static void each_operation_on_files_fails(void **state)
                 if (FAILED(hr))
                     assert_has_its_passwords(act, set);
                 failed += FAILED(hr);
-                /* A folder's flush fails when all is done, and who can do nothing any more takes nothing away. */
+                /* The flush of a folder fails after everything is done; nothing is removed then. */
                 const bool lasting = kinds[k].kind == FAULT_LASTING;
                 assert_one_of_two(act, hr, f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER,
                                   lasting || (f.met && f.operation == FILE_OPERATION_DELETE), what);
@@ -192,7 +192,7 @@ static void each_operation_on_files_fails(void **state)
     prepare(ACT_CREATE);
 }
 
-/* Whichever allocation fails: the set is what it was, and no secret is left over. */
+/* If any allocation fails, the set is unchanged, and no secret is orphaned. */
 static void memory_may_run_out(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@
 
 static struct callers callers;
 
-/* ---- whose account a set has is asked here, not who may make and change sets, which test_set_access does ---- */
+/* ---- accounts of sets; test_set_access tests who may create and change sets ---- */
 
 HRESULT __wrap_set_access_check_create(const struct access_subject *who, const struct set_access_object *set,
                                        bool boot);
@@ -133,7 +133,7 @@ static void delete (const char *name)
     object_release(set);
 }
 
-/* ---- nobody reads it ---- */
+/* ---- passwords cannot be read ---- */
 
 /* No file of the store, nor of the journal, has it. Natively the folder of secrets is the protected store itself. */
 static void assert_in_no_file(const char *folder, const char *text)
@@ -176,7 +176,7 @@ static void assert_nowhere(struct object *set, const char *text)
 
 /* ---- the tests ---- */
 
-/* MS-PLA 3.2.4.1.52, note 16: the service's rights are an administrator's to give. */
+/* MS-PLA 3.2.4.1.52, note 16: only an administrator can grant the service's rights. */
 static void only_an_administrator_has_a_set_run_as_the_service(void **state)
 {
     struct object *set = a_set(NULL);
@@ -194,7 +194,7 @@ static void only_an_administrator_has_a_set_run_as_the_service(void **state)
     give(set, "", "");
     assert_int_equal(commit(set, &callers.administrator, "mine", SETS_CREATE_NEW), S_OK);
     assert_account("mine", "SYSTEM");
-    /* One that is there does not become his by being changed. */
+    /* Changing an existing set does not transfer its account. */
     assert_int_equal(commit(set, &callers.user, "mine", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(secrets(), 0);
     delete ("mine");
@@ -211,7 +211,7 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
     assert_nowhere(set, PASSWORD);
     assert_null(set_of(set)->password);
     size_t kept = secrets();
-    /* Another spelling is the same set; whoever gave the password need not give it again. */
+    /* Another spelling names the same set; the user who gave the password need not give it again. */
     again = a_queried_set("own");
     assert_nowhere(again, PASSWORD);
     assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
@@ -223,7 +223,7 @@ static void an_account_stays_with_its_set_and_its_password_with_nobody(void **st
     assert_account("other", "SYSTEM");
     delete ("other");
     object_release(again);
-    /* New ones take the place of the old; none at all clear them (3.2.4.1.52). */
+    /* New credentials replace the old ones; empty ones clear them (3.2.4.1.52). */
     give(set, "user@domain.example", "another");
     assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), S_OK);
     assert_account("own", "user@domain.example");
@@ -285,7 +285,7 @@ static void a_foreign_definition_is_refused(void **state)
     assert_non_null(strstr(error_text(E_ACCESSDENIED), path));
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "65534"));
     assert_int_equal(run_start(SPACE, "planted", false), E_ACCESSDENIED);
-    /* In the namespace's folder, from where definitions are moved to their places: not over one that is there. */
+    /* Definitions in the namespace's folder are moved to their places, but do not replace an existing one. */
     char *folder = store_folder(SPACE), *dropped = path_join(folder, "kept.xml");
     assert_int_equal(file_store(dropped, "<DataCollectorSet/>", 19), S_OK);
     assert_int_equal(chown(dropped, 65534, 65534), 0);
@@ -367,7 +367,7 @@ static void a_start_has_the_accounts_rights(void **state)
     assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "separate account"));
     run_secret_forget();
-    /* The secret is gone from under it. */
+    /* The set's secret was deleted separately. */
     struct texts keys;
     list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++)
@@ -423,7 +423,7 @@ static void a_databases_password_goes_the_same_way(void **state)
     assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
     assert_null(strstr(xml, "D4tabase"));
     memory_free(xml);
-    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* what another server must be given */
+    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* the values that another server needs */
     assert_non_null(strstr(xml, "D4tabase"));
     memory_free(xml);
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
@@ -435,7 +435,8 @@ static void a_databases_password_goes_the_same_way(void **state)
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(secrets(), kept);
-    /* It is for that database alone, or whoever may write the set leads it to a server of his. */
+    /* The password is only for that database; otherwise an account that may write the set could direct it to its own
+       server. */
     put_source(again, OTHER_DATABASE);
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", OTHER_DATABASE);
@@ -504,7 +505,7 @@ static void what_goes_to_the_server_is_masked(void **state)
     memory_free(masked);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_int_equal(set_credentials_unpack(there, none[i], &password), E_INVALIDARG);
-    /* Nothing to give, and a password that is empty. */
+    /* No password, and an empty password. */
     assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
     assert_non_null(masked);
     memory_free(masked);
@@ -540,7 +541,7 @@ static void a_secret_is_of_its_set_alone(void **state)
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_connects_with("second", DATABASE);
     assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
-    /* Nor does what becomes of the copy take it from the one that it is of. */
+    /* Changes of the copy do not remove the password of the original. */
     delete ("second");
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
@@ -561,7 +562,7 @@ static void a_secret_is_of_its_set_alone(void **state)
     object_release(set);
 }
 
-/* The host of a set gets its passwords at its start, and nobody finds them under the run's key after it. */
+/* The host process of a set gets its passwords at its start; afterwards they cannot be found under the run's key. */
 static void a_host_takes_what_was_offered(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
@@ -575,7 +576,7 @@ static void a_host_takes_what_was_offered(void **state)
     assert_int_equal(shared_new_key(key), S_OK);
     assert_int_equal(run_rights_offer(&rights, key), S_OK);
     run_secret_take(key);
-    run_secret_take("00"); /* nobody has offered that */
+    run_secret_take("00"); /* an unknown offer */
     assert_int_equal(run_secret_given(rights.key, &text), S_OK);
     assert_non_null(strstr(text, "D4tabase"));
     memory_free_secret(text);

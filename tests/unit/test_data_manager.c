@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager after real runs: a user who relies on its report must find it when the run is over, complete and
-   of that run, or get the reason why it is missing; and must never lose a log to it. */
+/* The data manager after real runs: after a run, its report is complete or its absence is explained, and the data
+   manager never destroys a log. */
 #include "callers.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -126,7 +126,7 @@ static void a_failure_is_reported_and_leaves_the_logs(void **state)
     memory_free(root);
 }
 
-/* The power fails while a report is created: the next start says that it is missing. */
+/* The power fails while a report is created: the next start reports that it is missing. */
 static void a_host_that_is_killed_meanwhile(void **state)
 {
     (void)state;
@@ -430,8 +430,8 @@ static void the_page_is_as_the_set_says(void **state)
     }
 }
 
-/* A user who can write to the folder cannot have a file outside overwritten, and no configuration is lost to the
-   report. */
+/* A user who can write to the folder cannot get a file outside it overwritten, and the report does not overwrite a
+   configuration. */
 static void a_report_replaces_nothing_else(void **state)
 {
     (void)state;
@@ -498,7 +498,7 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return __real_clock_monotonic_ms() + (hours_pass ? ++looks * 3600000 : 0);
 }
 
-/* A report that would take for ever is given up, and the one before stays. */
+/* A report that would never end is abandoned, and the previous one stays. */
 static void a_report_has_its_time(void **state)
 {
     (void)state;

@@ -158,7 +158,7 @@ static void a_classic_event_arrives_as_it_was_made(void **state)
     event.header.Flags = WNODE_FLAG_TRACED_GUID;
     memcpy(event.data, "bytes", 5);
     assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
-    /* By pointers, with its time stamp, by the handle that a callback would have. */
+    /* Written by pointers, with its own timestamp, through the handle that a callback receives. */
     const int64_t stamp = 987654321;
     MOF_FIELD fields[2] = {{(uintptr_t) "one", 3, 0}, {(uintptr_t) "and two", 7, 0}};
     big.header = event.header;

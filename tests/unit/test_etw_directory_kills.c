@@ -163,7 +163,7 @@ static _Noreturn void host(uint32_t logger, const char *signal_name)
     }
 }
 
-/* ---- who looks ---- */
+/* ---- the observers ---- */
 
 /* Returns the number of the change that the whole lane shows; 0: it has no sessions. */
 static uint64_t check_sessions(uint32_t lane)
@@ -206,7 +206,7 @@ static uint64_t check_enables(uint32_t lane)
     return n;
 }
 
-/* Checks what a lane may show after its victim has ended. */
+/* Checks the allowed states of a lane after its victim has ended. */
 static void check_lane(uint32_t lane, uint64_t *cut)
 {
     const uint64_t trying = lanes[lane].trying, done = lanes[lane].done, n = check_sessions(lane);

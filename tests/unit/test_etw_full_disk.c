@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace session whose disk is full continues in memory, counts its losses, and writes again when there is room.
-   If no file system can be mounted, only the part without one runs. */
+/* A trace session whose disk is full continues in memory, counts its losses, and writes again when there is space. If
+   no file system can be mounted, only the part without one runs. */
 #include "tests/unit/controller_fixture.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@ static bool mounted;
 
 enum { FULL_AT = 1 << 20, MAXIMUM_MB = 8 };
 
-/* Two ways to make a disk full and give it room again: a file size limit for the host, and a small file system that
-   other files fill. */
+/* Two ways to fill a disk and free its space again: a file size limit for the host, and a small file system that other
+   files fill. */
 static void limit_host(pid_t host, const char *path, bool full)
 {
     const struct rlimit limit = {full ? FULL_AT : RLIM_INFINITY, RLIM_INFINITY};

@@ -108,7 +108,7 @@ static void a_provider_recovers_the_session_of_a_killed_host(void **state)
         struct directory_session s = session_of_handle(session);
         assert_int_equal(process_terminate(s.host.id, s.host.start_time), S_OK);
         directory_session_free(&s);
-        /* Nobody asks for the session but the thread of this process. */
+        /* Only this process's thread uses the session. */
         wait_until_gone(session);
         check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
         const uint64_t from = clock_monotonic_ms();
@@ -188,7 +188,7 @@ static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
 }
 
-/* The last one of all: the directory is gone. */
+/* The last process of all has exited: the directory no longer exists. */
 static void a_host_ends_with_its_directory(void **state)
 {
     (void)state;

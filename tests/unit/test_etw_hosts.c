@@ -110,8 +110,7 @@ static void kill_writers(struct round *r)
     }
 }
 
-/* Checks each writer: its accepted events are there once. A killed one may have one more, which it had just
-   finished. */
+/* Checks each writer: each accepted event occurs once. A killed one may have one more, which it had just finished. */
 static uint64_t check_round(struct round *r, bool killed)
 {
     uint64_t count[WRITERS] = {0}, sum[WRITERS] = {0}, all = 0;

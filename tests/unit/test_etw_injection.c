@@ -118,7 +118,7 @@ static void an_import_comes_before_all_others(void **state)
     }
 }
 
-/* A program that links openetw.dll, and one that imports by ordinal, are not taken for programs that we started. */
+/* Programs that link openetw.dll or import by ordinal are not treated as programs that we started. */
 static void other_first_imports_are_not_taken_for_ours(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file, by the
-   poorer source on each machine, and by tracefs where this user may use one. */
+/* The NT Kernel Logger, started as programs do, on this machine's kernel: its file contains the actions of a known
+   load. Tested with the poorer source on each machine, and with tracefs if this user may use it. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/event_schema.h"
@@ -228,7 +228,7 @@ static void chosen_events_have_their_stacks_in_each_clock(void **state)
     }
 }
 
-/* What is in the session now: of one in memory a snapshot, of another its file. */
+/* The present contents of the session: a snapshot of one in memory, otherwise its file. */
 static struct seen read_session(TRACEHANDLE handle, const char *path, bool in_memory)
 {
     struct block b = block_of(0, in_memory ? path : NULL);
@@ -253,7 +253,8 @@ static void run_a_child_that_is_seen(TRACEHANDLE handle, const char *path, bool 
     process_close(p);
 }
 
-/* Without tracefs: processes that live for a while are in it with their names, and what is not in it is said there. */
+/* Without tracefs: the trace contains processes that live for a while, with their names, and describes what it
+   lacks. */
 static void without_tracefs_processes_are_seen(void **state)
 {
     (void)state;
@@ -316,7 +317,7 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     struct block b = block_of(TRACE_MODE_BUFFERING, NULL);
     b.p.EnableFlags = FLAG_PROCESS;
     b.p.BufferSize = 256;
-    b.p.MinimumBuffers = 32; /* room for what a busy machine does */
+    b.p.MinimumBuffers = 32; /* enough space for a busy machine */
     assert_int_equal(start_session("circular kernel CONTEXT logger", &b, &handle), ERROR_SUCCESS);
     assert_memory_equal(&b.p.Wnode.Guid, &trace_context_guid, sizeof trace_context_guid);
     b = block_of(TRACE_MODE_BUFFERING, NULL);
@@ -331,7 +332,8 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     path = path_join(folder, "first.etl");
     run_a_child_that_is_seen(handle, path, true);
     memory_free(path);
-    /* The session goes on with what it had. Each look closes a buffer: the child's beginning may be too old by now. */
+    /* The session continues with its previous settings. Each look closes a buffer: the child's beginning may be too old
+       by now. */
     path = path_join(folder, "second.etl");
     assert_in_range(read_session(handle, path, true).over, 1, SIZE_MAX);
     memory_free(path);
@@ -445,7 +447,7 @@ static ULONG enable_system(TRACEHANDLE handle, const GUID *provider, ULONG code,
     return EnableTraceEx2(handle, provider, code, 0, keywords, 0, 0, NULL);
 }
 
-/* Two loggers at once, each with what it enables alone. */
+/* Two loggers at once; each gets only the events that it enables. */
 static void system_providers_are_enabled_by_keywords(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_kills [KILLS [HOSTS [SEED]]]: providers end at random, by SIGKILL or at each step of the protocol, and
-   hosts end while another process recovers: every accepted event is there once and complete; lost events were being
-   written, and are counted. Without arguments as many kills as take seconds. */
+/* test_etw_kills [KILLS [HOSTS [SEED]]]: providers end at random, by SIGKILL or at each step of the protocol, and hosts
+   end while another process recovers: every accepted event occurs once and is complete; lost events were being written,
+   and are counted. Without arguments as many kills as take seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/process.h"
@@ -222,7 +222,7 @@ static _Noreturn void be_host(void)
     }
 }
 
-/* Does what a recovering process does, which may end on the way. */
+/* Acts as a recovering process, which may be killed during recovery. */
 static void recover(void)
 {
     const struct session_file_options options = file_options();

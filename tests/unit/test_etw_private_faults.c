@@ -24,7 +24,7 @@ static char *numbered(const char *name, uint64_t number)
 
 /* ---- memory ---- */
 
-/* It is not registered, and the next one has the session with the given file. */
+/* It is not registered, and the next process has the session with the given file. */
 static void a_process_without_memory_tries_again(void **state)
 {
     (void)state;
@@ -206,8 +206,8 @@ static void a_part_without_memory_changes_nothing(void **state)
 
 /* ---- one of several processes ---- */
 
-/* A folder has the name of the second process's file: the other processes continue in their new files, that one in
-   its old one, and the same update does the rest when the folder has gone. */
+/* A folder has the name of the second process's file: the other processes continue in their new files, that one in its
+   old one, and the same update completes the change once the folder is removed. */
 static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ static int end_while_writing(const char *name, const char *events)
     return 0;
 }
 
-/* Checks that the newest event and all before it are there. */
+/* Checks that the newest event and all earlier ones exist. */
 static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
 {
     uint64_t newest = 0;

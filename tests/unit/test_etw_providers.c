@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
+/* The event providers that scripts list: the results of TDH's functions are passed through, from ours and from the
+   system's TDH. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/etw_api.h"
@@ -163,7 +164,7 @@ static ULONG WINAPI counted(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_byte
     return openetw_api.EnumerateTraceGuidsEx(what, in, in_bytes, out, room, need);
 }
 
-/* Asked for each provider, who reads the whole directory for each, thousands of them take minutes. */
+/* Reading the whole directory for each of thousands of providers would take minutes. */
 static void all_registrations_are_read_at_once(void **state)
 {
     enum { COUNT = 300 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
-   and TraceSetInformation, and the blocks of ntdll that stand for these. */
+/* Queries about providers and sessions, and settings of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation and
+   TraceSetInformation, and the blocks of ntdll that stand for these. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/system_trace.h"
@@ -301,7 +301,7 @@ static void flags_of_a_system_logger_are_set_and_read(void **state)
     assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 7), ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceSetInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 8), ERROR_SUCCESS);
     assert_int_equal(TraceQueryInformation(handle, TraceSystemTraceEnableFlagsInfo, masks, 32, NULL), ERROR_SUCCESS);
-    assert_true(masks[0] == 0x10 && masks[1] == 2 && masks[2] == 0); /* what is not given becomes 0 */
+    assert_true(masks[0] == 0x10 && masks[1] == 2 && masks[2] == 0); /* missing values become 0 */
     over = true;
     assert_true(thread_wait(t, CHILD_PATIENCE));
     thread_close(t);
@@ -490,7 +490,7 @@ static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
     b.handle = directory_handle(&s);
     assert_int_equal(nt_query(&b, sizeof b, sizeof b), gone);
     assert_int_equal(nt_set(&b, sizeof b), gone);
-    /* What is asked for beside them the system answers, as it does without us. */
+    /* The system answers all other queries, as it does without us. */
     assert_false(system_trace_query(other, sizeof other, &need, &status));
     assert_false(system_trace_set(other, sizeof other, &status));
     assert_false(system_trace_query(&b, 3, &need, &status));
@@ -571,7 +571,8 @@ static const char *name_of(const struct event_providers *list, uint32_t number)
     return p ? p->name : "";
 }
 
-/* By the name that it calls itself, else by its GUID; what has a name stays when its process has ended. */
+/* A provider is listed by its own name, otherwise by its GUID; a named one stays listed after its process has
+   exited. */
 static void registered_providers_are_listed_by_name(void **state)
 {
     const GUID six = guid_of(6), gone = guid_of(7);

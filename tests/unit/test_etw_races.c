@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads write events while other threads enable, disable, remove and publish again what they use: no event goes
-   where it was not enabled, none is torn, and nothing is used after it was freed. Also built with the thread
-   sanitizer. Linked with --wrap=thread_yield and --wrap=thread_sleep_us. */
+/* Threads write events while other threads enable, disable, remove and publish the data that they use: no event reaches
+   a session that did not enable it, none is torn, and no freed memory is used. Also built with the thread sanitizer.
+   Linked with --wrap=thread_yield and --wrap=thread_sleep_us. */
 #include "tests/unit/provider_fixture.h"
 
 enum { WRITERS = 3, ROUNDS = 300, PROVIDERS = 4, OUTSIDE_ROUNDS = 60 };

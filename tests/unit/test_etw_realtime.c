@@ -428,7 +428,7 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
     struct etl_buffer_header head;
     struct realtime_ring own;
     realtime_ring_create(shared, BUFFER, &own);
-    atomic_store(&shared->put, UINT32_MAX); /* like a host whose count has fallen */
+    atomic_store(&shared->put, UINT32_MAX); /* like a host with a decreased count */
     uint32_t taken = 0;
     while (taken < 1000 && realtime_ring_take(&own, buffer, &head) != S_FALSE)
         taken++;

@@ -507,7 +507,7 @@ static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **sta
     tally_check_order(t); /* its number still puts the first buffer first */
 }
 
-/* ---- the log does not take it ---- */
+/* ---- the log rejects data ---- */
 
 static void buffers_that_cannot_be_written_are_counted(void **state)
 {

@@ -189,7 +189,7 @@ static void a_process_that_exits_during_writes_loses_nothing(void **state)
     }
 }
 
-/* ---- beside the loader ---- */
+/* ---- during loader calls ---- */
 
 static DWORD WINAPI load(void *unused)
 {
@@ -248,7 +248,7 @@ static void a_process_ends_in_the_middle_of_a_callback(void **state)
     run_as("end");
 }
 
-/* ---- a process whose threads leave, as Windows ends it with the last of them ---- */
+/* ---- a process whose threads leave; Windows ends it with the last one ---- */
 
 static VOID NTAPI take_note(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                             PEVENT_FILTER_DESCRIPTOR filter, PVOID context)

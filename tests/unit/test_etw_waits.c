@@ -90,7 +90,7 @@ static void an_event_waits_for_a_host_that_is_late(void **state)
     assert_int_equal(statistics.events_lost, 0);
 }
 
-/* A program that writes many events beside a hanging host does not stand still for long at each. */
+/* A program that writes many events to a hanging host is not delayed for long at each event. */
 static void writers_wait_only_briefly_for_a_hanging_host(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ struct looks {
     uint32_t wakings, own;
 };
 
-/* Measures a host in the last of two seconds, beside a writer that closes a buffer at this interval. */
+/* Measures a host in the second of two seconds, while a writer closes a buffer at this interval. */
 static struct looks looks_beside(uint32_t us, uint32_t wake_at)
 {
     enum { STEP_US = 10, SECOND_US = 1000000 };

@@ -165,7 +165,7 @@ static void events_that_do_not_fit_are_refused_and_counted(void **state)
     fixture_unregister(handle);
 }
 
-/* ---- who gets what ---- */
+/* ---- which session gets which events ---- */
 
 /* MS-PLA 2.2.11.1.2, and other levels. */
 static void level_and_keywords_decide(void **state)

@@ -79,7 +79,7 @@ static void sums_are_exact_in_any_memory(void **state)
     check_groups(1u << 20, 30000, 30000);
 }
 
-/* Keys that are many times what the memory holds: each comes once. */
+/* Many times more keys than fit into memory: each occurs once. */
 static void more_keys_than_fit_come_once(void **state)
 {
     struct event_groups *g;

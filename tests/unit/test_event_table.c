@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event tables say what the events say: each attribute of a schema's columns, joins, transactions and sub-tables. A
-   report would else show numbers that nobody can trust. */
+/* Event tables show the values of the events: each attribute of a schema's columns, joins, transactions and sub-tables.
+   Otherwise a report would show wrong numbers. */
 #include "tests/unit/event_table_fixture.h"
 
 /* Makes the table of these events and holds its lines against those that are expected. */
@@ -220,7 +220,7 @@ static void ends_close_the_newest_begin_of_their_thread(void **state)
            events, COUNT(events), "9|11.5|2|\n", NULL);
 }
 
-/* ---- what is wrong ---- */
+/* ---- invalid events ---- */
 
 static void values_that_do_not_fit_are_reported(void **state)
 {
@@ -234,7 +234,7 @@ static void values_that_do_not_fit_are_reported(void **state)
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
     expect(of_name, broken, COUNT(broken), "whole|\n", "another version than 3, such as 2");
-    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* what nobody knows may be the first event */
+    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* an unknown event may be the first one */
     expect(of_name, broken, 0, "", "the traces contain no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")
                COLUMN("none", "", "Nothing", CLASS_A, "11", "") "</EventTable>",

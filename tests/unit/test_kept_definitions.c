@@ -65,7 +65,7 @@ static void a_file_is_opened_again_when_it_has_changed(void **state)
     write_definition("a", OLD, then);
     write_definition("b", OLD, then);
     assert_listed("a=old|b=old");
-    write_definition("a", NEW, then); /* nobody can do so */
+    write_definition("a", NEW, then); /* this is not possible */
     write_definition("b", NEW, then + 2);
     assert_listed("a*=old|b=new");
     assert_listed("a*=old|b*=new");

@@ -429,8 +429,7 @@ static void a_cut_file_is_appended_to(void **state)
     memory_free(data);
 }
 
-/* What a copy says of the machine, the start and the zone is what the original says, so a copy of a copy is the same
-   file. */
+/* A copy has the machine, the start and the zone of the original, so a copy of a copy is the same file. */
 static void a_copy_is_the_same_to_the_byte(void **state)
 {
     size_t size, copy_size, count;

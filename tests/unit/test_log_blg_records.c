@@ -438,7 +438,7 @@ static int remove_file(void **state)
     return 0;
 }
 
-/* A log whose first catalog names nothing was taken for one that had been read, with no counters and no word of it. */
+/* A log with an empty first catalog was treated as read successfully, with no counters and no warning. */
 static void an_empty_catalog_is_corrupt(void **state)
 {
     (void)state;

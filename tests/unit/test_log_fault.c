@@ -71,7 +71,8 @@ struct run {
     bool created, closed;
     unsigned accepted[SAMPLES]; /* numbers of the samples the log took */
     size_t count, flushed;      /* of these, how many before the last flush that succeeded */
-    size_t possible;            /* count, and the sample in whose append the process died: it may be there, whole */
+    size_t possible;            /* count, plus the sample during whose append the process died: it may exist, but only
+                                   complete */
 };
 
 static size_t instances_of(unsigned sample)
@@ -198,7 +199,7 @@ static void check_binary(const struct run *run, const uint8_t *data, size_t size
     }
 }
 
-/* What the reader of logs gives of the file of a writer that died, and of that file continued. */
+/* The samples that a reader gets from the file of a killed writer, and from that file continued. */
 static void check_read_and_continued(const struct run *run, const uint8_t *data, size_t size)
 {
     static const struct log_options append = {.append = true};
@@ -368,7 +369,7 @@ static void check_ring(const unsigned *taken, unsigned count)
         events[record.stamp / RING_EVENTS]++;
     }
     etl_reader_close(reader);
-    /* The header and the place that was being written to are no place of theirs. */
+    /* Buffers never start at the header or at the place that was being written. */
     for (unsigned i = count > RING_PLACES - 2 ? count - (RING_PLACES - 2) : 0; i < count; i++)
         assert_int_equal(events[taken[i]], RING_EVENTS);
 }

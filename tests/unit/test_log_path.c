@@ -122,7 +122,7 @@ static void the_longest_path_is_2048(void **state)
     assert_int_equal(counter_path_parse(text, &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
 }
 
-/* A set made on this computer names it in each path; one of another computer must not be answered with our figures. */
+/* A set created on this computer names it in each path; paths of another computer must not get our values. */
 static void only_this_machine_is_ours(void **state)
 {
     (void)state;

@@ -181,7 +181,7 @@ static void runs_and_machines_share_a_database(void **state)
                 "a|1|1|0\na|1|2|1\na|1|3|2\na|1|4|10\na|1|5|11\na|2|1|1\na|2|2|2\nb|1|1|3\nb|1|2|4\n");
 }
 
-/* A counter whose type or clock is another one is another counter. */
+/* A counter with a different type or clock is a different counter. */
 static void counters_differ_by_every_property(void **state)
 {
     const struct database *d = *state;

@@ -175,7 +175,7 @@ static void assert_same_files(void)
 
 static void a_copy_is_the_log_byte_for_byte(void **state)
 {
-    /* Names that are no paths, or that a path's text would put in another way, stay as they are. */
+    /* Names that are not paths, or that would be formatted differently as paths, stay unchanged. */
     static const char odd[] = "\"(PDH-CSV 4.0) (Zone (odd))(-60)\",\"\\\\B\\Process(x#0)\\n\",\"\",\"no path\""
                               ",\"\\\\B\\O(a/b#1)\\c\",\"\\O\\say \"\"x\"\"\"\r\n"
                               "\"03/04/2021 09:51:39.073\",\"1\",\" \",\"2\",\"0.10000000000000000555\",\"5\"\r\n";
@@ -279,7 +279,7 @@ static void only_the_same_columns_are_continued(void **state)
     assert_same_files();
 }
 
-/* Else a log that is continued in another zone, or in the other half of the year, would have two times in it. */
+/* Otherwise a log that is continued in another zone, or in the other half of the year, would mix two zones. */
 static void rows_are_added_in_the_zone_of_the_file(void **state)
 {
     const struct log_options elsewhere = {.append = true, .zone = {.known = true, .bias_minutes = 480}};

@@ -26,7 +26,7 @@ static int say(const char *format, const char *a, const char *b)
     return code;
 }
 
-/* ---- what a line begins with ---- */
+/* ---- the preconditions of a line ---- */
 
 static void put_file(const char *name, const char *text)
 {
@@ -99,7 +99,7 @@ static void end(const struct logman_line *line, const char *ets)
         (void)say("logman delete -n \"%s\"", line->name, "");
 }
 
-/* ---- what it ends with ---- */
+/* ---- its result ---- */
 
 /* Each value without its label's blanks; not what differs from run to run. */
 static void add_shown(struct text_buffer *b, char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The property mechanism, walked row by row over every class: what a put takes, a get gives back, XML keeps. */
+/* The property mechanism, row by row for every class: a get returns the value that was put, and XML keeps it. */
 #include "engine/base/memory.h"
 #include "model_classes.h"
 
@@ -127,7 +127,7 @@ static void numbers_are_held_against_their_row(void **state)
     }
 }
 
-/* No row's name, element or member is there twice in its class. */
+/* Names, elements and members of rows are unique in each class. */
 static void rows_are_unique(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static HRESULT put_texts(struct object *o, int row, const char *const *list, siz
     return hr;
 }
 
-/* Keywords: MS-PLA's limits; the list that was there stays when one word is refused. */
+/* Keywords: MS-PLA's limits; the previous list stays if one word is rejected. */
 static void keywords_keep_their_limits(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void security_must_look_like_sddl(void **state)
     assert_int_equal(put_text(set, row, "hello"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY)O:BA"), E_INVALIDARG);
-    /* What a condition and an attribute look like, and what no host can make a descriptor of. */
+    /* Conditions and attributes, and strings that no host OS accepts as a descriptor. */
     static const char *const good[] = {
         "D:(XA;;FX;;;WD;(@User.Title==\"a)b\" && (Member_of{SID(BA)})))(A;;FA;;;BA)",
         "O:S-1-5-18G:s-1-5-21-1-2-3-4D:PAIS:(RA;;;;;WD;(\"P\",TS,0,\"W;\"))",
@@ -304,7 +304,7 @@ static void collectors_belong_to_one_set(void **state)
     assert_int_equal(object_create(&performance_counter_collector_class, NULL, &unnamed), S_OK);
     assert_int_equal(collection_add(collectors_of(set), unnamed), S_OK);
     assert_string_equal(collector_of(unnamed)->Name, "DataCollector01");
-    /* Children outlive their set and know that it has gone. */
+    /* Children outlive their set and report that it no longer exists. */
     object_release(set);
     assert_int_equal(collector_set(b, &found), PLA_E_DCS_NOT_FOUND);
     object_release(a);
@@ -567,8 +567,8 @@ static void a_value_may_be_a_key(void **state)
     object_release(map);
 }
 
-/* A script that asks an item what it is for hears its map's kind, after Query too, where XML does not say; what was put
-   stays. */
+/* An item reports the kind of its map, also after Query, although XML does not contain it; values that were put
+   stay. */
 static void items_are_of_their_maps_kind(void **state)
 {
     (void)state;
@@ -747,7 +747,7 @@ static void add_schedule(struct object *set, double start, double end, uint32_t 
     object_release(s);
 }
 
-/* Who waits for a set that no schedule starts hears it at Commit. */
+/* Commit reports a set that no schedule can start. */
 static void schedules_that_never_start_are_reported(void **state)
 {
     (void)state;

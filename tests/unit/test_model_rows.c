@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of every object of a whole set, walked: what is put is what is got, what may not be NULL or wrong is
-   refused, and the set's XML brings all of it back. A property that one of these loses is a setting that a user loses.
- */
+/* Every row of every object of a complete set: a get returns the value that was put, NULL and invalid values are
+   rejected, and the set's XML restores all of it. A property that one of these loses is a setting that a user loses. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -258,7 +257,7 @@ static void what_is_put_is_kept_by_get_and_xml(void **state)
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     populate(set);
     visit(set, put_and_get);
-    assert_true(visited > 150); /* 5 collectors, and what is below them */
+    assert_true(visited > 150); /* 5 collectors, and the objects below them */
     assert_int_equal(set_put_value(set, "<key>", " a <value> "), S_OK);
     visit(set, put_wrong);
     assert_int_equal(object_to_xml(set, &xml, &size), S_OK);
@@ -269,7 +268,7 @@ static void what_is_put_is_kept_by_get_and_xml(void **state)
         fail_msg("%s: %s", ((struct value_map_item *)item)->Key, ((struct value_map_item *)item)->Description);
     }
     compare(set, again);
-    /* Partial documents of the same set keep what they do not name. */
+    /* Partial documents of the same set keep the values that they do not contain. */
     static const char partial[] = "<DataCollectorSet><Duration>4294967295</Duration></DataCollectorSet>";
     assert_int_equal(set_from_xml(again, partial, strlen(partial), issues), S_OK);
     compare(set, again);

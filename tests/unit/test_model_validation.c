@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Commit's map says of a set (MS-PLA 2.2.2.11): what is ignored, missing or contradicts itself, and nothing else.
- */
+/* What Commit's map says of a set (MS-PLA 2.2.2.11): ignored, missing and contradictory values, and nothing else. */
 #include "tests/unit/set_xml_fixture.h"
 
 static void validated(const char *xml, const char *wanted)
@@ -37,7 +36,7 @@ static void validation_follows_the_rules(void **state)
               ITEM("FileNameFormatPattern", "0xa0300002"));
 }
 
-/* The other kinds of collector (MS-PLA 2.2.2.11): what each ignores, and what is wrong with a program's path. */
+/* The other kinds of collector (MS-PLA 2.2.2.11): the properties that each ignores, and invalid program paths. */
 static void validation_knows_every_kind(void **state)
 {
     (void)state;

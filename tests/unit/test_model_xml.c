@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as XML: what people import stays what it was, what is wrong is reported and never half taken. behaviour 18. */
+/* Sets as XML: imported values stay unchanged, and invalid ones are reported and never applied in part. behaviour
+   18. */
 #include "engine/base/file.h"
 #include "tests/unit/set_xml_fixture.h"
 
@@ -29,8 +30,8 @@ static void drop_location(char *xml)
         memmove(start + strlen("<OutputLocation>"), end, strlen(end) + 1);
 }
 
-/* A template as perfmon exports it, with the errors that people's files have: every good value is taken, every bad one
-   told; writing what was read gives the same set again. */
+/* A template as perfmon exports it, with the errors that people's files have: every valid value is applied, every
+   invalid one reported; writing the result gives the same set again. */
 static void a_template_is_read_and_written_again(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void assert_reads(struct object *set, const char *property, const char *e
 }
 
 /* An export carries a text and the string resource it came from: the resource must survive in whatever order the two
-   stand, or the set speaks the exporting machine's language for ever. */
+   stand, otherwise the set stays in the language of the exporting machine. */
 static void references_to_resources_survive(void **state)
 {
     static const char *const exports[] = {
@@ -121,7 +122,7 @@ static void partial_xml_keeps_the_rest(void **state)
     assert_int_equal(s->Keywords.count, 1);
     assert_string_equal(s->RootPath, "D:\\logs");
     assert_ptr_equal(((struct collection *)collectors_of(set))->items.list[0], collector); /* the very same object */
-    /* A list that is there replaces the list; an empty number is the default; collectors replace collectors. */
+    /* A list in the XML replaces the list; an empty number is the default; collectors replace collectors. */
     assert_int_equal(set_xml(set, "<DataCollectorSet><Keyword>b</Keyword><Keyword>c</Keyword><Duration/>"
                                   "<PerformanceCounterDataCollector/></DataCollectorSet>"),
                      S_OK);
@@ -144,7 +145,7 @@ static void refused(const char *xml, const char *why)
     object_release(set);
 }
 
-/* What is no XML, or could reach out of it, is refused with a reason, and the set stays as it was. */
+/* Text that is not XML, or that refers to anything outside it, is rejected with a reason, and the set is unchanged. */
 static void malformed_xml_changes_nothing(void **state)
 {
     (void)state;
@@ -309,7 +310,7 @@ static char *repeated(const char *before, const char *what, int times, const cha
     return text_buffer_take(&b);
 }
 
-/* A file of megabytes that says nothing must cost neither minutes nor all memory. */
+/* A meaningless file of megabytes must not cost minutes or all memory. */
 static void hostile_sizes_are_refused(void **state)
 {
     (void)state;
@@ -529,8 +530,8 @@ static void paths_get_their_first_backslash(void **state)
     object_release(set);
 }
 
-/* A set that a client holds and a server is to commit: what a run counted must not be put back to what the client
-   read once, and what the client put must arrive. */
+/* A set that a client holds and a server is to commit: the count of the runs must not fall back to the client's old
+   value, and the values that the client put must arrive. */
 static void what_is_committed_elsewhere_says_what_was_put(void **state)
 {
     (void)state;
@@ -564,7 +565,7 @@ static void what_is_committed_elsewhere_says_what_was_put(void **state)
     object_release(set);
 }
 
-/* Each text against each would take minutes, in which the server answers nobody who asks for the set. */
+/* Comparing each string with each other would take minutes, during which the server answers no call for the set. */
 static void long_api_lists_are_compared_soon(void **state)
 {
     (void)state;
@@ -600,7 +601,7 @@ static void who_wants_no_issues_reads_the_same(void **state)
     assert_null(set);
 }
 
-/* How often the map has an item of that key whose text holds `word`. */
+/* The number of items of that key whose text contains `word`. */
 static size_t count_issues(struct object *issues, const char *key, const char *word)
 {
     struct object **items;
@@ -614,7 +615,7 @@ static size_t count_issues(struct object *issues, const char *key, const char *w
     return reported;
 }
 
-/* A published template has 145 counters: which ones are gone would be for its user to find out. */
+/* A published template has 145 counters: without a report the user would have to find the missing ones. */
 static void each_item_that_is_dropped_is_named(void **state)
 {
     static const char counters[] = "PerformanceCounterDataCollector[1]/Counter";

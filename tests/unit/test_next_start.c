@@ -188,7 +188,7 @@ static void dates_and_once(void **state)
     assert_true(next_start(&rule, monday + HOUR - 1, &zone) == monday + HOUR);
     assert_true(next_start(&rule, monday + HOUR, &zone) == NEXT_START_NEVER);
     assert_true(start_rule_end(&rule, &zone) == NEXT_START_NEVER);
-    rule.first_day = INT64_MIN; /* nobody has said when */
+    rule.first_day = INT64_MIN; /* no time was set */
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
     rule = (struct start_rule){monday / DAY, monday / DAY - 1, 0, 0};
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
@@ -240,7 +240,7 @@ static void rules_of_schedules(void **state)
     }
 }
 
-/* The service over simulated years: sleeps, restarts, clocks that are set. Each start is made once. */
+/* The service over simulated years: sleeps, restarts, clocks that are set. Each start happens once. */
 struct simulation {
     int64_t now, done, known;
     size_t made;
@@ -280,7 +280,7 @@ static void missed_and_repeated_moments(void **state)
     s.now = noon + 2 * DAY + 6 * MINUTE; /* missed */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 2);
-    s.now = noon + 3650 * DAY; /* a clock that is wrong by ten years makes a start */
+    s.now = noon + 3650 * DAY; /* a clock that is wrong by ten years causes a start */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 3);
     s.now = noon + 3 * DAY; /* and is set right: the days are not lost */

@@ -49,20 +49,20 @@ static void entries_count_in_their_order(void **state)
         {"D:(D;;FR;;;WD)(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
         {"D:(A;;FA;;;WD)(D;;FR;;;WD)", ALL, ALL},
         {"D:(A;;FR;;;WD)(D;;FA;;;WD)(A;;FA;;;WD)", READ, READ},
-        /* A group that is switched off gives nothing, but what it is denied stays denied. */
+        /* A disabled group grants nothing, but its deny entries still apply. */
         {"D:(D;;FA;;;BA)(A;;FR;;;WD)", 0, switched_off},
         {"D:(A;;FR;;;WD)(D;;FA;;;BA)", READ, READ},
-        /* For heirs alone, of other objects, on conditions: nothing that would give. What denies, denies. */
+        /* Inherit-only, object and conditional entries grant nothing. What denies, denies. */
         {"D:(A;IO;FA;;;WD)(A;;FR;;;WD)", READ, READ},
         {"D:(OA;;FA;bf967aba-0de6-11d0-a285-00aa003049e2;;WD)", 0, 0},
         {"D:(OA;;FR;;;WD)", READ, READ},
         {"D:(XA;;FA;;;WD;(1==1))(A;;FR;;;WD)", READ, READ},
         {"D:(XD;;FR;;;WD;(1==2))(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
-        /* Accounts of other machines and domains: kept, and nobody here is one. */
+        /* Accounts of other machines and domains are kept, and match no account here. */
         {"O:S-1-5-21-7-7-7-500D:(A;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(D;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(A;;FA;;;EA)(A;;FR;;;WD)", READ, READ},
-        /* What is no descriptor gives nothing. */
+        /* A malformed descriptor grants nothing. */
         {"D:NO_ACCESS_CONTROL", 0, 0},
         {"O:BAG:BA", 0, 0},
         {"", 0, 0},

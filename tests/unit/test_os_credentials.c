@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The protected store. Who loses it loses a password: to whoever reads the disk, or to a set that it was not given. */
+/* The protected store. A mistake here exposes a password to an account that reads the disk, or to a set without a right
+   to it. */
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/secret_keys.h"
@@ -96,7 +97,7 @@ static void a_secret_has_a_bound(void **state)
     memory_free(text);
 }
 
-/* Whoever copies the disk, or moves one set's secret under another's name. */
+/* An attacker copies the disk, or moves one set's secret under another's name. */
 static void a_file_gives_nothing_away(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], other[SHARED_KEY_DIGITS + 1];
@@ -140,7 +141,7 @@ static void a_file_gives_nothing_away(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(stat(secrets, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    /* A folder that others may enter has been made by others. */
+    /* A folder that other accounts may enter was created by another account. */
     assert_int_equal(chmod(secrets, 0755), 0);
     assert_int_equal(secret_store(other, PASSWORD), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), secrets));

@@ -56,7 +56,7 @@ static void every_pla_code_has_a_text(void **state)
     assert_int_equal(codes, 25 + 3); /* Windows' list of PLA results, and ours */
 }
 
-/* What MS-PLA's methods give besides (behaviour 3). */
+/* Other results of MS-PLA's methods (behaviour 3). */
 static void the_other_codes_of_the_methods_have_texts(void **state)
 {
     static const struct {

@@ -209,7 +209,7 @@ static bool has_kernel_files(void)
 #endif
 }
 
-/* Counters move: a kept file gives today's figures, not those of the first read. */
+/* A kept file returns present values, not those of the first read. */
 static void kernel_files_are_fresh(void **state)
 {
     struct kernel_file *f;
@@ -233,7 +233,7 @@ static void kernel_files_are_fresh(void **state)
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
     assert_true(atof(text) > atof(first));
     kernel_file_close(f);
-    /* longer than the kernel gives in one piece */
+    /* longer than the kernel returns in one piece */
     assert_int_equal(kernel_file_open("/proc/kallsyms", &f), S_OK);
     assert_int_equal(kernel_file_read(f, &text, &size), S_OK);
     assert_true(size > 100000);
@@ -314,7 +314,7 @@ static void pdh_of_the_host(void **state)
     }
 }
 
-/* What a user reads names the thing that failed, the innermost place last. */
+/* The message names the failed object, with the innermost function last. */
 static void error_texts(void **state)
 {
     char longest[1500];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WMI gives as VARIANTs, in texts: what this host's classes have, and what others' may have. */
+/* WMI's VARIANTs as strings: those of this host's classes, and those that other classes can have. */
 #include "engine/base/memory.h"
 #include "engine/base/win32/management_value.h"
 

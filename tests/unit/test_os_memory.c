@@ -43,7 +43,8 @@ static bool holds(const unsigned char *p, size_t size, unsigned char mark)
 
 enum { BLOCKS = 300, STEPS = 3000 };
 
-/* Blocks come, grow, shrink and go; each keeps what was written into it. Returns what went wrong, NULL for nothing. */
+/* Blocks are allocated, grow, shrink and are freed; each keeps its contents. Returns what went wrong, NULL for
+   nothing. */
 static const char *exercise(uint32_t seed)
 {
     unsigned char *blocks[BLOCKS] = {0};

@@ -46,7 +46,7 @@ static int role_arguments(const char *path, int argc, char **argv)
     return FAILED(hr) ? 8 : 42;
 }
 
-/* Says that it is ready by the event `name`, then stays for ever. */
+/* Sets the event `name` when it is ready, then never exits. */
 static int stay(const char *name)
 {
     struct signal *ready;
@@ -221,7 +221,7 @@ static void start_fails_for_no_program(void **state)
     assert_non_null(strstr(error_text(hr), "no-such-program"));
 }
 
-/* A run goes on when the server that started it ends. */
+/* A run continues after the server that started it has exited. */
 static void child_outlives_its_starter(void **state)
 {
     char *path = path_join(folder, "later.txt");
@@ -338,7 +338,7 @@ static void lock_between_processes(void **state)
     memory_free(path);
 }
 
-/* The status of a run is the same for all who look. */
+/* All observers see the same status of a run. */
 static void section_is_shared(void **state)
 {
     char *name = named("count"), *ready_name = named("count-ready");
@@ -395,7 +395,7 @@ static void a_planted_name_is_refused(void **state)
     memory_free(name);
 }
 
-/* The state that a killed host left is not taken for that of the next run. */
+/* The state left by a killed host is not mistaken for that of the next run. */
 static void section_of_the_dead_is_gone(void **state)
 {
     char *name = named("dead"), *ready_name = named("dead-ready");
@@ -648,7 +648,7 @@ static void a_shortened_section_is_long_again(void **state)
     memory_free(name);
 }
 
-/* A controller that is killed in the middle of a change keeps nobody else from his. */
+/* A controller that is killed in the middle of a change does not block the changes of others. */
 static void a_mutex_of_the_dead_is_free(void **state)
 {
     char *name = named("mutex"), *ready_name = named("mutex-ready");
@@ -723,7 +723,7 @@ static void end_of_one_process_of_many_is_reported(void **state)
     memory_free(name);
 }
 
-/* An event whose thread was ended in the middle of it is not waited for as long as its process lives. */
+/* An event whose thread was terminated in the middle of it does not delay others while its process lives. */
 static void threads_of_processes_are_distinguished(void **state)
 {
     const uint32_t id = process_own_id();

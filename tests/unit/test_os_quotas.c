@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of quotas: a number that is not what the page says, or a mistyped setting that silently does nothing,
-   leaves an administrator with a bound that he does not have. */
+/* The table of quotas: if a number differs from the page, or a mistyped setting is silently ignored, an administrator
+   relies on a limit that does not exist. */
 #include "engine/base/quotas.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry, and natively what stands in for it: the same to all who use it. */
+/* The registry, and its native replacement: both behave the same. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -229,7 +229,7 @@ static void each_view_has_its_own_keys(void **state)
 }
 
 #ifdef _WIN32
-/* Wine's, and Windows': a link is found as what it is, and a key that only the native interface can name is read. */
+/* On Wine and Windows a link is reported as a link, and a key that only the native interface can name is read. */
 static void links_and_counted_names_are_read(void **state)
 {
     static const WCHAR target[] = L"\\Registry\\Machine\\SOFTWARE";

@@ -130,8 +130,8 @@ static void what_comes_meanwhile_stays(void **state)
     begin_way(WAY_RENAME);
 }
 
-/* Whatever fails, the file is there by one of the names, and by both or an empty second one only if the process ends.
- */
+/* After any failure the file has one of the names. It has both, or an empty second file exists, only if the process was
+   killed. */
 static void the_file_stays(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* References to string resources: what a set of Windows is called is such a reference, and not what it is shown as. */
+/* References to string resources: the names of the sets that Windows ships are such references, and users see the
+   string. */
 #include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -15,8 +16,8 @@ static void assert_text(const char *reference, const char *expected)
     memory_free(text);
 }
 
-/* A template of another machine keeps what it says where its resource is missing; what is no reference is left alone.
- */
+/* A template of another machine keeps its reference if the resource is missing here; other strings are left
+   unchanged. */
 static void what_cannot_be_loaded_stays(void **state)
 {
     static const char *const references[] = {
@@ -56,7 +57,7 @@ static char *system_text(HMODULE module, unsigned id)
     return text;
 }
 
-/* Each string of three real string tables is what LoadString says, and none of the DLLs' code has run for it. */
+/* Each string of three real string tables equals the result of LoadString, and no code of the DLLs has run. */
 static void strings_are_those_of_the_system(void **state)
 {
     size_t found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rights to shared objects, and the account of a process. Natively there is neither: the calls say so. */
+/* Rights to shared objects, and the account of a process. Natively neither exists, and the calls report that. */
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
@@ -8,7 +8,7 @@
 
 #include <sddl.h>
 
-/* Rights that no other test's default would have by chance: all but to delete, for SYSTEM and administrators. */
+/* Rights that no default contains by chance: all but to delete, for SYSTEM and administrators. */
 #define EVENT_SDDL   "D:P(A;;0x1e0003;;;SY)(A;;0x1e0003;;;BA)"
 #define SECTION_SDDL "D:P(A;;0xe001f;;;SY)(A;;0xe001f;;;BA)"
 #define PROCESS_SDDL "D:P(A;;0x1effff;;;SY)(A;;0x1effff;;;BA)"
@@ -144,7 +144,7 @@ static void another_accounts_is_refused(void **state)
     memory_free(name);
 }
 
-/* Else a process that we may not open would pass for a host that died long ago and whose id it has got. */
+/* Otherwise a process that we may not open would be mistaken for a host that died long ago and had the same id. */
 static void a_hidden_process_is_known_by_its_start(void **state)
 {
     const char *const arguments[] = {"stay"};
@@ -169,7 +169,7 @@ static void a_hidden_process_is_known_by_its_start(void **state)
     process_close(p);
 }
 
-/* What lets everybody in, or says nothing, is not taken for a descriptor. */
+/* A descriptor that grants everyone access, or grants nothing, is rejected. */
 static void no_descriptor_is_refused(void **state)
 {
     static const char *const none[] = {"nonsense", "",
@@ -221,7 +221,7 @@ static void process_has_its_descriptor_and_account(void **state)
 }
 #endif
 
-/* Nothing runs as another account because nobody could give its token. */
+/* Nothing runs as another account, as its token cannot be obtained. */
 static void no_token_no_process(void **state)
 {
     const struct account other = {.name = "domain\\other"};

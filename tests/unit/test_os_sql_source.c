@@ -99,7 +99,7 @@ static void attributes_that_load_code_are_rejected(void **state)
         {"Driver={SQLite3};Driver=/tmp/x.so", "Driver must be the registered name"},
         {"Driver={SQLite3};DRIVER={PostgreSQL}", "duplicate attribute 'Driver'"},
         {"DSN=x;UID=a;uid=b", "duplicate attribute 'UID'"},
-        /* What one parser takes for a value and another for an attribute. */
+        /* Text that one parser reads as a value and another as an attribute. */
         {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},

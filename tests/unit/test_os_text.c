@@ -190,7 +190,7 @@ static void wildcards(void **state)
     assert_false(text_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*b", longest));
 }
 
-/* A value in XML is taken whole or refused, never cut or wrapped. */
+/* A value in XML is accepted unchanged or rejected, never cut or wrapped. */
 static void numbers(void **state)
 {
     static const struct {

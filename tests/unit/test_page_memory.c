@@ -74,7 +74,7 @@ static bool fails_at(const struct fixture *f, uint64_t n)
     return true;
 }
 
-/* The very first page of a process: what libxslt keeps for all of them is made then. */
+/* The first page of a process: libxslt then allocates what it keeps for all pages. */
 static void test_the_next_page_succeeds_after_a_failure(void **state)
 {
     struct fixture f;
@@ -123,7 +123,7 @@ static void test_a_picture_is_whole_or_the_old_one(void **state)
     end(&f);
 }
 
-/* A small sheet, all of whose allocations can be gone through. */
+/* A small style sheet, so that each of its allocations can be made to fail. */
 static void test_each_allocation_of_a_sheet_of_ones_own(void **state)
 {
     static const char sheet[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A remote computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice. A
-   late answer serves the next sample. With the computer's thread, as in programs. */
+/* A remote computer that hangs in a call: its counters have no values, all others do, and no sample waits for it twice.
+   A late answer serves the next sample. With the computer's thread, as in programs. */
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"

@@ -17,7 +17,7 @@ static struct pcq_server *server;
 static struct pcq_query *query;
 static GUID parts, whole;
 
-/* What a method wrote, and the client's position in it. */
+/* The output of a method, and the client's position in it. */
 static uint8_t bytes[65536];
 static uint32_t size, at;
 

@@ -231,7 +231,8 @@ static void answer_nothing(void *user)
     wakeup_set(ended);
 }
 
-/* Otherwise the client would have a thread at work forever, and no counters of that computer until a restart. */
+/* Otherwise a thread of the client would run forever, and the client would get no counters of that computer until a
+   restart. */
 static void endless_answer_fails(void **state)
 {
     (void)state;

@@ -245,7 +245,7 @@ static DWORD WINAPI leave_last(void *first)
     return LAST_LEAVES;
 }
 
-/* In a separate process. Another thread takes the samples, which it would not without a limit. */
+/* In a separate process. Another thread takes the samples because there is a time limit. */
 static int leave_with_query_open(void)
 {
     HANDLE self, process = GetCurrentProcess();

@@ -208,7 +208,7 @@ static void honest_extension_is_read(void **state)
     assert_int_equal(channels.count - before, 1); /* whatever was listed in between */
 }
 
-/* Two objects of one reply: later changes of the shared memory do not change what it said. */
+/* Two objects of one reply: later changes of the shared memory do not change the reply. */
 static void reply_never_changes_after_copy(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference says what the rows and the IDL say, and its schema takes what we write and refuses what we refuse. */
+/* The reference agrees with the rows and the IDL, and its schema accepts the XML that we write and rejects the XML that
+   we reject. */
 #include "docs/generate/reference.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -36,7 +37,7 @@ static const char *made(const struct reference *r, const char *name)
 
 /* ---- the files ---- */
 
-/* Says where they differ first; true when they are equal. */
+/* Prints the first difference; true: they are equal. */
 static bool is_current(const char *name, const char *committed, const char *wanted)
 {
     unsigned line = 1;
@@ -102,8 +103,8 @@ static const struct expected members[] = {
 #undef IDL_MEMBER
 };
 
-/* The index is the list of what there is: a member that is not in it is one that nobody finds. The members are held
-   against those that were read out of MS-PLA itself. */
+/* A member that is missing in the index would not be found by readers. The members are held against those that were
+   read out of MS-PLA itself. */
 static void index_and_pages_have_every_member(void **state)
 {
     static const struct call {
@@ -264,7 +265,7 @@ static void put_number(struct object *o, const struct property *p, uint32_t n)
     assert_int_equal(object_put(o, p, &v), S_OK);
 }
 
-/* Gives a stored property the `n`th of its unusual values; false when it has no more. */
+/* Sets a stored property to the `n`th of its unusual values; false: there are no more. */
 static bool put_unusual(struct object *o, const struct property *p, unsigned n)
 {
     static const char *const texts[] = {"<a> & \"b\" ]]>", " blanks\tand\r\nlines ", "\xC3\x9F\xE2\x82\xAC\x01", ""};
@@ -344,7 +345,7 @@ static void add_unusual_item(xmlSchemaPtr schema, struct object *collection, con
     object_release(item);
 }
 
-/* The same for what a set has below it: schedules, the data manager, folder actions, providers and their maps. */
+/* The same for the objects below a set: schedules, the data manager, folder actions, providers and their maps. */
 static void every_value_below_a_set_validates(void **state)
 {
     struct object *set = new_set(), *trace = NULL, *provider = NULL;
@@ -371,7 +372,7 @@ static void every_value_below_a_set_validates(void **state)
     object_release(set);
 }
 
-/* Whether a set takes the document without an issue. */
+/* Whether a set accepts the document without an issue. */
 static bool is_read(const char *xml)
 {
     struct object *set = new_set(), *issues = new_issues();
@@ -386,7 +387,7 @@ static bool is_read(const char *xml)
 #define COUNTERS(inside) "<PerformanceCounterDataCollector><Name>c</Name>" inside "</PerformanceCounterDataCollector>"
 #define PROVIDER(inside) TRACE("<TraceDataProvider>" inside "</TraceDataProvider>")
 
-/* Who writes a set by hand learns from the schema what SetXml would complain of, and of nothing else. */
+/* An author of a set's XML gets from the schema exactly the complaints of SetXml. */
 static void schema_and_reader_agree(void **state)
 {
     static const struct {
@@ -483,7 +484,7 @@ static void schema_and_reader_agree(void **state)
     assert_false(schema_takes(*state, "<Schedule/>", false));
 }
 
-/* The form of what configuration collectors write. */
+/* The form of the documents of configuration collectors. */
 static void report_schema_takes_the_form_and_nothing_else(void **state)
 {
     static const struct {

@@ -75,7 +75,7 @@ static void rows_are_identified_by_their_keys(void **state)
     differ(state, KEYED(ROW("", "1") ROW("a", "2")), KEYED(ROW("a", "2")), "- t v=1 *k=\n");
 }
 
-/* Documents of others do not say what their keys are. */
+/* Documents of other programs do not declare their keys. */
 static void keys_are_found_by_their_names(void **state)
 {
     static const struct {
@@ -124,7 +124,7 @@ static void columns_that_always_change_do_not_count(void **state)
     assert_int_equal(texts_add(&other, "cpus/size"), S_OK);
     differ_so(state, before, after, (struct report_compare){.ignore = &other}, "~ disks *k=d size:50>60\n");
     texts_free(&other);
-    /* One of the two documents is of a version that does not say so. */
+    /* One of the two documents is of a version without that declaration. */
     differ(state, VOLATILE DISK("c", "10", "1") "</Table>",
            "<Table name='disks'><Header><Data name='k' key='1'/><Data name='size'/></Header>"
            "<Item>" CELL("k", "c") CELL("size", "1") "</Item></Table>",

@@ -68,7 +68,7 @@ static HRESULT add_table(void *about, const struct report_table *table)
 
 static HRESULT add_row(void *about, const struct report_table *table, const struct report_row *row)
 {
-    const bool of_files = !strcmp(table->name, "remarks"); /* whose folder is another one each time */
+    const bool of_files = !strcmp(table->name, "remarks"); /* whose folder differs in each run */
     for (size_t i = 0; i < row->cell_count; i++)
         text_buffer_format(about, "%s%s", i ? "|" : "; ",
                            of_files ? path_name(row->cells[i].text) : row->cells[i].text);
@@ -134,7 +134,7 @@ static void test_patterns_choose_and_columns_sort(void **state)
     end(&m);
 }
 
-/* Two segments of a run are one series, two computers are separate, and a gap is reported beside the mean. */
+/* Two segments of a run are one series, two computers are separate, and a gap is reported with the mean. */
 static void test_several_logs_are_one_series_and_gaps_are_reported(void **state)
 {
     struct made m;
@@ -298,8 +298,8 @@ static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
     end(&m);
 }
 
-/* A set whose interval was changed while it ran: all that came after that was drawn as points, each with a gap beside
-   it, though no sample is missing. One that is missing is a gap still. */
+/* A set whose interval was changed while it ran: the later samples must not be drawn as points between gaps, as none is
+   missing. One that is missing is a gap still. */
 static void test_a_slower_log_behind_is_a_line_too(void **state)
 {
     static const unsigned times[] = {75, 95, 115, 155, 175}; /* tenths of a second; 135 is missing */

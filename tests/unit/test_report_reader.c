@@ -360,7 +360,7 @@ static void refused_many(void **state, const char *before, const char *what, uns
 
 #define TABLE_BEGIN "<Report name='r'><Section name='s'><Table name='t'>"
 
-/* Files that were made to take hours or all memory. */
+/* Files that are crafted to take hours or all memory. */
 static void hostile_files_are_refused(void **state)
 {
     refused(state, "<!DOCTYPE Report [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><Report>&b;</Report>", "document type");

@@ -23,7 +23,7 @@ static void an_empty_cabinet_is_none(void **state)
     assert_true(is_there("run2", "run2.cab") && is_there("run2", "log.csv"));
 }
 
-/* ---- whose folders are ---- */
+/* ---- owners of folders ---- */
 
 /* KB 2916994: logs were saved into a folder with other things in it, and all of them were deleted. */
 static void what_is_not_the_sets_stays(void **state)
@@ -56,7 +56,7 @@ static void what_is_not_the_sets_stays(void **state)
     memory_free(from);
 }
 
-/* A folder that was there before the run, under the name that the run has for its own. */
+/* A folder that existed before the run, under the name that the run uses. */
 static void a_folder_that_was_there_before(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void room_before_a_start(void **state)
     memory_free(run1);
 }
 
-/* The set is deleted and made again: what the first one's runs made is not the second's. */
+/* The set is deleted and created again: the folders of the first set's runs do not belong to the second set. */
 static void another_set_of_that_name(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void another_set_of_that_name(void **state)
     assert_true(is_there("run1", "log.csv"));
 }
 
-/* A link is not followed, where it takes the place of a folder or lies in one. */
+/* A link is not followed, whether it replaces a folder or is inside one. */
 static void links_lead_nowhere(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void links_lead_nowhere(void **state)
     assert_true(is_there("outside", "precious.txt") && is_there("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
-    /* In place of a file that a run has made: Wine does not say that it is a link, so the folder stays there. */
+    /* A link in place of a run's file: Wine does not report it as a link, so the folder stays. */
     char *run4 = path_join(root, "run4"), *log = path_join(run4, "log.csv");
     assert_int_equal(file_delete(log), S_OK);
     scratch_link(run4, "log.csv", "../outside/precious.txt", false);
@@ -173,8 +173,8 @@ static void links_lead_nowhere(void **state)
     memory_free(run1);
 }
 
-/* The users' worst story (KB 2916994), within a run's folder: notes, and folders of others, are there after whatever
-   deletes, and who inspects the events learns which. */
+/* The users' worst story (KB 2916994), within a run's folder: notes and foreign folders survive every deletion, and the
+   events name them. */
 static void what_no_run_has_made_stays(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void what_no_run_has_made_stays(void **state)
     write_of_run("run1/Files_0001/copied.txt", "r");
     put(root, "run1/Files_0001/notes.txt", "mine");
     put(root, "run2/notes.txt", "mine");
-    put(root, "run3/report.html", "mine"); /* by the name of what a run could make, but none has */
+    put(root, "run3/report.html", "mine"); /* with a name that a run could create, but no run did */
     put(root, "run3/run3.cab", "mine");
     assert_int_equal(pass(&deletes, &reported), S_OK);
     assert_string_equal(reported.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
@@ -360,7 +360,7 @@ static void a_mark_that_is_held_is_waited_for_once(void **state)
     memory_free(run1);
 }
 
-/* A list has an end; what is not named stays for good, so who makes it hears of it. */
+/* The list of files is limited. Files that are not in it are never deleted, so the run reports them. */
 static void a_list_that_is_full(void **state)
 {
     (void)state;
@@ -419,7 +419,7 @@ static void data_are_deleted_and_their_report_stays(void **state)
     assert_pass(&deletes, ""); /* again on a folder that is done */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
-    /* The folder is without an owner then: it stays with what is in it. */
+    /* The folder then has no owner, and stays with its contents. */
     assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
     assert_true(is_there("run1", "of others.cab"));
     assert_false(is_there("run1", FOLDER_MARK));
@@ -437,7 +437,7 @@ static void a_file_in_use(void **state)
     assert_pass_fails(&one_folder, HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "log.csv");
     assert_true(is_there("run1", "log.csv") && is_there("run1", FOLDER_MARK));
     file_close(writing);
-    /* A deletion that has begun is finished, whatever the limits say by now. */
+    /* A deletion that has begun is completed, even if the limits have changed. */
     assert_pass(&(struct retention_policy){0}, "run1 delete folder;");
     assert_false(is_there("run1", ""));
     memory_free(path);

@@ -106,7 +106,8 @@ static void whatever_fails(void **state)
     }
 }
 
-/* No cabinet is written at each pass whose name a user's file has: that it would not fit says so. */
+/* If a user's file has the cabinet's name, the passes do not write a cabinet each time, and the conflict is
+   reported. */
 static void no_cabinet_is_written_for_nothing(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void an_unreadable_mark_is_reported(void **state)
     assert_pass(&one_folder, "run1 delete folder;");
 }
 
-/* Of the file nobody would know that the run has made it. */
+/* Otherwise the file could not be recognised as the run's. */
 static void a_file_that_cannot_be_named_is_reported(void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void a_file_that_cannot_be_named_is_reported(void **state)
     memory_free(run1);
 }
 
-/* Runs share a folder, whose mark cannot be read as the last one begins: what it writes is the newest nevertheless. */
+/* Runs share a folder whose mark cannot be read when the last run begins: its files are still the newest. */
 static void the_newest_stays_it(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void the_newest_stays_it(void **state)
     assert_true(is_there("run1", "log.csv"));
 }
 
-/* The folder is without an owner then, and what the set knew of others it knows still. */
+/* The folder then has no owner, and the set still knows its other folders. */
 static void memory_runs_out_as_a_folder_is_taken(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void memory_runs_out_as_a_folder_is_taken(void **state)
 }
 
 #ifndef _WIN32
-/* The process is killed at that operation. False: it has come to its end before. */
+/* The process is killed at that operation. False: it completed before that operation. */
 static bool pass_is_killed(const struct retention_policy *policy, uint64_t n)
 {
     int status;
@@ -315,7 +316,7 @@ static void killed_while_naming(void **state)
     rename_way = WAY_RENAME;
 }
 
-/* Half a folder is not left for good, whatever the limits say by then; the other one stays whole. */
+/* A half-deleted folder is deleted later, even if the limits have changed; the other folder stays complete. */
 static void killed_while_deleting(void **state)
 {
     (void)state;
@@ -470,7 +471,7 @@ static void cabinets_are_sent(void **state)
     /* It does not exist: the cabinet stays, and goes with the next pass. */
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
     assert_true(is_there("run1", "run1.cab"));
-    /* Others send there too, whose cabinets are the only ones by now. */
+    /* Other computers send cabinets there too, and those are the only copies. */
     put(share, "run1.cab", "of another computer");
     put(share, second, "of another set");
     sends[1].actions = ACTION_SEND_CABINET;
@@ -502,8 +503,8 @@ static void cabinets_are_sent(void **state)
     memory_free(share);
 }
 
-/* A pass that packs what has come since and is ended before it sends: the next one does not take the cabinet for sent.
- */
+/* A pass packs new files and is killed before it sends the cabinet: the next pass does not treat the cabinet as
+   sent. */
 static void killed_before_a_second_cabinet_is_sent(void **state)
 {
     (void)state;

@@ -70,8 +70,8 @@ static void limits(void **state)
     assert_deleted(two, 3, (struct retention_policy){0}, 0, "", "");
 }
 
-/* Never what is being written or the newest, however far the limits are off; what stays of others in a folder keeps it
-   from nothing, and counts for nothing. */
+/* Files being written and the newest run are never deleted, even if the limits are exceeded; foreign files in a folder
+   prevent no step and do not count. */
 static void what_no_limit_takes(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void the_built_in_policy(void **state)
     f.started = NOW - 56 * DAY;
     assert_words(f, &built_in_policy, "delete cabinet;");
     f.packed = false;
-    assert_words(f, &built_in_policy, ""); /* none is made of the report alone */
+    assert_words(f, &built_in_policy, ""); /* no cabinet is created of the report alone */
     f.started = NOW - 168 * DAY;
     assert_words(f, &built_in_policy, "delete report;delete folder;");
     f.latest = true;
@@ -179,7 +179,7 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy,
                  "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;delete report;"
                  "delete folder;");
-    /* Nothing of the newest run is lost: but by the one who has got its cabinet. */
+    /* Nothing of the newest run is deleted unless its cabinet was sent. */
     f.latest = true;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
     a.actions = ACTION_DELETE_DATA | ACTION_DELETE_CABINET | ACTION_DELETE_REPORT;
@@ -202,7 +202,7 @@ static void actions_that_need_each_other(void **state)
     struct retained_folder f = folder("F", 0, 1);
     f.report_files = 1;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
-    /* The cabinet is there, and data that are not in it may be: each is asked. */
+    /* The cabinet exists, and there may be data that it lacks: each file is checked. */
     f.packed = true;
     policy.action_count = 2;
     assert_words(f, &policy, "delete data that is in it;");
@@ -304,7 +304,7 @@ static uint64_t model_total(const struct world *w, size_t *folders)
     return bytes;
 }
 
-/* What the pages say, read out loud: bit by bit, folder by folder. */
+/* The specification word by word: bit by bit, folder by folder. */
 static void model_act(struct model_folder *f, const struct retention_action *a, bool newest, bool packs,
                       const struct retention_action *sends)
 {

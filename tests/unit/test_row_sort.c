@@ -65,7 +65,7 @@ static void records_come_sorted(void **state)
         }
 }
 
-/* One text may be longer than what is kept in memory, and than what is read at once. */
+/* A string may be longer than the memory limit and the read buffer. */
 static void a_long_record_comes_whole(void **state)
 {
     struct sorted_row row;

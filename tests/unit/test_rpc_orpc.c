@@ -229,7 +229,7 @@ static void unused_objects_are_run_down(void **state)
     assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
     assert_int_equal(end_add(&e, &other, &sum), 0);
     orpc_session_close(first);
-    /* A ping does the same without a logon; sets of unknown objects are not made. */
+    /* A ping does the same without a logon; ping sets of unknown objects are not created. */
     orpc_write_complex_ping(&e.request, 0, 1, &unknown, 1, NULL, 0);
     assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 2), 0);
     assert_int_equal(orpc_read_complex_ping(&e.reader, &set), 0x777);

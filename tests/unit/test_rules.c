@@ -137,7 +137,7 @@ static void texts_beside_elements_stay(void **state)
     assert_has(&r, "<?openpla-rules text?>three<?openpla-rules end?><G rules=\"1\"/><StringTable/>"
                    "<?openpla-rules text?>one<?openpla-rules end?><F rules=\"1\"/>"
                    "<?openpla-rules text?>two<?openpla-rules end?></Report>");
-    /* Rules that run again take out what they had put in. */
+    /* Rules that run again first remove their earlier insertions. */
     char *first = text_copy(r.text);
     ruled_free(&r);
     run(&r, state, first, rules);
@@ -158,7 +158,7 @@ static void deleted_nodes_are_removed(void **state)
     assert_has_not(&r, "<Data name=\"mean\">");
     assert_has_not(&r, "physicalDisk");
     assert_has_not(&r, "<Item");
-    assert_has_not(&r, "unreached"); /* nothing is left to stand on */
+    assert_has_not(&r, "unreached"); /* the element is removed */
     ruled_free(&r);
     run(&r, state, REPORT, RULE(STEP("", DO("<Delete select='/Report'/>"))));
     assert_said(&r.outcome.errors, "selects the report itself");
@@ -278,7 +278,7 @@ static void names_without_a_string_stop_rules(void **state)
     ruled_free(&r);
 }
 
-/* Of whatever a value is made, no expression becomes another by it. */
+/* No value of a variable can change the meaning of an expression. */
 static void values_are_no_part_of_expressions(void **state)
 {
     static const char *const disks[] = {"O'Hara", "a &quot; ' b", "] | //*[", "{none}", "1.5", "007"};

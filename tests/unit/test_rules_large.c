@@ -58,7 +58,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
     memory_free(path);
 }
 
-/* What a report's bytes take in memory: rules refuse none that is made, as they have 16 for each byte. */
+/* The memory per byte of a report: rules accept every report that we create, as the limit is 16 bytes per byte. */
 static void cells_take_no_more_memory_than_rules_have(void **state)
 {
     (void)state;

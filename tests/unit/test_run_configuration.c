@@ -24,7 +24,7 @@ static void put_file(const char *folder, const char *name)
     memory_free(path);
 }
 
-/* The running set takes up other Files for its first collector. */
+/* The running set's first collector gets other Files. */
 static void update_files(const char *name, const char *file)
 {
     struct object *set, *collector, *issues;
@@ -49,7 +49,7 @@ static void await_collected(const char *name, size_t times)
     assert_int_equal(fixture_events(1011, name), times);
 }
 
-/* Else what is asked for now would be collected with the next run, or what has been be written over. */
+/* Otherwise the new files would be collected only by the next run, or collected ones would be overwritten. */
 static void a_running_set_collects_its_new_definition(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
-   MS-PLA 3.2.1, 2.2.2.11; behaviour 1, 4, 6. */
+/* The five namespaces: the names that a class accepts, the contents of its sets, and the allowed verbs. MS-PLA 3.2.1,
+   2.2.2.11; behaviour 1, 4, 6. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -159,7 +159,7 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
         object_release(facade);
         object_release(set);
     }
-    /* A refused Commit to a trace leaves the object free for what it is. */
+    /* After a rejected Commit to a trace namespace, the object is still unbound. */
     struct object *set = new_set(NULL);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
@@ -168,8 +168,8 @@ static void a_trace_is_exactly_one_trace_collector(void **state)
     object_release(set);
 }
 
-/* XML with two collectors for what is one trace: the second is reported at once, not at some later Commit. And a
-   session's XML has no element for what only stored sets have (behaviour 18). */
+/* XML with two collectors for a namespace of single traces: the second is reported at once, not by a later Commit. And
+   a session's XML has no element for what only stored sets have (behaviour 18). */
 static void xml_of_a_session_is_one_trace(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static unsigned times_ignored(struct object *issues, const char *key)
     return times;
 }
 
-/* Puts what the row has: a client may put a default too. */
+/* Puts the row's default: a client may put a default too. */
 static void put_again(struct object *o, const char *name)
 {
     const struct property *p = class_property(o->class, name);
@@ -396,7 +396,7 @@ static void a_class_returns_the_servers_name(void **state)
     }
 }
 
-/* The sets that come with the program must be there, cannot be broken, and say what they are. */
+/* The shipped sets exist, cannot be changed, and have a description. */
 static void system_sets_are_there_and_read_only(void **state)
 {
     (void)state;
@@ -453,7 +453,7 @@ static void a_system_set_runs(void **state)
     assert_int_equal(running.status, RUN_RUNNING);
     assert_int_equal(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE);
     fixture_sleep(1500);
-    /* PlaDeleteReport takes the folder of no run that goes on. */
+    /* PlaDeleteReport does not delete the folder of a running set. */
     assert_said(data_manager_delete_report(running.location), PLA_E_DCS_IN_USE, "System Performance");
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's check where memory or the disk fails it in the middle: what it repairs is a user's only copy. */
+/* The store's check where memory or the disk fails it in the middle: it repairs a user's only copy. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/os.h"
@@ -119,7 +119,7 @@ static unsigned findings(bool repair)
     return count;
 }
 
-/* The records of the sets whose definitions cannot be used, or are gone, stay: a set that comes back has its number. */
+/* The records of sets whose definitions are invalid or missing stay, so that a restored set keeps its number. */
 static void assert_repaired(void)
 {
     unsigned records = 0;
@@ -254,7 +254,7 @@ static unsigned orphans(bool repair)
     return count;
 }
 
-/* A password of a set that is gone is one for whoever comes by the disk; that of a set is the only one there is. */
+/* The password of a deleted set could be read from the disk; the password of an existing set is the only copy. */
 static void passwords_of_no_set_are_deleted(void **state)
 {
     static const char used[] = ACCOUNT("1"), torn[] = "<DataColl" ACCOUNT("2") "<?openpla-s", young[] = KEY("5");
@@ -276,7 +276,7 @@ static void passwords_of_no_set_are_deleted(void **state)
     assert_false(has_secret(KEY("3")) || has_secret(KEY("4")));
 }
 
-/* Who put a definition out of the way by another name means to put it back. */
+/* A definition that was renamed may be renamed back. */
 static void unknown_files_may_still_be_definitions(void **state)
 {
     static const char off[] = ACCOUNT("1");

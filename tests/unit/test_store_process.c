@@ -54,7 +54,7 @@ static int role_commit(const char *letter, int commits)
     return 0;
 }
 
-/* Two servers, two hundred commits each: none fails, nobody reads half a set. */
+/* Two servers make two hundred commits each: none fails, and no reader gets half a set. */
 static void concurrent_writers(void **state)
 {
     struct process *a = child_start("commit", "a", "200"), *b = child_start("commit", "b", "200");
@@ -87,7 +87,7 @@ static void concurrent_writers(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "shared"), S_OK);
 }
 
-/* Only one of those who create a set of one name gets it. */
+/* If several processes create a set of the same name, only one succeeds. */
 static int role_create(const char *letter)
 {
     static char xml[XML_BYTES + 1];
@@ -123,7 +123,7 @@ static void concurrent_creators(void **state)
     texts_free(&names);
 }
 
-/* A server that is killed while it commits leaves the old set or the new one, and no lock that others wait for. */
+/* A server that is killed during a commit leaves the old set or the new one, and no lock. */
 static void killed_writer(void **state)
 {
     static char xml[XML_BYTES + 1];

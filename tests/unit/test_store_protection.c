@@ -128,7 +128,7 @@ static HRESULT drop(void)
     return store_delete(&caller_self, "Service", "a");
 }
 
-/* Each verb says which folder it is. */
+/* Each verb names the folder. */
 static void assert_refused(HRESULT wanted, const char *folder, const char *name)
 {
     static HRESULT (*const verbs[])(void) = {save, load, list, drop, save};

@@ -25,8 +25,7 @@ static HRESULT do_nothing(struct run_record *record, const void *hr)
     return *(const HRESULT *)hr;
 }
 
-/* A host and a client change the record of one set: what one of them writes would be lost, a serial number come twice.
- */
+/* A host and a client change the record of the same set: no change must be lost, and no serial number used twice. */
 static void run_records_are_updated(void **state)
 {
     struct run_record back;
@@ -59,8 +58,7 @@ static HRESULT change_beside_others(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* Hosts that start at one second must not wait for one another's flushes; and nothing that one of them writes in that
-   time is lost, whether it writes once or all the time. */
+/* Hosts that start in the same second must not wait for each other's flushes, and no write during that time is lost. */
 static void a_change_that_is_under_way_locks_nobody_out(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void assert_listed(const char *space, const char *expected)
     texts_free(&names);
 }
 
-/* Looking does not make a store. */
+/* Reading does not create a store. */
 static void empty_store(void **state)
 {
     char *xml;
@@ -176,7 +176,7 @@ static void names_that_look_alike_are_two_sets(void **state)
         {"\xD5\xA1", "\xD4\xB1"},                   /* Armenian ayb, small and capital */
         {"a\xCC\xA7\xCC\x81", "a\xCC\x81\xCC\xA7"}, /* marks in another order */
         {"\xED\x95\x9C", "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"}, /* a Hangul syllable and its letters */
-        {"%C3%84", "\xC3\x84"},                                   /* what a file's name says of the second */
+        {"%C3%84", "\xC3\x84"},                                   /* the file name of the second */
     };
     (void)state;
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
@@ -207,7 +207,7 @@ static void files_put_there_by_hand(void **state)
     char *text = scratch_read(mine);
     assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
     assert_int_equal(file_store(other, "x", 1), S_OK);
-    assert_listed("Service", "copy.|Mine"); /* it says another name itself */
+    assert_listed("Service", "copy.|Mine"); /* its XML contains another name */
     assert_stored("copy.", XML_A);
     assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
     assert_listed("Service", "Copy.|Mine");
@@ -226,8 +226,8 @@ static void files_put_there_by_hand(void **state)
     memory_free(space);
 }
 
-/* A check the store while someone copies a definition into its folder would keep what is there so far, and throw the
-   rest away with the user's file. */
+/* If the store is checked while a user copies a definition into its folder, the part so far must not be kept and the
+   rest lost with the user's file. */
 static void files_that_are_still_being_copied(void **state)
 {
     const size_t half = strlen(XML_A) / 2;
@@ -279,8 +279,8 @@ static void a_store_of_one_folder(void **state)
     memory_free(space);
 }
 
-/* A name of many letters that a file's name cannot hold has a file of another name, which says less: the set was lost
-   to who asked for it. */
+/* A long name with characters that file names cannot contain gets a shortened file name: the set must still be
+   found. */
 static void a_long_name_in_a_store_of_one_folder(void **state)
 {
     static const char letter[] = "\xD0\x96", end[] = "\n<?openpla-set name=\"";
@@ -362,7 +362,8 @@ static void run_records(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
-/* A damaged record is reported, with its path, and never taken for figures; what a later version adds is no damage. */
+/* A corrupt record is reported with its path, and its values are not used; additions of a later version are not
+   corruption. */
 static void run_record_files(void **state)
 {
     static const struct {
@@ -419,7 +420,7 @@ static void run_record_files(void **state)
     memory_free(lock_path);
 }
 
-/* Deleting a set leaves nothing of it; what a writer left that was killed goes with the next one, and no other file. */
+/* Deleting a set leaves none of its files. Files of a killed writer are removed by the next writer, and no others. */
 static void delete_leaves_nothing(void **state)
 {
     char *lock_path = store_run_lock_path("Service", "Gone"), *place = path_folder(lock_path);
@@ -499,8 +500,8 @@ static HRESULT number_seven(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* A commit that puts a serial number too, and that is refused: who committed hears of it, and the set that is there
-   keeps what its runs have left. */
+/* A rejected commit that also puts a serial number: the caller gets the error, and the existing set keeps the record of
+   its runs. */
 static void refused_commits_leave_the_run_alone(void **state)
 {
     struct run_record record = {.serial_number = 3};
@@ -698,7 +699,7 @@ static HRESULT step_delete(void)
 }
 
 /* Lets every allocation of a step fail in turn. A step may do without one, but then its work must be right: it checks
-   that itself. Gives the result of the last, undisturbed, call. */
+   that itself. Returns the result of the last call, which is undisturbed. */
 static HRESULT fail_each(const char *name, step_function *step, void (*check)(HRESULT))
 {
     for (uint64_t n = 1;; n++) {
@@ -823,7 +824,7 @@ static void work_of_one(uint64_t work[5])
     texts_free(&names);
 }
 
-/* Who keeps thousands of sets would wait for all of them with each commit. */
+/* Otherwise each commit would take longer with thousands of sets. */
 static void one_set_costs_the_same_among_many(void **state)
 {
     /* An allocation for each of the others would be twice as many as allowed. */

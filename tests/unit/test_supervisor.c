@@ -23,7 +23,7 @@
 #define SECOND INT64_C(10000000)
 
 static atomic_llong ahead;   /* of the supervisor's clock */
-static atomic_llong stopped; /* where it stands still; 0: it does not */
+static atomic_llong stopped; /* the time at which it is stopped; 0: it runs */
 int64_t __real_clock_utc(void);
 int64_t __wrap_clock_utc(void);
 
@@ -189,7 +189,7 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     memory_free(root);
 }
 
-/* ---- hosts that are made ahead of their start ---- */
+/* ---- host processes that are created before the start ---- */
 
 static char *host_folder; /* where the hosts note that they begin and end, in "hosts" */
 
@@ -238,8 +238,8 @@ static int end_ahead(void **state)
     return rc;
 }
 
-/* With many sets at one second, making their processes then would cost their first samples. Until then nobody sees a
-   run, and the one that comes is of the set as it is at its second. */
+/* With many sets at one second, making their processes then would cost their first samples. Until then no run is
+   visible, and the run uses the definition that exists at the start time. */
 static void a_host_is_there_before_its_second(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void a_host_is_there_before_its_second(void **state)
     memory_free(root);
 }
 
-/* A schedule that is taken back before its second would leave a process behind, or start after all. */
+/* A schedule that is removed before its start time must not leave a process behind, nor start. */
 static void a_host_that_nobody_wants_any_more_ends(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void a_host_that_nobody_wants_any_more_ends(void **state)
     memory_free(root);
 }
 
-/* A user who starts the set himself just before its second gets his run, which goes on. */
+/* A user who starts the set just before its start time gets a run, which continues. */
 static void a_user_starts_what_has_a_host_already(void **state)
 {
     (void)state;
@@ -309,7 +309,8 @@ static void a_user_starts_what_has_a_host_already(void **state)
     memory_free(root);
 }
 
-/* A service that is killed just when it makes a host would leave one that runs the set at a moment nobody asked for. */
+/* A service that is killed while it creates a host process must not leave one that runs the set at an unplanned
+   time. */
 static void a_host_whose_maker_is_gone_runs_nothing(void **state)
 {
     (void)state;
@@ -347,7 +348,7 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
     memory_free(root);
 }
 
-/* Nor must one that is lost at its second, before it has taken the set. */
+/* The same for a host process that is lost at the start time, before it has locked the set. */
 static void a_start_outlives_a_prepared_host_that_dies(void **state)
 {
     (void)state;
@@ -389,7 +390,7 @@ static void a_set_that_runs_goes_on(void **state)
     memory_free(root);
 }
 
-/* A clock that is set would skip the night's start, or make it twice. */
+/* Setting the clock must not skip a start, or repeat it. */
 static void the_clock_is_set(void **state)
 {
     (void)state;
@@ -419,7 +420,7 @@ static void the_clock_is_set(void **state)
     memory_free(root);
 }
 
-/* A dead host would be taken for a run that ended well; its set would stay down although its user asked for more. */
+/* A dead host must not count as a successful run; the set is restarted if its user requested that. */
 static void a_dead_host_is_noticed(void **state)
 {
     (void)state;
@@ -484,7 +485,7 @@ static void what_was_cut_off_begins_again(void **state)
     }
     for (int i = 0; i < 4; i++)
         fixture_await_event(1006, names[i]);
-    fixture_sleep(1500); /* whoever is to begin again has begun */
+    fixture_sleep(1500); /* every set that is to be restarted has started */
     assert_int_equal(fixture_events(1003, "ended"), 1);
     assert_int_equal(fixture_events(1003, "survives"), 1);
     assert_int_equal(fixture_events(1006, "survives"), 0);
@@ -563,7 +564,7 @@ static void one_supervises_and_another_takes_over(void **state)
     memory_free(root);
 }
 
-/* A program that only sits on the lock file would stop every schedule, and nobody would learn of it. */
+/* A program that only holds the lock file must not stop every schedule unnoticed. */
 static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
 {
     (void)state;
@@ -588,7 +589,7 @@ static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
     memory_free(root);
 }
 
-/* A schedule that stands still as its file is damaged is reported, and the others go on. */
+/* A schedule that is suspended because its file is corrupt is reported, and the others continue. */
 static void a_corrupt_set_is_reported(void **state)
 {
     (void)state;
@@ -653,8 +654,9 @@ static char *definition_at(int64_t due, const char *root)
     return xml;
 }
 
-/* An editor, or a copy over a network, makes the file empty and writes it a moment later, into what has been moved to
-   its place by then: the schedule would be lost until the check all files, and a whole set be called damaged. */
+/* An editor, or a copy over a network, first empties the file and writes it a moment later, when it has already been
+   moved to its place. The schedule must not be lost until the next full check, and the set not be reported as
+   corrupt. */
 static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
 {
     (void)state;
@@ -693,7 +695,8 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     memory_free(root);
 }
 
-/* A writer that lets nobody move its file, as Windows' programs do, and ends without a word that the watch hears. */
+/* A writer that does not allow its file to be moved, as Windows programs do, and exits without a change that the watch
+   reports. */
 static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **state)
 {
     (void)state;
@@ -796,8 +799,8 @@ static int bias_here(const void *zone, int64_t utc)
     return clock_bias_minutes(utc);
 }
 
-/* A set that is committed again right before its second, as it was or with another folder, may be read a moment behind
-   it: the start that stands in both definitions would be left out. */
+/* A set that is committed again right before its start time, unchanged or with another folder, may be read just after
+   it: the start, which both definitions contain, must not be skipped. */
 static void a_change_right_before_the_second_skips_no_start(void **state)
 {
     (void)state;
@@ -825,7 +828,7 @@ static void a_change_right_before_the_second_skips_no_start(void **state)
     memory_free(root);
 }
 
-/* A definition that was changed in its place, past the store, is found by the check all files, also while there is a
+/* A definition that was changed in its place, past the store, is found by the full check, also while there is a
    schedule to wait for: else the old one would be carried out. */
 static void unannounced_changes_are_found(void **state)
 {
@@ -835,7 +838,7 @@ static void unannounced_changes_are_found(void **state)
     supervise();
     commit("past", root, xml);
     await_work(1);
-    fixture_sleep(500); /* no look that the commit has asked for is still to come */
+    fixture_sleep(500); /* no check that the commit requested is pending */
     assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
     atomic_fetch_add(&ahead, 660 * SECOND);
     atomic_fetch_add(&passed, 660000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace collector becomes in ETW: the plan of its session, and sessions of such plans, with real hosts and a
-   provider of this process. */
+/* Trace collectors in ETW: the plans of their sessions, and sessions started from plans, with real hosts and a provider
+   of this process. */
 #include "engine/pla/collect/trace_session.h"
 #include "tests/unit/numbered_provider.h"
 
@@ -154,7 +154,7 @@ static void filter_data_are_a_filter_of_etw(void **state)
     trace_plan_free(&plan);
 }
 
-/* An item's value is not checked before a session is made of it. */
+/* An item's value is checked only when a session is created from it. */
 #define ITEM_OF(map, value)                                                                                            \
     "<" map "><ValueMapItem><Enabled>-1</Enabled><Value>" value "</Value></ValueMapItem></" map ">"
 
@@ -197,7 +197,7 @@ static void what_no_session_can_be_is_named(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes (at most 1000"));
     memory_free(filter);
     memory_free(elements);
-    /* A client cannot put such a name; the name of another program's session is taken as it is. */
+    /* A client cannot put such a name; the name of another program's session is used unchanged. */
     struct object *c = collector_of_xml("");
     const struct property *p = class_property(c->class, "SessionName");
     const struct trace_output output = {.file = ""};
@@ -210,7 +210,7 @@ static void what_no_session_can_be_is_named(void **state)
     object_release(c);
 }
 
-/* A flag that went astray records something else than what was asked for, or nothing. */
+/* A wrong flag would record other events than requested, or none. */
 static void a_plan_has_the_kernels_flags(void **state)
 {
     static const struct {
@@ -286,7 +286,7 @@ static struct trace_session started(const struct trace_plan *plan)
     return s;
 }
 
-/* Gives what it lost. */
+/* Returns the number of lost events. */
 static uint64_t stopped(struct trace_session *s)
 {
     struct trace_target t = trace_target_of(s);
@@ -331,7 +331,7 @@ static uint64_t numbers_in(const char *path)
     "<TraceDataProvider>" OWN_PROVIDER "<Level><Value>" #level "</Value></Level><KeywordsAny><Value>" #any             \
     "</Value></KeywordsAny></TraceDataProvider>"
 
-/* What was asked for, and no more, however the session changes while it runs; and no event between two files. */
+/* Exactly the requested events, even if the session changes while it runs; and no event is lost between two files. */
 static void a_session_changes_and_loses_nothing(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void a_session_changes_and_loses_nothing(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* A ninth session of a provider would run and hold nothing of it, and nobody would know why. */
+/* A ninth session of a provider would run without its events, for no visible reason. */
 static void a_provider_that_cannot_be_enabled_is_named(void **state)
 {
     enum { SESSIONS_OF_ONE = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls to another computer's counters as Windows makes them: by the system's RPC, with packet privacy, or not at all.
-   In the clear anybody on the way could read them, and who answers would be nobody that was asked for. */
+   Unencrypted, they could be read on the way, and the server could be an impostor. */
 #include "engine/base/error.h"
 #include "engine/base/os.h"
 #include "engine/pdh/remote/link.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rights that files get on Windows, up to the calls that put them, as Wine makes a mode of the host's of them: a
-   wrong one keeps an account's set from writing its log, or lets everybody read another's. */
+/* The rights of files on Windows, up to the calls that set them, as Wine turns them into Unix modes: a wrong right
+   keeps an account's set from writing its log, or lets everyone read another's. */
 #include "engine/base/file.h"
 #include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
@@ -19,7 +19,7 @@ bool __wrap_os_is_wine(void)
     return false;
 }
 
-/* What stands on the file before, and after, as text; the call is refused with `code`. */
+/* The file's descriptor before and after, as text; the call fails with `code`. */
 static struct {
     const WCHAR *before;
     WCHAR *after;
@@ -100,7 +100,7 @@ static void is_after(const char *expected)
     memory_free(text);
 }
 
-/* Beside what others may, of the file alone and not of what is below; once, however often it is let. */
+/* In addition to existing rights, for the file only and not inherited; once, even if granted repeatedly. */
 static void an_account_is_let_beside_the_others(void **state)
 {
     (void)state;

@@ -33,8 +33,8 @@ static struct {
     BYTE secret[LSA_MOST_SECRET];
     size_t bytes;
     bool has;
-    int opened;         /* policies that nobody has closed */
-    BYTE *given;        /* what was handed out and is not back */
+    int opened;         /* policies that are still open */
+    BYTE *given;        /* allocations that were not freed */
     size_t given_bytes; /* of it */
 } lsa;
 
@@ -198,7 +198,7 @@ static void who_may_not_use_the_lsa_has_a_file(void **state)
     nothing_is_held();
 }
 
-/* A failure says what failed, tells nothing of the password, and is no other store's chance. */
+/* A failure names the call, reveals nothing of the password, and does not fall back to another store. */
 static void a_failure_of_the_lsa_is_reported(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
@@ -310,7 +310,7 @@ static void a_refused_logon_says_who(void **state)
 
 /* ---- a process of an account ---- */
 
-static DWORD may; /* what the caller's token was opened for */
+static DWORD may; /* the access for which the caller's token was opened */
 
 static HRESULT token_of_call(void **out)
 {

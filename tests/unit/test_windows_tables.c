@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which DLLs the counters and the events of this host are taken from on Windows, tried with Wine's own of these names:
-   with a wrong one there is no counter at all, or another program could put its own in the place. */
+/* The DLLs that provide counters and events on Windows, tested with Wine's DLLs of these names: with a wrong one no
+   counter exists, or another program could put its own in the place. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"

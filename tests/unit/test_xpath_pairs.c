@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes an expression one that compares each node with each: taken for a plain one, it runs for hours on a large
-   report; a plain one taken for it is refused there. */
+/* Detects expressions that compare each node with each other one. If such an expression is not detected, it runs for
+   hours on a large report; a plain one that is mistaken for it is rejected there. */
 #include "engine/base/xpath_pairs.h"
 
 #include <setjmp.h>
@@ -83,7 +83,7 @@ static const struct {
     {"id('a b')", "id"},
     {"translate(//a, $v0, '')", ","},
     {"translate(//a, '0123456789012345678901234567890123456789012345678901234567890123', '')", ","},
-    /* What is no XPath 1.0, or may be read otherwise. */
+    /* Text that is not XPath 1.0, or ambiguous. */
     {"a b", "b"},
     {"//a)", ")"},
     {"(//a", ""},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_clockjoin_np, which the thread sanitizer does not know, by pthread_timedjoin_np, which it does: else it takes
-   the threads that are joined for running ones. Linked with --wrap. */
+/* pthread_clockjoin_np, which the thread sanitizer does not know, by pthread_timedjoin_np, which it does: otherwise it
+   treats joined threads as running. Linked with --wrap. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents of tests, and what they say at an XPath. */
+/* Documents of tests, and their values at an XPath. */
 #ifndef OPENPLA_XML_PATH_H
 #define OPENPLA_XML_PATH_H
 
