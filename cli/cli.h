@@ -12,7 +12,7 @@
 
 enum cli_exit {
     CLI_DONE = 0,
-    CLI_FAILED = 1,  /* failed, at least in part; a message on stderr says what */
+    CLI_FAILED = 1,  /* failed, at least in part; stderr has the message */
     CLI_USAGE = 2,   /* the command line is wrong */
     CLI_REMARKS = 3, /* done, with warnings on stderr, for example about corrupt data */
 };
@@ -75,9 +75,9 @@ typedef void options_heard(void *user, const char *sub, const struct option *opt
 /* Makes the verb report all of its option tables instead of running, so completion, the list of verbs and help --json
    show what the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
-/* options_parse, options_with_settings and cli_sub_verb report their tables when options_ask requests them, so a verb
-   calls one of them first. A verb that parses its line without them calls options_report first: true if its options
-   were requested and are reported now; the verb then returns, with any result. */
+/* options_parse, options_with_settings and cli_sub_verb report their tables on request of options_ask, so a verb calls
+   one of them first. A verb that parses its line without them calls options_report first: true if its options were
+   requested and are reported now; the verb then returns, with any result. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Whether the argument is -?, /?, -h or --help. */

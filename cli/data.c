@@ -16,7 +16,7 @@
 
 #define VERB "data"
 
-/* A set whose runs write below the folder. */
+/* A set with runs that write below the folder. */
 struct looked {
     const char *space;
     const char *name;

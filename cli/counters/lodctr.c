@@ -87,7 +87,7 @@ static void lodctr_query_json(const struct registered_extensions *list)
 
 /* ---- the command line ---- */
 
-/* An argument "/M:file": the letter, and what is behind the colon (NULL: nothing). */
+/* An argument "/M:file": the letter, and the part after the colon (NULL: none). */
 struct letter {
     char letter; /* small; 0: it is an operand */
     const char *value;
@@ -115,7 +115,7 @@ static HRESULT may_register(void)
     return S_OK;
 }
 
-/* "Error: ..." as Windows' program writes it, with the text that says why. */
+/* "Error: ..." in the form of Windows' program, with the reason. */
 static int failed(const char *what, HRESULT hr)
 {
     printf("Error: Unable to %s: %s (0x%08X)\n", what, error_text(hr), (unsigned)hr);
@@ -185,7 +185,8 @@ static int load_ini(const char *path)
 
 /* ---- manifests ---- */
 
-/* The program of applicationIdentity: an absolute path, else in the folder, else beside the manifest. */
+/* The program of applicationIdentity: an absolute path, otherwise a file in the folder, otherwise a file beside the
+   manifest. */
 static HRESULT place_application(struct registered_provider *p, const char *manifest, const char *folder)
 {
     char *own = NULL, *whole = NULL;

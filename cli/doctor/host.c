@@ -39,7 +39,7 @@ static HRESULT check_proc(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_PROC_HIDDEN, NULL, "/proc hides the processes of other users (hidepid)");
 }
 
-/* A name of a file of zones; the other form of TZ, as EST5EDT or <+03>-3, says its offset itself. */
+/* The name of a zone file. The other form of TZ, such as EST5EDT or <+03>-3, contains the offset. */
 static HRESULT check_zone(struct doctor *d)
 {
     static const char folder[] = "/usr/share/zoneinfo/";

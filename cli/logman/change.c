@@ -348,7 +348,7 @@ static HRESULT put_number(const struct logman_option *o, struct object *object, 
     return hr;
 }
 
-/* The options whose row names a property. */
+/* The options that set a property named in their row. */
 static HRESULT put_properties(const struct change *c)
 {
     HRESULT hr = S_OK;
@@ -547,7 +547,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* For a session, only its own mode says it. */
+    /* For a session, only its mode shows it. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)

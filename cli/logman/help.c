@@ -294,7 +294,7 @@ static HRESULT warn_of_days(const struct logman_line *line, struct texts *warnin
     return hr;
 }
 
-/* Notes on logs that will not be what the options suggest. */
+/* Warnings about logs that will differ from what the options suggest. */
 static HRESULT warn_of_log(const struct logman_line *line, struct object *set, struct object *collector,
                            struct texts *warnings)
 {

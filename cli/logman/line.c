@@ -254,7 +254,7 @@ static bool is_time(const char *word)
 
 #define ON(verb)  (1u << LOGMAN_##verb)
 #define ON_CHANGE (ON(CREATE) | ON(UPDATE))
-#define ON_TRACE  (ON_CHANGE | ON(START)) /* a session is made by its start */
+#define ON_TRACE  (ON_CHANGE | ON(START)) /* starting a session creates it */
 #define ON_ALL    0xFFu
 #define OF_SET(kind, property)                                                                                         \
     {                                                                                                                  \

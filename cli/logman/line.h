@@ -65,7 +65,7 @@ struct logman_property {
 struct logman_row {
     const char *name, *alias; /* without the dash; alias may be NULL */
     enum logman_words words;
-    bool negatable;                     /* "--name" takes it back */
+    bool negatable;                     /* "--name" unsets it */
     unsigned verbs;                     /* verbs whose help lists it: 1 << enum logman_verb */
     unsigned adverbs;                   /* collector types that accept it */
     bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for a value after --name, which is ignored */

@@ -452,7 +452,7 @@ static HRESULT run_verb(struct run *r)
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
     else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&
-             definition_is_damaged(hr)) /* it is bound, if to nothing that can be read */
+             definition_is_damaged(hr)) /* it is bound, even if its definition cannot be read */
         hr = set_delete(t.set, &caller_self);
     logman_target_free(&t);
     return hr;

@@ -10,7 +10,7 @@
 /* The adverb of a collector; 0: logman has none for it. */
 unsigned logman_adverb_of(const struct object *collector);
 
-/* ---- what the options of a line make of a set and its collector (docs/user/logman.md) ---- */
+/* ---- applying the options of a line to a set and its collector (docs/user/logman.md) ---- */
 
 /* Sets the properties. `session`: the set is a trace session's (-ets); `create`: missing options get logman's defaults.
    Notes about reinterpreted words are added to `warnings`. E_INVALIDARG with a message that names option and value; the
@@ -54,7 +54,7 @@ HRESULT logman_json_providers(struct json *j, const struct logman_line *line);
 
 /* Advice for a line that failed with the code; NULL: none. */
 const char *logman_advice(const struct logman_line *line, HRESULT hr);
-/* Adds notes about what the set will not do as expected. E_OUTOFMEMORY. */
+/* Adds warnings about ways in which the set will differ from what users expect. E_OUTOFMEMORY. */
 HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,
                     struct texts *warnings);
 

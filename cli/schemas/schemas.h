@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schemas of what OpenPLA reads and writes, generated from the tables that its readers and writers use. */
+/* XML Schemas of the documents that OpenPLA reads and writes, generated from the tables of its readers and writers. */
 #ifndef OPENPLA_SCHEMAS_H
 #define OPENPLA_SCHEMAS_H
 

@@ -136,7 +136,7 @@ static int mof_list(int argc, char **argv)
 
 /* ---- show ---- */
 
-/* TDH_INTYPE_, as short as people say them. */
+/* The types TDH_INTYPE_ by short names. */
 static const char *type_name(uint16_t in)
 {
     static const char *const plain[] = {"",       "string",  "ANSI string", "int8",  "uint8",  "int16",

@@ -276,7 +276,7 @@ static void print_json(const struct top *t, const struct table *table, size_t ro
     text_buffer_free(&time);
 }
 
-/* S_FALSE: that was the last table, or the reader of the output has gone. */
+/* S_FALSE: that was the last table, or the reader of the output has closed it. */
 static HRESULT print_table(struct top *t, int64_t until)
 {
     struct figures_row *rows;

@@ -248,7 +248,7 @@ static struct log_zone zone_of(const struct tracerpt *t)
                                  zone_bias_minutes(&log->zone, zone_to_local(&log->zone, t->counts.first), false)};
 }
 
-/* What stands in a buffer, whole. */
+/* The whole contents of a buffer. */
 static HRESULT write_text(struct trace_output *to, const struct text_buffer *b)
 {
     const HRESULT hr = trace_output_write(to, b->text ? b->text : "", b->length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that openpla.dll exports besides COM's: the flat functions under pla.dll's names, and the main program
-   of openplahost.exe. And IDataManager's Extract, which is one of them with the caller's rights. */
+   of openplahost.exe. Also IDataManager's Extract, which calls one of them with the caller's rights. */
 #ifndef OPENPLA_EXPORTS_H
 #define OPENPLA_EXPORTS_H
 

@@ -419,7 +419,7 @@ struct listing {
     const char *space, *pattern, *server;
 };
 
-/* Of a server of ours. */
+/* Of an OpenPLA server. */
 static HRESULT add_listed(const struct listing *l, const char *name, uint32_t index)
 {
     struct object *o;

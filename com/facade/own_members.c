@@ -271,7 +271,7 @@ static HRESULT add_issue_texts(struct texts *out, const struct value_map_item *i
     return hr;
 }
 
-/* The map is nobody else's. */
+/* The map has no other users. */
 static HRESULT give_issues(struct object *issues, VARIANT *out)
 {
     struct object **items;

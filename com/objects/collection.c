@@ -158,7 +158,7 @@ HRESULT collection_clear_items(void *interface_pointer)
     return S_OK;
 }
 
-/* Removes the items that were added last, but not equal ones that were there before. */
+/* Removes the items that were added last, but not equal ones that existed before. */
 static void take_back(struct object *collection, struct object **items, size_t count)
 {
     while (count--) {

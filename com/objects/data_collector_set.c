@@ -72,7 +72,7 @@ static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key
 {
     char *key_text = NULL, *value_text = NULL;
     HRESULT hr = text_from_bstr(key, "key", &key_text);
-    if (SUCCEEDED(hr) && value) /* NULL takes the pair away */
+    if (SUCCEEDED(hr) && value) /* NULL removes the pair */
         hr = text_from_bstr(value, "value", &value_text);
     if (SUCCEEDED(hr))
         hr = set_put_value(model_of(This), key_text, value_text);

@@ -311,7 +311,7 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
 
 /* ---- numbers that ITypeInfo::Invoke would change ---- */
 
-/* Whether a negative number stands for 32 bits: not for properties that count something. */
+/* Whether a negative number means its 32 bits: not for properties that are counts. */
 static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
@@ -328,7 +328,7 @@ static HRESULT check_number(struct wrapper *s, ITypeInfo *info, DISPID id, WORD 
     VariantInit(&number);
     if ((wanted != VT_UI4 && wanted != VT_I4 && wanted != VT_USERDEFINED && wanted != VT_BOOL) ||
         FAILED(variant_change(&number, follow(given), VT_R8)))
-        return S_OK; /* ITypeInfo::Invoke says what is wrong */
+        return S_OK; /* ITypeInfo::Invoke reports the error */
     if (V_R8(&number) != V_R8(&number))
         return error_set(E_INVALIDARG, "NaN is not a number (pass an integer)");
     if (wanted == VT_UI4 && V_R8(&number) < 0 && !takes_negative(s, info, id, flags))
@@ -364,8 +364,8 @@ static bool may_be_no_number(const VARIANT *v)
     }
 }
 
-/* The parameter that the argument at rgvarg[at] is for: named arguments stand first and say it, but for the value of a
-   put; the others stand in reverse. */
+/* The parameter of the argument at rgvarg[at]. Named arguments come first and give their parameter, except for the
+   value of a put; the others follow in reverse order. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
 {
     UINT named = at < params->cNamedArgs ? (UINT)params->rgdispidNamedArgs[at] : count;
@@ -382,8 +382,8 @@ static bool may_need_help(const DISPPARAMS *params)
     return false;
 }
 
-/* A failure of a member that ITypeInfo::Invoke did not call, as a script reads it; those of the call itself, as a wrong
-   number of arguments, stay what they are. */
+/* Converts a failure of a member that ITypeInfo::Invoke did not call to the form that scripts read. Failures of the
+   call itself, such as a wrong number of arguments, are not changed. */
 static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
 {
     IErrorInfo *info;
@@ -488,7 +488,7 @@ static HRESULT invoke_entered(struct wrapper *s, DISPID id, REFIID iid, WORD fla
                                    : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
     else if (FAILED(hr))
         hr = as_exception(hr, exception);
-    /* A put of what can only be got: Wine 10 says that the number of arguments is wrong (behaviour 20). */
+    /* A put of a read-only property: Wine 10 reports a wrong number of arguments (behaviour 20). */
     if (hr == DISP_E_BADPARAMCOUNT && !has_function(info, id, flags))
         hr = DISP_E_MEMBERNOTFOUND;
     ITypeInfo_Release(info);

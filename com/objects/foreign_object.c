@@ -74,14 +74,14 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
     return hr;
 }
 
-/* ---- objects of another process, copied by their rows: what a client could read of them and put, no more ---- */
+/* ---- objects of another process, copied by their rows: only values that a client could read and put ---- */
 
 static HRESULT property_copy(IDispatch *from, struct object *to);
 
-/* More than any list of a provider has: the count is what the other process says. */
+/* More items than any list of a provider has; the count comes from the other process. */
 enum { ITEMS_MAX = 100000 };
 
-/* A member that gives an object; a reference. */
+/* Calls a member that returns an object, as a reference. */
 static HRESULT get_object(IDispatch *from, const struct class *class, const WCHAR *member, const VARIANT *argument,
                           IDispatch **out)
 {
@@ -99,7 +99,7 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
     return S_OK;
 }
 
-/* By the members that clients have for it, so that every rule for what is put holds. */
+/* Uses the members that clients use, so that all checks of put values apply. */
 static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
 {
     VARIANT v;
@@ -107,7 +107,7 @@ static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
     HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
-    /* An item without a key, and a list that is empty, are what a new object has; they cannot all be put. */
+    /* An item without a key and an empty list are the defaults of a new object; not all of them can be put. */
     bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
     hr = none ? S_OK : wrapper_get(to, &wrapper);
     if (SUCCEEDED(hr) && !none) {

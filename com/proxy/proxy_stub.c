@@ -63,8 +63,8 @@ static bool is_commit(const struct padded_channel *self, const RPCOLEMESSAGE *me
            IsEqualIID(self->iid, &IID_IDataCollectorSet);
 }
 
-/* Both sides come here before they write: a proxy its request, a stub its reply. The marshalling code leaves the gaps
-   of alignment as they are, and what was in the heap would go out with them. */
+/* Both sides come here before they write: a proxy its request, a stub its reply. The marshalling code does not write
+   the alignment gaps, so old heap contents would be sent in them. */
 static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, REFIID iid)
 {
     struct padded_channel *self = from_channel(channel);
@@ -78,7 +78,7 @@ static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEME
     return hr;
 }
 
-/* The marshalling code has set cbBuffer to what it wrote, at most what get_buffer was asked for. */
+/* The marshalling code has set cbBuffer to the bytes that it wrote, at most the size passed to get_buffer. */
 static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, ULONG *status)
 {
     struct padded_channel *self = from_channel(channel);

@@ -132,8 +132,8 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
     }
 }
 
-/* A peer whose enumerations have 4 bytes puts one at a multiple of 4; one of 2 bytes may stand 2 before that, as
-   Commit's mode does behind a server name of an odd length. Such a peer's request is 4 bytes longer than it would be
+/* A peer with enumerations of 4 bytes aligns them to multiples of 4. An enumeration of 2 bytes may be 2 bytes before
+   that, as Commit's mode is after a server name of odd length. Such a peer's request is 4 bytes longer than it would be
    with 2. */
 static void narrow_enumeration(struct request *request)
 {
@@ -177,7 +177,7 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
    of them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written out: its
    unwind data (in 64 bits) name the C runtime's handler, whose scope table sends every exception inside the call to the
    line behind it. A handler table of the process (a vectored handler) would see exceptions that the code inside handles
-   itself; this one sees only those that nobody wanted. */
+   itself; this one sees only unhandled ones. */
 
 /* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code with the result meaningless. */
 HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
@@ -296,6 +296,6 @@ HRESULT proxy_stub_guarded_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, 
         _resetstkoflw();
     if (exception)
         return rpc_error(exception);
-    /* The result of Invoke says whether the method was reached and left; what the method returned is in the reply. */
+    /* The result of Invoke shows whether the method was called and returned; the method's result is in the reply. */
     return FAILED(hr) ? rpc_error((DWORD)hr) : hr;
 }

@@ -117,7 +117,7 @@ static size_t idl_take_attributes(const char *text, char open, char close)
     return 0;
 }
 
-/* What is between the brackets, blanks collapsed. */
+/* The text between the brackets, with blanks collapsed. */
 static char *take_bracketed(const char **at, char open, char close)
 {
     struct text_buffer b = {0};

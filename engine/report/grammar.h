@@ -39,7 +39,7 @@ extern const size_t schema_word_count;
 extern const char *const schema_out_types[], *const schema_system_fields[]; /* from 1 on, as their enums */
 extern const size_t schema_out_type_count, schema_system_field_count;       /* with the place 0 */
 
-/* The row of an element within one of that type; NULL if it may not stand there. */
+/* The row of an element within one of that type; NULL if it is not allowed there. */
 const struct xml_within *schema_find_within(enum schema_type parent, const char *element);
 
 /* Rules: the rows of rules_grammar.def. */

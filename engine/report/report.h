@@ -7,7 +7,7 @@
 #include "engine/report/report_schema.h"
 
 #define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, the default of report_make */
-#define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
+#define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* no usable input for a report */
 
 /* The warning about counter logs of which no value can be computed. */
 #define REPORT_NO_VALUES "the counter logs contain no value that can be computed (a rate needs two consecutive samples)"

@@ -183,7 +183,7 @@ struct shipped_schema {
     const char *name, *xml;
 };
 extern const struct shipped_schema shipped_schemas[];
-/* Of any set: one table for each counter object that it may have collected. Also what a set without a schema gets. */
+/* Of any set: one table for each counter object that it may have collected. Also the schema of sets without one. */
 #define SCHEMA_GENERAL "Report.General.xml"
 
 struct schema_file {

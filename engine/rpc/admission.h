@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may connect: how many connections there are in all and from one address, and what failed logons cost an address.
-   All threads may use one table. */
+/* Limits connections, in total and per address, and delays addresses after failed logons. All threads may use one
+   table. */
 #ifndef OPENPLA_RPC_ADMISSION_H
 #define OPENPLA_RPC_ADMISSION_H
 

@@ -65,7 +65,7 @@ struct objref {
 
 struct std_objref std_objref_read(struct ndr_reader *r);
 void std_objref_write(struct ndr_writer *w, const struct std_objref *o);
-/* `has_conformance`: as a member behind a pointer, the count of 2-byte units stands before it. */
+/* `has_conformance`: as a member behind a pointer, it is preceded by the count of 2-byte units. */
 void dual_strings_read(struct ndr_reader *r, bool has_conformance, struct dual_strings *out);
 /* Names NTLM as the only security binding. */
 void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct dual_strings *d);
@@ -107,7 +107,7 @@ struct ndr_array {
     struct ndr_variant *variants;
 };
 
-/* `vt` says which member is set. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
+/* `vt` selects the member. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
    `variant`. */
 struct ndr_variant {
     uint16_t vt;

@@ -49,10 +49,10 @@ size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
 /* Answers it: with `fault`, or with these bytes if that is 0. */
 void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);
-/* Bytes for the client, valid until the next call; rpc_connection_sent says how many of them are on their way. */
+/* Bytes for the client, valid until the next call; report the sent ones with rpc_connection_sent. */
 const uint8_t *rpc_connection_output(const struct rpc_connection *c, size_t *size);
 void rpc_connection_sent(struct rpc_connection *c, size_t size);
-/* Nothing more comes of it: send the output and close. */
+/* No more output follows: send the rest and close. */
 bool rpc_connection_is_over(const struct rpc_connection *c);
 /* Why it is over, for a log, never for the client; "" if it is not. Static text. */
 const char *rpc_connection_failure(const struct rpc_connection *c);
@@ -81,7 +81,7 @@ HRESULT rpc_client_take(struct rpc_client *c, const uint8_t *bytes, size_t size)
 enum rpc_client_state rpc_client_state(const struct rpc_client *c);
 /* Of the last bind or call: S_OK; E_NOINTERFACE: not offered; E_ACCESSDENIED: logon refused; a fault as an HRESULT. */
 HRESULT rpc_client_result(const struct rpc_client *c);
-/* What the last call answered, valid until the next call. *fault 0: the stub is there. */
+/* The response of the last call, valid until the next call. *fault 0: there is a stub. */
 const uint8_t *rpc_client_answer(const struct rpc_client *c, size_t *size, uint32_t *fault);
 const uint8_t *rpc_client_output(const struct rpc_client *c, size_t *size);
 void rpc_client_sent(struct rpc_client *c, size_t size);

@@ -71,8 +71,8 @@ uint64_t ndr_read_u64(struct ndr_reader *r);
 GUID ndr_read_guid(struct ndr_reader *r);
 /* A conformance that must equal `count`. */
 void ndr_expect_u32(struct ndr_reader *r, uint32_t expected);
-/* Whether `count` items of at least `size` bytes can still follow; fails the reader if not. Call it before memory is
-   taken for a count that came over the network. */
+/* Whether `count` items of at least `size` bytes can still follow; fails the reader if not. Call it before allocating
+   memory for a count from the network. */
 bool ndr_can_hold(struct ndr_reader *r, uint64_t count, size_t size);
 
 /* ---- memory of a decoded body ----

@@ -3,8 +3,8 @@
    handler, and the bodies that a client of such a server writes and reads.
 
    The server keeps the objects that remote clients hold. Each belongs to the account that received it; OXID, OIDs and
-   IPIDs are random. An object is released when its references are gone, or when nobody has used or pinged it for a
-   while. Pointers to objects are opaque here: the handler queries and releases them. */
+   IPIDs are random. An object is released when it has no references, or was not used or pinged for a while. Pointers to
+   objects are opaque here: the handler queries and releases them. */
 #ifndef OPENPLA_RPC_ORPC_H
 #define OPENPLA_RPC_ORPC_H
 
@@ -41,7 +41,7 @@ struct orpc_handler {
     /* Another interface of an object, with a new reference. The pointer of IUnknown identifies the object. */
     HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
     void (*release)(void *user, void *pointer);
-    /* A method: `in` stands behind ORPCTHIS, `out` behind ORPCTHAT. It writes its [out] parameters and the HRESULT, and
+    /* A method: `in` follows ORPCTHIS, `out` follows ORPCTHAT. It writes its [out] parameters and the HRESULT, and
        returns 0, or a fault; what it has written is dropped then. */
     uint32_t (*call)(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 };
@@ -60,7 +60,8 @@ void orpc_server_close(struct orpc_server *s);
 /* For rpc_service.serves: the interfaces of DCOM, those of the handler, and the management interface (MS-RPCE), with
    which some clients only log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
-/* Releases what nobody used or pinged. To be called every few seconds, with the clock that orpc_session_call has. */
+/* Releases objects that were not used or pinged. To be called every few seconds, with the clock that orpc_session_call
+   has. */
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 
@@ -76,7 +77,7 @@ uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, 
    with it. E_NOINTERFACE if the interface is not served; HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* The object that a reference from the caller names, as this interface, with a reference. 0, or a fault: it is not an
-   object of this server that the caller holds, or it lacks the interface. Its references are taken back. */
+   object of this server that the caller holds, or it lacks the interface. Its references are released. */
 uint32_t orpc_import(struct orpc_call *call, const struct objref *reference, const GUID *iid, void **pointer);
 
 /* ---- client: bodies of requests and answers ---- */

@@ -10,8 +10,8 @@
 
 /* ---- cells ----
 
-   What one column has of one event: a number, a text, or a number that is shown as a text (a time, an address, a map's
-   name). As bytes to keep, as bytes that sort, as text, and summed. */
+   The value of one column for one event: a number, a string, or a number that is shown as a string (a time, an address,
+   a map's name). As bytes to keep, as bytes that sort, as text, and summed. */
 
 enum event_cell_kind { CELL_EMPTY, CELL_UNSIGNED, CELL_SIGNED /* below zero */, CELL_REAL, CELL_TEXT };
 
@@ -33,7 +33,7 @@ double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
 /* The displayed text: digits without separators; of a real number the fewest that read back the same. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
-/* Bytes that are equal exactly for equal cells, of which the cell can be made again. */
+/* Bytes that are equal exactly for equal cells, and from which the cell can be restored. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
 /* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the place after it. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);

@@ -93,7 +93,7 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
     }
 }
 
-/* Another schema may have come to where the last one was. */
+/* Another schema may have been allocated at the place of the last one. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {
     if (!s || s != f->schema)
@@ -240,7 +240,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
     return hr;
 }
 
-/* Of an array of structures the first one is taken. */
+/* For an array of structures, the first one is used. */
 static HRESULT event_fields_visit(void *context, enum event_step step, const struct event_value *v)
 {
     struct taking *t = context;

@@ -31,11 +31,11 @@ struct event_groups {
     uint64_t added;
     struct row_sort *parts; /* NULL: all fitted so far */
     struct text_buffer body;
-    struct block *at; /* taken out of memory: where the next entry is */
+    struct block *at; /* when read from memory: the place of the next entry */
     size_t at_byte;
-    struct sorted_row ahead; /* taken out of the sort: the next part */
+    struct sorted_row ahead; /* when read from the sort: the next part */
     bool has_ahead;
-    struct text_buffer key, first; /* of the group that was given */
+    struct text_buffer key, first; /* of the returned group */
 };
 
 /* Blocks come as they are aligned for every type; so do the entries in them. */

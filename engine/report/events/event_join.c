@@ -83,8 +83,8 @@ static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
     return true;
 }
 
-/* An event of side 1 with each of side 0 that has its value. Those past the most are counted, not gone through: two
-   sorts that have one value in common in all events would else take for ever. */
+/* An event of side 1 with each of side 0 that has its value. Pairs beyond the limit are counted, not enumerated: if all
+   events of two kinds had the same value, enumerating them would never end. */
 static HRESULT join_give_pairs(struct event_join *j, const struct sorted_row *row, event_join_take *take, void *context,
                                uint64_t *omitted)
 {
@@ -139,7 +139,7 @@ struct thread {
 
 struct event_transactions {
     size_t memory, held;
-    struct thread *threads; /* by their ids, the next free place for one whose place is taken */
+    struct thread *threads; /* by their ids; if a place is in use, the next free one */
     size_t thread_count, places;
     struct event_transaction_counts counts;
     char *given;

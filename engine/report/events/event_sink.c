@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that are grouped become groups (event_sink.h), and these rows; others are rows at once. Rows are sorted by
-   what the table says (event_sink.h). Records of sub-tables are kept by the group's key, and brought together with
+/* Records that are grouped become groups (event_sink.h), and these rows; others are rows at once. Rows are sorted as
+   the table specifies (event_sink.h). Records of sub-tables are kept by the group's key, and brought together with
    those rows that are written by merging both in the order of that key. */
 #include "engine/report/events/event_sink.h"
 

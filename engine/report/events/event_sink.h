@@ -13,7 +13,7 @@
    newest begin of its kind that is open in its thread. */
 
 struct event_transactions;
-/* `memory`: bytes of begins that are open; what passes it is not taken, and counted. E_OUTOFMEMORY. */
+/* `memory`: bytes of open begin events; further ones are dropped and counted. E_OUTOFMEMORY. */
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
@@ -49,7 +49,7 @@ struct event_transaction_counts event_transactions_counts(const struct event_tra
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
-/* `memory`: bytes for the sort, and as many again for the events of one value. `most`: pairs that are given.
+/* `memory`: bytes for the sort, and as many again for the events of one value. `most`: the maximum number of pairs.
    E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
@@ -80,7 +80,7 @@ void event_groups_free(struct event_groups *g); /* NULL is allowed */
    E_OUTOFMEMORY, those of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
-/* All are added: from now on they are taken out. */
+/* Call it after all were added; from now on they are read. */
 HRESULT event_groups_finish(struct event_groups *g);
 
 struct event_group {
@@ -113,7 +113,7 @@ uint64_t event_rows_count(const struct event_rows *r); /* that were added */
 
    Where the records of an event table go, each with a cell for every column: grouped or as they are, sorted, and
    written with their sub-tables and their footer. A record is an event, two that were joined, or a transaction. */
-enum { EVENT_SUB_ROWS = 1000 }; /* of one row's sub-table at most; the table says how many it left out */
+enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
 /* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. E_OUTOFMEMORY. */

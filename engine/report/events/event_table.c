@@ -33,7 +33,7 @@ struct event_table {
     const struct report_totals *totals; /* while it is written */
     unsigned asked;
     uint64_t undecoded, omitted;
-    char *failed; /* why the table cannot be made, found on the way */
+    char *failed; /* why the table cannot be created */
 };
 
 static void table_free(void *table)
@@ -161,8 +161,8 @@ static bool counts_events(const struct event_column *c)
     return c->field.system == SYS_AggregateCount || c->field.system == SYS_RequestRate;
 }
 
-/* The cells of the source's columns; all others are empty. *value (may be NULL): the join's. S_FALSE: what the event
-   says could not be read, which is counted. */
+/* The cells of the source's columns; all others are empty. *value (may be NULL): the join's. S_FALSE: the event could
+   not be decoded, which is counted. */
 static HRESULT take_cells(struct event_table *t, size_t source, const struct dumped_event *e, struct event_cell *value)
 {
     struct event_cell taken[EVENT_COLUMNS + 1];
@@ -399,7 +399,7 @@ static HRESULT table_event(void *table, struct report_event *e)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Schemas are for more systems than the one that was traced: what it has not is no mistake. */
+/* Schemas cover more systems than the traced one, so missing events are not an error. */
 static HRESULT note_sources(struct event_table *t)
 {
     HRESULT hr = S_OK;

@@ -2,8 +2,8 @@
 /* Chooses the counters of logs by patterns, finds the column of each counter and instance, and computes what text logs
    and databases show of raw values.
 
-   A rate needs two samples; the older one is the last that was written, so with every nth sample it is the mean over
-   the n intervals and nothing that happened in between is lost. */
+   A rate needs two samples. The older one is the last written sample, so with every nth sample the rate is the mean
+   over all n intervals. */
 #include "engine/report/columns.h"
 
 #include "engine/base/memory.h"
@@ -30,7 +30,7 @@ HRESULT counter_instance(const struct log_counter *counter, char **out)
     return *out ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for the name of an instance");
 }
 
-/* "*" stands for every instance, and so does what PDH adds to it for parents and numbers. */
+/* "*" stands for every instance, and so do the forms that PDH adds for parents and numbers. */
 static bool is_every_instance(const char *instance)
 {
     return strchr(instance, '*') && !instance[strspn(instance, "*/#")];
@@ -125,7 +125,7 @@ void filter_free(struct filter *f)
 /* One counter of an input. */
 struct source {
     size_t column;        /* NO_COLUMN: filtered out, or a wildcard whose instances are columns */
-    bool matches;         /* the filter takes it, or some of its instances */
+    bool matches;         /* the filter accepts it, or some of its instances */
     struct place *places; /* of the instances of the last sample, in its order */
     size_t place_count, place_capacity;
 };
@@ -142,7 +142,7 @@ struct column {
     bool is_twin;      /* not the first */
     size_t next_twin;  /* behind this one */
     size_t last_twin;  /* of the first: the last behind it */
-    size_t taker;      /* of the first: input + 1 whose counters are being given columns */
+    size_t taker;      /* of the first: index of the input whose counters get columns now, plus 1 */
     size_t next_taken; /* of the first: which its next counter of this name gets */
     size_t source;     /* that the older value is of */
     bool has_older;
@@ -239,7 +239,7 @@ static HRESULT grow_buckets(struct columns *c)
     return S_OK;
 }
 
-/* The next column of the first one's name that `input` has not taken; NO_COLUMN: all are taken. */
+/* The next column of that name that `input` does not use yet; NO_COLUMN: all are in use. */
 static size_t take_twin(struct columns *c, size_t first, size_t input)
 {
     struct column *column = &c->columns[first];
@@ -314,7 +314,7 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
     return hr;
 }
 
-/* The source of an input's counter; those of counters that the log names late are made on the way. */
+/* The source of an input's counter; sources of counters that appear late in the log are created then. */
 static HRESULT source_of(struct columns *c, const struct inputs *in, size_t input, size_t counter, struct source **out)
 {
     *out = NULL;

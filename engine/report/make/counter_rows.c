@@ -359,7 +359,7 @@ HRESULT counter_rows_chart(const struct counter_rows *from, struct report_docume
     return hr;
 }
 
-/* By what a rule may find a series: most, least, the highest peak, the greatest growth. */
+/* The criteria by which a rule may select a series: greatest, least, highest peak, greatest growth. */
 enum standing { STANDING_MOST, STANDING_LEAST, STANDING_PEAK, STANDING_GROWTH, STANDING_KINDS };
 
 static double standing_of(struct counter_series *s, enum standing kind)
@@ -377,7 +377,7 @@ static double standing_of(struct counter_series *s, enum standing kind)
     }
 }
 
-/* Takes the first MOST_CHARTED by each standing, and the sum of all instances; they stay in the order of the rows. */
+/* Selects the first MOST_CHARTED by each criterion, and the sum of all instances, in the order of the rows. */
 static size_t pick_watched(const struct counter_rows *from, struct row *rows, size_t count, size_t rank,
                            struct row *out)
 {

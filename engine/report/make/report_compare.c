@@ -25,7 +25,7 @@ struct keyed_row {
 };
 
 enum { KIND_TABLE = '0', KIND_ROW, KIND_FOOTER };
-/* A quiet key says which row it is, but a change of it does not count. */
+/* A quiet key identifies the row, but a change of its value is not a difference. */
 enum { CELL_PLAIN = '0', CELL_KEY, CELL_QUIET_KEY, CELL_VOLATILE, CELL_DROPPED };
 
 static bool is_key(char use)
@@ -307,7 +307,7 @@ static HRESULT keyed_rows_read(const char *path, unsigned side, const struct rep
     return hr;
 }
 
-/* ---- records taken apart ---- */
+/* ---- parsing records ---- */
 
 static const char *next_text(const char **at)
 {
@@ -316,7 +316,7 @@ static const char *next_text(const char **at)
     return text;
 }
 
-/* Takes a record apart; what it points to is the record's. */
+/* Parses a record; its pointers refer to the record. */
 static void keyed_row_open(const struct sorted_row *record, struct keyed_row *out)
 {
     uint32_t pair;
@@ -435,7 +435,7 @@ static const struct keyed_cell *find_cell(const struct keyed_row *row, const cha
     return NULL;
 }
 
-/* The columns whose texts differ between the two rows; a missing one is empty. */
+/* The columns that differ between the two rows; a missing row counts as empty. */
 static size_t find_changes(struct comparing *c)
 {
     const struct keyed_row *before = &c->sides[0].row, *after = &c->sides[1].row;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter logs read once, and what their series come to. */
+/* Reads counter logs once, and computes the statistics of their series. */
 #include "engine/report/make/report_counters.h"
 
 #include "engine/base/memory.h"
@@ -93,7 +93,7 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
 
 /* ---- reading ---- */
 
-/* What the tables want of a series, asked once. */
+/* The requirements of the tables for a series, determined once. */
 static HRESULT begin_series(struct report_counters *c, size_t at)
 {
     struct counter_series *s = &c->series[at];

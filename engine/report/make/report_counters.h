@@ -65,7 +65,7 @@ struct report_counters;
 
 struct report_counters_make {
     const struct report_schema *schema; /* borrowed until the end */
-    unsigned level;                     /* tables of higher ones are not made */
+    unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that may be kept */
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MOST_ROWS     20000  /* of a table, where its rowcount says no fewer */
+#define REPORT_MOST_ROWS     20000  /* of a table, unless its rowcount specifies fewer */
 #define REPORT_MOST_ALL_ROWS 200000 /* of the document */
 #define REPORT_DEEPEST       4      /* tables within one another */
 /* Of the document, with which no further rows begin: rules and a user's own XSLT have all of it in memory at once. */

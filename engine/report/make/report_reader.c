@@ -230,12 +230,12 @@ static void reader_fail(struct reader *r, HRESULT hr)
     }
 }
 
-/* What a call to a handler came to. */
+/* The result of a handler's call. */
 #define CALL(r, handler, ...) ((r)->handlers->handler ? (r)->handlers->handler((r)->about, __VA_ARGS__) : S_OK)
 
 /* ---- elements that begin ---- */
 
-/* Attributes as libxml2 gives them: name, prefix, URI, begin and end of the value, each. */
+/* Attributes as libxml2 passes them: for each the name, prefix, URI, and the begin and end of the value. */
 struct sax_attributes {
     const xmlChar **items;
     int count;
@@ -269,7 +269,7 @@ static HRESULT add_data(struct data_list *l, const char *name_attribute, const s
     return hr;
 }
 
-/* A Data without a text: what an element says in its attributes. */
+/* A Data without text: its value is in the attributes. */
 static HRESULT add_element(struct data_list *l, const struct sax_attributes *a)
 {
     data_list_clear(l);
@@ -541,7 +541,7 @@ static HRESULT end_data(struct reader *r, const struct data_list *order)
     if (l->count > REPORT_MAX_COLUMNS)
         return error_set(OPENPLA_E_MALFORMED_XML, "line %u: more than %d Data elements", line_now(r),
                          REPORT_MAX_COLUMNS);
-    /* Warnings may say several ways out (MS-PLA 2.2.8). */
+    /* Warnings may give several solutions (MS-PLA 2.2.8). */
     if ((order && !strcmp(this_table(r)->given.name, "warning")) || !is_second(l, order))
         return S_OK;
     char *warning = text_format("line %u: skipped a second Data '%.64s'", line_now(r), data_list_name(l, l->count - 1));

@@ -122,7 +122,7 @@ HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema
     return xml_grammar_check(&checking, e, type);
 }
 
-/* ---- patterns of Include and Exclude (MS-PLA 2.2.3.3): what precedes the first '/' says how to compare ---- */
+/* ---- patterns of Include and Exclude (MS-PLA 2.2.3.3): the part before the first '/' selects the comparison ---- */
 
 struct pattern {
     const unsigned char *at, *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes the tables of a report: each is made of its row of the schema, takes the events of all traces in the order
-   of time, in one reading that feeds all tables, and writes itself when all is read. */
+/* Creates the tables of a report. Each table is created from its row of the schema. One pass over all traces in time
+   order feeds the events to all tables; then each table writes itself. */
 #ifndef OPENPLA_REPORT_TABLES_H
 #define OPENPLA_REPORT_TABLES_H
 
@@ -34,7 +34,7 @@ struct report_table_make {
     const struct schema_table *table;
     size_t memory;          /* bytes that the table may use; the rest goes to a scratch file */
     struct texts *warnings; /* of the report: errors of the table, and omitted parts */
-    struct texts *notes;    /* of the report: what the traces have not, which is no mistake of the schema */
+    struct texts *notes;    /* of the report: events that the traces lack, which is not an error of the schema */
 };
 
 /* The current event. Its details are looked up when the first table needs them. */
@@ -77,13 +77,13 @@ struct report_events;
 
 struct report_events_make {
     const struct report_schema *schema; /* borrowed until the end, as all below */
-    unsigned level;                     /* tables of higher ones are not made */
+    unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that all tables may keep */
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
     const char *base;          /* of it, as report_document.h has it */
 };
-/* `warnings` and `notes` get what report_tables.h says, until the end. */
+/* `warnings` and `notes` receive the messages described in report_tables.h until the end. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
 /* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */

@@ -95,7 +95,7 @@ static void merge(const struct row_sort *s, const size_t *from, size_t *to, size
         to[i] = b == end || (a < middle && in_order(s, from[a], from[b])) ? from[a++] : from[b++];
 }
 
-/* By merging from below: no order of the records makes it slow, and equal ones stay as they are. */
+/* A bottom-up merge sort: no order of the records makes it slow, and equal ones keep their order. */
 static HRESULT sort_places(struct row_sort *s)
 {
     if (!memory_grow((void **)&s->other, &s->other_capacity, s->count, sizeof *s->other))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes a page: report, document of the page, transformation by a sheet, file. libxslt's memory is the document's
-   (xml_memory.c): when there is no more, all of it is released. */
+   (xml_memory.c): if it is exhausted, all of it is released. */
 #include "engine/report/page.h"
 
 #include "engine/base/file.h"

@@ -168,7 +168,7 @@ static bool has_series(const struct found_chart *c, const struct found_row *row)
     return false;
 }
 
-/* The worst one with that link; NULL: none. The others with it have the same limit, as they are of one rule. */
+/* The worst one with that link; NULL: none. Other warnings of the same rule have the same limit. */
 static const struct found_warning *worst_with(const struct page_findings *f, const char *link, size_t length)
 {
     const struct found_warning *worst = NULL;
@@ -233,7 +233,7 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Whether this chart, and no chart that is shown, has a series that a warning refers to. If this chart has only other
+/* Whether only this chart, and no shown chart, has a series that a warning refers to. If this chart has only other
    series of the counter, any shown chart of the counter is as good. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {

@@ -7,7 +7,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_reader.h"
 
-/* ---- strings: cut to a length, without what changes the direction of those beside them ---- */
+/* ---- strings: cut to a length, without characters that change the direction of adjacent text ---- */
 
 #define PAGE_LONGEST_NAME 200  /* bytes of a title, a column, a series */
 #define PAGE_LONGEST_CELL 1000 /* bytes of a cell */
@@ -33,8 +33,8 @@ void page_number_scaled(struct text_buffer *out, double value, double largest, i
 
 /* ---- what the warnings of a report are about ----
 
-   Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits that go with
-   these. Filled by the first reading, used by the second. */
+   Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits of these counters.
+   Filled by the first reading, used by the second. */
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* that warnings point at */
 #define FINDINGS_MOST_CHARTS   200
@@ -79,7 +79,8 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
    refers to come first; a watched one is shown only if no other chart has the series. *omitted: charts that are missing
    only because of the limit. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
-/* How bad a row of the table of warnings is: as its `img` says, else a warning as any other, as rules see it too. */
+/* The severity of a row of the table of warnings, from its `img`; without one it counts as an ordinary warning, as for
+   rules. */
 enum report_severity page_findings_severity(const struct report_row *warning);
 /* Of the at-th warning of the document, from 1 on. */
 size_t page_findings_number(const struct page_findings *f, size_t at);
@@ -121,7 +122,7 @@ void page_survey_free(struct page_survey *s);
 
 /* ---- XSLT 1.0 by libxslt, fenced in ----
 
-   A sheet reads what it is given and nothing else, writes nothing but its result, and ends. Sheets and documents are
+   A sheet reads only its input, writes only its result, and terminates. Sheets and documents are
    not trusted. */
 #define SHEET_MOST_BYTES ((size_t)1 << 20)  /* of a sheet */
 #define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of the input document */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings and numbers of a report as a page shows them. Names may have been given to a process or a file by anybody.
-   Numbers are formatted by their digits as text: a double has 15 of them, byte counts and hashes more. */
+/* Strings and numbers of a report as a page shows them. Names of processes and files can be chosen by any user. Numbers
+   are formatted by their digits as text: a double has 15 of them, byte counts and hashes more. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/page/page_parts.h"

@@ -13,7 +13,7 @@ enum {
     /* More than our own reports have (REPORT_MOST_BYTES), as rules add to them; UTF-16 is twice as long. */
     REPORT_BYTES_MAX = 96 << 20,
     MEMORY_LEAST = 64 << 20, /* of a document tree and the parser's data */
-    MEMORY_OF_BYTE = 16,     /* what a byte of XML takes at most, where cells are empty: <Data name="a"/> */
+    MEMORY_OF_BYTE = 16,     /* the maximum memory per byte of XML, reached by empty cells: <Data name="a"/> */
     DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
 };
 /* A word of the mark: the first line of `tag` belongs to the report itself, which another program has evaluated. */

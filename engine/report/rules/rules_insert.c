@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Whether it has text beside its elements, other than blanks for layout. */
+/* Whether it has text between its elements, other than layout blanks. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)
@@ -86,7 +86,7 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     return hr;
 }
 
-/* All that is in an element, in its order: `element` takes each element of it, `text` each text beside one. */
+/* Visits the contents of an element in order: `element` gets each element, `text` each text between elements. */
 struct content {
     HRESULT (*element)(struct rules_run *run, void *about, xmlNodePtr from, bool expand);
     HRESULT (*text)(struct rules_run *run, void *about, const char *text);

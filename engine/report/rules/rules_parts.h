@@ -60,7 +60,7 @@ struct xpath_result {
     size_t count;
     bool is_nodes;
     bool truth;              /* boolean() of it */
-    struct rule_value value; /* what a variable becomes; of nodes the first one's text */
+    struct rule_value value; /* the value of a variable; for nodes, the text of the first one */
 };
 /* E_INVALIDARG with the reason and the place in the text: no such variable, no XPath, too many operations or too much
    memory. E_OUTOFMEMORY. */
@@ -78,7 +78,7 @@ HRESULT rules_expression_check(const char *expression);
 
 struct rules_file {
     char *path;
-    bool is_file; /* else a text given to rules_add, or built in: it has no folder for imports */
+    bool is_file; /* otherwise it was passed to rules_add, or is built in, and has no folder for imports */
     struct xml_document document;
 };
 struct rules_group {
@@ -123,7 +123,7 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 struct rules_run {
     const struct rules_job *job;
     const struct rules *rules;
-    const struct rules_file *file; /* whose strings go first */
+    const struct rules_file *file; /* its strings precede */
     struct rules_outcome *out;
     struct rules_place place;
     struct report_target *target;
@@ -145,15 +145,15 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
 /* Of a place in the report, or (context NULL) of the whole of it. The error names element and attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
-/* The same of an expression that was made of the attribute's. */
+/* The same for an expression built from that of the attribute. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
 /* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: one did,
    or the node is no more. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
-/* An element with all that is in it, texts beside elements too, in no place of the report yet. `expand`: its texts and
-   attributes are rules'. */
+/* An element with all its contents, including text between elements, not yet inserted into the report. `expand`: its
+   texts and attributes are rules'. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
@@ -177,7 +177,7 @@ void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
 /* Whether the node is in the document still. */
 bool report_target_has(const struct report_target *t, const xmlNode *node);
-/* A new element that rules made, in no place yet; a mark only where it is put (marked). */
+/* A new element created by rules, not yet inserted; it is marked on insertion (marked). */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
 /* The same for a text, between its two marks. *last is the node that the next text follows. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,

@@ -260,7 +260,7 @@ static HRESULT do_all(struct rules_run *run)
     HRESULT hr = report_target_warnings(run->target, &warnings);
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
-    if (hr == PLA_E_RULES_MANAGER_FAILED) /* they went too far: what they have done so far stays */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) /* they exceeded a limit; their changes so far stay */
         hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", error_keep(hr).text));
     /* Created even if no rule raised a warning, so that readers know that rules ran. */
     return FAILED(hr) ? hr : report_target_warnings(run->target, &warnings);

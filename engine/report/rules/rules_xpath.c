@@ -117,7 +117,7 @@ struct search {
     const char *at; /* its place in `in`; NULL: not found */
 };
 
-/* Counts what it compared. False: that is too much. */
+/* Counts the comparisons. False: that is too much. */
 static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
 {
     xmlXPathContextPtr context = parser->context;
@@ -216,8 +216,8 @@ static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlCha
     return NULL;
 }
 
-/* The context has them in place of libxml2's; each node that they walk along and what they compare counts against
-   its opLimit, which is to be set. */
+/* They replace libxml2's functions in the context. Each visited node and each comparison counts against its opLimit,
+   which must be set. */
 static void rules_functions_use(xmlXPathContextPtr context)
 {
     xmlXPathRegisterFuncLookup(context, look_up, NULL);
@@ -375,7 +375,7 @@ static void on_error(void *user, xmlErrorPtr error)
 {
     struct evaluation *e = user;
     if (e->error)
-        return; /* the first one says why */
+        return; /* the first one has the reason */
     e->error = error->code;
     e->position = error->int1;
 }
@@ -510,7 +510,7 @@ static HRESULT evaluation_error(const struct evaluation *e)
     }
 }
 
-/* What it would print on stderr. */
+/* Messages that libxml2 would print on stderr. */
 static void say_nothing(void *user, const char *format, ...)
 {
     (void)user, (void)format;

@@ -340,7 +340,7 @@ static HRESULT ntlm_check_authenticate(struct ntlm *n, const uint8_t *token, siz
     else if (!right)
         hr = ntlm_refuse(n, "wrong password");
     else if (!whole)
-        hr = ntlm_refuse(n, "the messages were changed on the way (MIC)");
+        hr = ntlm_refuse(n, "the messages were changed in transit (MIC)");
     else {
         n->flags = m.flags;
         ntlm_set_keys(n, session);
@@ -370,7 +370,7 @@ static HRESULT ntlm_negotiate(struct ntlm *n, struct ndr_writer *w)
     return n->transcript.failed ? E_OUTOFMEMORY : S_FALSE;
 }
 
-/* The NT response: proof and blob. The blob repeats the challenge's target info and says that a MIC follows. */
+/* The NT response: proof and blob. The blob repeats the challenge's target info and announces a MIC. */
 static HRESULT ntlm_respond(struct ntlm *n, const uint8_t *info, size_t info_size, const uint8_t v2[16],
                             struct ndr_writer *response, uint8_t base[16])
 {

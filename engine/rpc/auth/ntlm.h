@@ -24,7 +24,8 @@ struct ntlm {
     const struct auth_credentials *credentials; /* an initiator's */
     uint32_t flags;
     uint8_t challenge[8];
-    struct ndr_writer transcript; /* NEGOTIATE, and an acceptor's CHALLENGE: what the MIC covers before AUTHENTICATE */
+    struct ndr_writer transcript; /* NEGOTIATE, and an acceptor's CHALLENGE: the messages that the MIC covers besides
+                                     AUTHENTICATE */
     struct ntlm_direction in, out;
     char account[AUTH_NAME_BYTES];
     const char *refusal;

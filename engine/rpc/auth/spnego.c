@@ -28,7 +28,7 @@ struct der {
     size_t size, at;
 };
 
-/* The next element: its tag and what is in it. */
+/* The next element: its tag and its contents. */
 static bool der_next(struct der *d, uint8_t *tag, struct der *content)
 {
     if (d->size - d->at < 2)
@@ -287,7 +287,7 @@ static HRESULT auth_accept_next(struct auth_context *a, const struct spnego_mess
     if (m->mic) {
         if (m->mic_size != AUTH_SIGNATURE_BYTES ||
             !ntlm_unseal(&a->ntlm, NULL, 0, a->mechanisms, a->mechanisms_size, m->mic))
-            return ntlm_refuse(&a->ntlm, "the list of mechanisms was changed on the way (mechListMIC)");
+            return ntlm_refuse(&a->ntlm, "the list of mechanisms was changed in transit (mechListMIC)");
         ntlm_seal(&a->ntlm, NULL, 0, a->mechanisms, a->mechanisms_size, mic);
         ntlm_restart_key_streams(&a->ntlm);
     }
@@ -316,7 +316,7 @@ static HRESULT auth_initiate_next(struct auth_context *a, const struct spnego_me
     if (a->has_sent_mic) {
         if (m->mic_size != AUTH_SIGNATURE_BYTES ||
             !ntlm_unseal(&a->ntlm, NULL, 0, spnego_ntlm_alone, sizeof spnego_ntlm_alone, m->mic))
-            return ntlm_refuse(&a->ntlm, "the list of mechanisms was changed on the way (mechListMIC)");
+            return ntlm_refuse(&a->ntlm, "the list of mechanisms was changed in transit (mechListMIC)");
         ntlm_restart_key_streams(&a->ntlm);
         a->is_done = true;
         return S_OK;

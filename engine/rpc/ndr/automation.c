@@ -148,7 +148,7 @@ static void array_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, un
     const uint32_t most = ndr_read_u32(r);
     a->dimensions = ndr_read_u16(r);
     a->features = ndr_read_u16(r);
-    ndr_read_u32(r); /* size of an element: the kind says it */
+    ndr_read_u32(r); /* size of an element, given by the kind */
     const uint32_t locks = ndr_read_u32(r), kind = ndr_read_u32(r);
     a->count = ndr_read_u32(r);
     a->has_data = ndr_read_u32(r) != 0;

@@ -226,7 +226,7 @@ HRESULT dispatch_read_result(struct ndr_reader *r, struct ndr_arena *arena, stru
     return d->hr;
 }
 
-/* ---- IEnumVARIANT::Next: a varying array, of which `count` are there ---- */
+/* ---- IEnumVARIANT::Next: a varying array with `count` elements ---- */
 
 uint32_t enum_read_next(struct ndr_reader *r)
 {

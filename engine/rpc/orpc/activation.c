@@ -235,7 +235,7 @@ static void activator_write(struct orpc_call *call, const struct ndr_writer *int
     ndr_writer_free(&reply);
 }
 
-/* Creates the object and exports what was asked for. A failure of all interfaces is one of the activation. */
+/* Creates the object and exports the requested interfaces. A failure of all interfaces is one of the activation. */
 static HRESULT activation_perform(struct orpc_call *call, const struct activation_request *q, bool is_factory,
                                   HRESULT *results, struct ndr_writer *interfaces)
 {

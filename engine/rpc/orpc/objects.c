@@ -6,7 +6,7 @@
 
    Tables are found by the first byte of the random id. The handler's functions may take long or call back, so they run
    without the lock: an interface that a call uses is pinned, and an object that is removed during a call is freed by
-   the last unpin. An object goes when all its references are taken back, or in orpc_server_run_down. */
+   the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
 
 #include "engine/base/assert.h"
@@ -44,7 +44,7 @@ static void objects_unlink_interface(struct orpc_server *s, struct remote_interf
     *at = interface->next_in_bucket;
 }
 
-/* Takes it out of the tables. Its interfaces stay in its list for objects_free. */
+/* Removes it from the tables. Its interfaces stay in its list for objects_free. */
 static void objects_remove(struct orpc_server *s, struct remote_object *o)
 {
     struct remote_object **at = &s->objects;

@@ -74,7 +74,7 @@ uint32_t exporter_call(struct orpc_session *s, const struct rpc_call *call, uint
 /* Under the lock. */
 void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_ms);
 
-/* Activation and IRemUnknown(2); `in` stands behind ORPCTHIS, `out` behind ORPCTHAT. */
+/* Activation and IRemUnknown(2); `in` follows ORPCTHIS, `out` follows ORPCTHAT. */
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t rem_unknown_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
