@@ -64,7 +64,7 @@ static HRESULT make_thresholds(const struct texts *paths, struct texts *out)
     return hr;
 }
 
-/* Of the whole process, as counters are read by other threads too; on Windows the wall's. In us. */
+/* Time of the whole process, as other threads read counters too; on Windows wall time. In us. */
 static double now(void)
 {
     return (double)clock() * 1e6 / CLOCKS_PER_SEC;

@@ -30,7 +30,7 @@ static int failed(const char *what, HRESULT hr)
     return FAILED(hr);
 }
 
-/* ---- the peer: one object whose get_SampleInterval gives a constant ---- */
+/* ---- the peer: one object whose get_SampleInterval returns a constant ---- */
 
 static HRESULT STDMETHODCALLTYPE peer_query(collector *This, REFIID iid, void **out)
 {
@@ -55,7 +55,7 @@ static IPerformanceCounterDataCollectorVtbl peer_vtable = {
     .QueryInterface = peer_query, .AddRef = peer_count, .Release = peer_count, .get_SampleInterval = peer_get};
 static collector peer = {&peer_vtable};
 
-/* Writes the marshalled peer into the file and serves it until the file is gone. */
+/* Writes the marshalled peer into the file and serves it until the file is deleted. */
 static int serve(const char *path)
 {
     IStream *stream;
@@ -190,8 +190,8 @@ static void compare_scripts(const char *what, int gets, bool commits)
            with / without);
 }
 
-/* The list that a script gets; *sets is its own. *first: what the first one took, with the server's start if it was not
-   there. */
+/* Measures the list that a script gets; the caller owns *sets. *first: the time of the first list, including the start
+   of the server if it was not running. */
 static double seconds_per_list(const WCHAR *pattern, double *first, IDataCollectorSetCollection **sets)
 {
     BSTR filter = SysAllocString(pattern);

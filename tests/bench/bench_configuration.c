@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_configuration FOLDER [FILES]: a tree of FILES (100,000) files of 1,000 bytes, 1,000 in each folder, copied
    plainly and by a configuration collector, in turns; its peak memory beside that of the plain copy. FOLDER should be
-   on tmpfs. The plain copy makes a tree like the one it reads; both keep to one thread. */
+   on tmpfs. The plain copy creates a tree like the one it reads; both use one thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -160,7 +160,7 @@ static HRESULT connect_to_host(void *context, const char *session, struct realti
     return S_OK;
 }
 
-/* Marks what is complete after each round of the processors, as a host does it after each pass. */
+/* Marks the complete part after each round of the processors, as a host does after each pass. */
 static void run_host(void *user)
 {
     static uint8_t buffer[PROCESSORS][BUFFER];

@@ -179,7 +179,7 @@ static double seconds_since(int64_t ticks)
     return (double)(clock_ticks() - ticks) / (double)clock_frequency();
 }
 
-/* Prints the median; `empty` in between takes what was written. */
+/* Prints the median; `empty` removes the written events in between. */
 static void measure(const char *what, void (*burst)(void), bool empties)
 {
     double ns[ROUNDS], host_ns[ROUNDS];

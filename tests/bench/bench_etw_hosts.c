@@ -47,7 +47,7 @@ static void print_times(const char *what, double *ms, int count)
     printf("%-6s %3d: least %.2f, median %.2f, most %.2f ms\n", what, count, ms[0], ms[count / 2], ms[count - 1]);
 }
 
-/* Processor time of each process whose name begins so, by the kernel's own lists. */
+/* The processor time of each process whose name begins with the prefix, from the kernel's lists. */
 struct used {
     uint32_t id;
     unsigned long long ticks; /* of 10 ms */

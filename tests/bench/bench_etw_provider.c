@@ -3,8 +3,8 @@
    fill an eighth of the buffers, fewer than the host is woken for: an event that a session takes, events that none
    wants, and the test of a generated header's context, which its callback sets. All through the functions that programs
    call: under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then
-   one, two and four writers flat out for SECONDS (0: not at all), with 1 MB of buffers: how many events are lost, and
-   what one costs. Without a host beside it: bench_etw. */
+   one, two and four writers at full speed for SECONDS (0: skipped), with 1 MB of buffers: the number of lost events,
+   and the cost of one. Without a host beside it: bench_etw. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "tests/bench/thread_time.h"
@@ -150,7 +150,7 @@ static void stop(TRACEHANDLE session)
     must(ControlTraceW(session, NULL, &block.p, EVENT_TRACE_CONTROL_STOP), "ControlTrace");
 }
 
-/* ---- writers flat out ---- */
+/* ---- writers at full speed ---- */
 
 struct flat_out {
     uint64_t events, refused;

@@ -34,7 +34,7 @@ static void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
-/* What run N leaves: a log, a report and its page, named in the mark. */
+/* The files of run N: a log, a report and its page, named in the mark. */
 static void make_run(const char *root, unsigned n)
 {
     char name[16], mark[160];
@@ -66,7 +66,7 @@ static HRESULT put_records(struct texts *lines, void *user)
     return hr;
 }
 
-/* All at once: a set whose runs each write their record would make this bench one of the store. */
+/* Written at once: if each run wrote its record, this bench would measure the store. */
 static void make_runs(const char *root, unsigned count)
 {
     struct runs runs = {count};

@@ -114,7 +114,7 @@ static void pdh_sample(void)
     }
 }
 
-/* Adds what the path expands to, up to `most` in all. */
+/* Adds the expansion of the path, up to `most` in total. */
 static void add_all(const char *path, size_t most)
 {
     static WCHAR list[1 << 21];
@@ -252,7 +252,7 @@ static int each(void)
                 add_all(path, COUNTERS);
             memory_free(path);
         }
-        pdh_sample(); /* finds what is kept from one sample to the next */
+        pdh_sample(); /* finds memory that is kept between samples */
         /* The clock's grain is 10 ms under Wine. */
         double spent = 0;
         unsigned samples = 0;
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     SetEnvironmentVariableW(L"OPENPLA_PROCESSES", L"host");
 #endif
     if (argc > 3 && !strcmp(argv[1], "hold") && !atoi(argv[3]))
-        return hold((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library at work */
+        return hold((unsigned)atoi(argv[2]), 0, NULL, 0); /* not even our library runs */
     if (PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS)
         return 1;
     if (argc > 1 && !strcmp(argv[1], "ratio"))

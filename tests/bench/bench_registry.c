@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_registry [VALUES [TIMES]]: what a configuration collector needs for a branch of VALUES (1,000,000) values
    beside a plain enumeration of the same branch, the middle of TIMES (3), and the most memory that each of them took.
-   The branch is gone afterwards, and never on the disk. */
+   The branch is deleted afterwards, and never written to the disk. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/kernel_file.h"

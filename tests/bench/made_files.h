@@ -10,7 +10,8 @@
  *seconds: processor time that it took. */
 uint64_t made_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
                   double *seconds);
-/* A trace of so many bytes of TraceLogging events with five fields, by the writer of relogging: gives their number. */
+/* Writes a trace of that size of TraceLogging events with five fields, with the writer of the relogger; returns their
+   number. */
 uint64_t made_trace(const char *path, uint64_t bytes);
 /* Reads all of a file: the processor time that takes, and *bytes that it has. */
 double read_raw(const char *path, uint64_t *bytes);

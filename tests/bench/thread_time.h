@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processor time of a writer, beside the wall's: where writers are more than processors, only it says what an event
-   costs. */
+/* Processor time of a writer, in addition to wall time: with more writers than processors, only processor time shows
+   the cost of an event. */
 #ifndef OPENPLA_THREAD_TIME_H
 #define OPENPLA_THREAD_TIME_H
 

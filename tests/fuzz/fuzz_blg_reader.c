@@ -36,7 +36,7 @@ static void must(bool ok)
         abort();
 }
 
-/* Adds what the writer makes of some samples to the container, in buffers of its size. */
+/* Adds the writer's output for some samples to the container, in buffers of its size. */
 static void add_log(struct small_container *c, const char *path, size_t first, size_t count)
 {
     static const struct log_item values[] = {{.instance = "a", .raw = {.first = 1}},

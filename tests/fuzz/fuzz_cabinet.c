@@ -36,7 +36,7 @@ static HRESULT on_bytes(void *user, size_t entry, const uint8_t *data, size_t si
 {
     struct seen *s = user;
     uint8_t sum = 0;
-    for (size_t i = 0; i < size; i++) /* that they are there */
+    for (size_t i = 0; i < size; i++) /* that they are readable */
         sum ^= data[i];
     s->bytes += size;
     must(s->begun && s->bytes <= cabinet_entry_at(s->c, entry)->size && (sum || !sum));
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const uint8_t kind = data[0] % 4, bits = data[1];
     if (kind == 1) {
-        /* Right into the unpacker, with a history that is there. */
+        /* Calls the unpacker directly, with an existing history. */
         (void)mszip_unpack(&mszip, data + 2, size - 2, unpacked + CABINET_BLOCK_MAX, bits * 16u, data[0] * 64u);
         size = around_block(data + 2, size - 2, bits, made);
         data = made;

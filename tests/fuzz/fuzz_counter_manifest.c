@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter manifests as anybody may write them: what is taken has names, bases that are there, and types. The input
-   stands within a provider, as most of what is random is no manifest. */
+/* Counter manifests from untrusted authors: an accepted one has names, existing bases, and types. The input is placed
+   within a provider, as most random inputs are not manifests. */
 #include "engine/pdh/counter_manifest.h"
 
 #include <stdlib.h>

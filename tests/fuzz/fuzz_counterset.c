@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the section of a Perflib V2 provider: its objects are made and sampled, within it and within bounds. The
-   input's records are put behind a good head; its first byte says how many whole records come before them. */
+/* Any bytes as the section of a Perflib V2 provider: its objects are created and sampled without access outside the
+   section, and within limits. The input's records follow a valid head; its first byte gives the number of valid records
+   before them. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/extension/extension_object.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what a performance extension DLL answers: objects are made of them and sampled, then sampled again out
-   of another answer. The DLL's process is replaced by the input: its first byte says where the second answer begins,
+/* Any bytes as the answer of a performance extension DLL: objects are created from them and sampled, then sampled again
+   from another answer. The DLL's process is replaced by the input: its first byte says where the second answer begins,
    and whether both are changes of a good answer, each an offset and a byte, or the bytes themselves. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"

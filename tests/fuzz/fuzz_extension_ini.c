@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ini files and headers of extension DLLs, from anybody: what is taken has names, languages and numbers within bounds.
-   A NUL divides the ini file from its header. */
+/* Ini files and headers of extension DLLs from untrusted authors: accepted ones have names, languages and numbers
+   within the limits. A NUL divides the ini file from its header. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension_registration.h"
 

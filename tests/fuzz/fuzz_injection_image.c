@@ -58,7 +58,7 @@ static void insert(struct memory *m, struct injection_image *image)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* A header that is right as far as it must be, so that random bytes come to the imports. */
+    /* A header that is valid as far as necessary, so that random bytes reach the imports. */
     static uint8_t bytes[4096];
     struct memory m = {.image = data, .image_size = size};
     struct injection_image image;

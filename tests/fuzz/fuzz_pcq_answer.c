@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what another computer answers: its countersets are listed, described, opened and sampled, within the
-   answers and within bounds. The input's first byte says how many calls are answered well; then it is a row of answers,
-   each behind its length (2 bytes): in an envelope that fits the call, or, where the length's highest bit is set, as
-   all that came. */
+/* Any bytes as the answers of another computer: its countersets are listed, described, opened and sampled without
+   access outside the answers, and within limits. The input's first byte says how many calls are answered well; then it
+   is a row of answers, each behind its length (2 bytes): in an envelope that fits the call, or, where the length's
+   highest bit is set, as all that came. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/link.h"
@@ -100,7 +100,7 @@ static const void *good_answer(unsigned opnum, const uint8_t *request, size_t si
     return opnum == PCQ_QUERY_INFO ? (const void *)&identifier : &values;
 }
 
-/* The size that the client offers stands at the request's end. */
+/* The size that the client offers is at the end of the request. */
 static HRESULT call_fuzzed(struct link *l, unsigned opnum, const uint8_t *request, size_t size, uint8_t **reply,
                            size_t *reply_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes on the port where counters are offered. A client that knows the protocol is met half way: what the input
-   says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
+/* Any bytes on the port where counters are offered. To reach deeper code, the input is converted to packets with valid
+   headers, unless its first byte requests the bytes unchanged. */
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/pcq_internal.h"
@@ -17,7 +17,7 @@ struct input {
     struct byte_buffer made; /* of the packet that is received now */
     size_t taken;
     size_t sent;
-    uint8_t handle[20]; /* what the last answer of the size of an opened query had in its place */
+    uint8_t handle[20]; /* the bytes at this place in the last answer with the size of an opened query */
 };
 
 static HRESULT count_sent(void *user, const void *bytes, size_t size)
@@ -40,7 +40,7 @@ static const uint8_t *take(struct input *in, size_t size)
     return at;
 }
 
-/* What stands before the parameters that matter, and no input would hit upon. */
+/* The bytes before the interesting parameters, which no input would contain by chance. */
 static void put_prefix(struct input *in, uint8_t how, uint16_t method)
 {
     static const uint8_t machine[] = {2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0};

@@ -35,7 +35,7 @@ static size_t identifiers(struct pcq_query *q, uint8_t about, const uint8_t *dat
     void *copy = memory_copy(data, take);
     if (!copy)
         abort();
-    /* A GUID that is there is not found by chance. */
+    /* An existing GUID would not be found by chance. */
     GUID set;
     pcq_guid(about & 1 ? &parts_provider : &whole_provider, &set);
     for (size_t at = 0, one; (about & 2) && at + sizeof(struct pcq_identifier) <= take; at += one) {

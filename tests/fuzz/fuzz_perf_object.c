@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the block that a performance extension DLL gives: everything in it is visited, nothing outside it. */
+/* Any bytes as the block of a performance extension DLL: everything in it is visited, nothing outside it. */
 #include "engine/logs/perf_data.h"
 
 #include <stdlib.h>

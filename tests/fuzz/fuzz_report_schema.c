@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a report schema: no crash, within limits; what was read is complete, and a report of a small log can be
-   created with it. */
+/* Any bytes as a report schema: no crash, within limits; a schema that was read is complete, and a report of a small
+   log can be created with it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

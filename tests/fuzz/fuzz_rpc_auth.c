@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of NTLM and SPNEGO to both sides: whole ones from the input, or the right ones with a few bytes changed.
-   Nobody may be logged on by a token that was made without the password. */
+/* Tokens of NTLM and SPNEGO to both sides: whole ones from the input, or the right ones with a few bytes changed. A
+   token that was created without the password must not log on. */
 #include "engine/base/memory.h"
 #include "engine/rpc/auth/ntlm.h"
 #include "tests/rpc/made_up_class.h"

@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         second = text_format("fuzz_rules.%u.2.tmp", (unsigned)process_own_id());
         must(first && second && !atexit(clean) && SUCCEEDED(file_store(first, report, strlen(report))));
     }
-    /* Now and then over what they have made themselves: to write it takes longer than all else. */
+    /* Sometimes over their own output, as writing it takes longer than everything else. */
     const bool twice = runs++ % 16 == 0;
     run_rules(rules, length, first, twice ? second : NULL);
     if (twice && file_exists(second)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: every name that is taken makes one safe file name, the same for all its cases, that tells the name again. */
+/* Fuzz: every accepted name has one safe file name, the same in any case, from which the name can be restored. */
 #include "engine/base/memory.h"
 #include "engine/pla/store.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML of sets: no crash, and what is read can be written and read again without an issue. */
+/* XML of sets: no crash, and a set that was read can be written and read again without an issue. */
 #include "tests/fuzz/fuzz_xml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz: any file is a task's definition or is refused with a text, and what it comes to as XML is the same one. */
+/* Fuzz: any file is a task's definition or is rejected with an error text, and the definition's XML gives the same
+   definition. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/task.h"

@@ -54,7 +54,7 @@ static bool copy(const char *from, const char *to, bool damaged)
     return true;
 }
 
-/* Names in the code page whose bytes could be UTF-8 are taken for that. */
+/* Names in the code page whose bytes are valid UTF-8 are read as UTF-8. */
 static bool is_guessed(const char *header)
 {
     const size_t length = strcspn(header, "\n");
@@ -64,7 +64,7 @@ static bool is_guessed(const char *header)
     return !ascii && text_is_utf8(header, length);
 }
 
-/* Samples can be added to what the writer wrote, wherever it is cut. */
+/* Samples can be appended to the writer's output wherever it is cut. */
 static void append(const char *path, size_t cut)
 {
     struct log_reader *in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as an alert's threshold: what is taken apart, put together, comes apart the same way. */
+/* Any text as an alert's threshold: a parsed threshold, written and parsed again, is the same. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!again || !isfinite(first.value) || (first.operator_ != '<' && first.operator_ != '>') ||
             first.path[0] != '\\' || FAILED(alert_threshold_parse(again, &second)) ||
             strcmp(first.path, second.path) != 0 || first.operator_ != second.operator_ ||
-            first.value != second.value) /* both finite: the digits say the number exactly */
+            first.value != second.value) /* both finite: the digits give the exact number */
             abort();
         memory_free(second.path);
         memory_free(again);

@@ -69,7 +69,7 @@ static inline char *fuzz_made_xml(const uint8_t *data, size_t size, const char *
     return text_buffer_take(&b);
 }
 
-/* The text that the bytes stand for: themselves, which seldom are XML, or made of them; from memory_alloc. */
+/* The text for the bytes: the bytes unchanged, which are seldom XML, or XML generated from them; from memory_alloc. */
 static inline char *fuzz_text(const uint8_t *data, size_t size, bool made, const char *root, size_t *length)
 {
     char *text = made ? fuzz_made_xml(data, size, root) : text_copy_n((const char *)data, size);

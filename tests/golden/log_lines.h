@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a log holds, as lines for blg_check.py: fields between tabs, an absent name is a lone "-". */
+/* The contents of a log as lines for blg_check.py: fields between tabs, an absent name is a lone "-". */
 #ifndef OPENPLA_TEST_LOG_LINES_H
 #define OPENPLA_TEST_LOG_LINES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write_blg DIR: writes binary logs of many shapes, each with a text of what it must hold, for blg_check.py.
+/* write_blg DIR: writes binary logs of many shapes, each with a text of its expected contents, for blg_check.py.
    NAME.blg and NAME.txt; NAME@n.blg is a copy taken right after the flush of n samples, NAME~n.blg one taken after the
    n-th append without a flush: what a user would find if the machine of the log died there. */
 #include <stdio.h>

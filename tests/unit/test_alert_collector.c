@@ -320,7 +320,7 @@ static void a_running_one_takes_other_thresholds(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* The disk's end, or a user's file in the way, would be the end of the alert. */
+/* A full disk, or an existing file of the user, must not end the alert. */
 static void the_log_costs_no_alert(void **state)
 {
     struct test *t = *state;

@@ -306,7 +306,7 @@ static void numbers_behind_a_text(void **state)
     text_buffer_free(&b);
 }
 
-/* A text that could not be built whole is no text: half a command line must not run. */
+/* A string that could not be built completely is discarded: half a command line must not run. */
 static void buffer(void **state)
 {
     struct text_buffer b = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
+/* Runs of committed sets in host processes: start, stop, status, names, and obstacles such as existing files. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -96,7 +96,7 @@ static void serial_numbers_count_on(void **state)
     memory_free(root);
 }
 
-/* A log would be overwritten without having been asked for, or the user not told which file is in the way. */
+/* A log must not be overwritten unless requested, and the error names the existing file. */
 static void a_file_in_the_way(void **state)
 {
     (void)state;
@@ -280,7 +280,8 @@ static void a_start_writes_its_record_once(void **state)
     memory_free(root);
 }
 
-/* Two collectors, the second's file in the way: the first would leave a file that blocks the next start as well. */
+/* Two collectors, and the second one's file exists: the first must not leave a file that blocks the next start as
+   well. */
 static void a_failed_start_leaves_nothing(void **state)
 {
     (void)state;

@@ -161,7 +161,7 @@ static void each_call_of_a_host_fails(void **state)
             assert_int_equal(run.status, RUN_STOPPED);
             assert_whole_logs(root);
             assert_nothing_torn("host");
-            /* No lock, no number and no output of it is in the way of the next. */
+            /* Its lock, number and output do not obstruct the next one. */
             if (FAILED(hr) && n % (f.memory ? 16 : 1) == 0) {
                 again = host_here("host", &none, 0, &of_next, &reported);
                 if (again != S_OK || reported != S_OK)

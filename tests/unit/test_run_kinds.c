@@ -52,7 +52,7 @@ static void a_collector_wakes_the_run(void **state)
     memory_free(root);
 }
 
-/* A set of what ends alone would run for ever, or end before all is collected. */
+/* A set of collectors that end independently must neither run forever nor end before everything is collected. */
 static void what_ends_by_itself_ends_the_run(void **state)
 {
     (void)state;

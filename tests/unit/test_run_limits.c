@@ -285,7 +285,7 @@ static void collectors_keep_their_own_intervals(void **state)
 }
 
 #ifndef _WIN32
-/* A full disk would end the run without a word, or leave half a line that no reader takes. */
+/* A full disk must not end the run silently, nor leave half a line that no reader accepts. */
 static void a_full_disk_loses_samples_and_says_so(void **state)
 {
     (void)state;

@@ -624,7 +624,7 @@ static void kill_host(const char *name)
     fixture_await(name, RUN_STOPPED, PATIENCE_MS);
 }
 
-/* Nobody would stop it: it would fill the disk, and stand in the way of the next start. */
+/* Nothing would stop it: it would fill the disk and block the next start. */
 static void the_session_of_a_killed_host_does_not_stay(void **state)
 {
     (void)state;

@@ -362,7 +362,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* A start that cannot be says what is in the way. */
+/* A start that fails reports the obstacle. */
 static void what_is_in_the_way_of_a_session_is_named(void **state)
 {
     struct object *set = set_of_xml("Session", "", "<StreamMode>2</StreamMode>"), *issues;

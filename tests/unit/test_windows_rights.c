@@ -125,8 +125,8 @@ static void a_refusal_names_the_file(void **state)
     assert_null(rights.after);
 }
 
-/* Each descriptor is put whole: it has a list, takes nothing over from the folder above, and no owner, whom a set's
-   host may not change. */
+/* Each descriptor is set completely: it has a list, inherits nothing from the folder above, and has no owner, as a
+   set's host process may not change the owner. */
 static void a_protection_is_put_without_its_owner(void **state)
 {
     static const enum protection all[] = {PROTECTION_DATA,        PROTECTION_PLACE, PROTECTION_JOURNAL,

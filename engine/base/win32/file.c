@@ -599,7 +599,7 @@ static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out,
         if (hr == exists && mode != FILE_CREATE_NEW)
             hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, PROTECTION_NONE, out);
     }
-    return hr == missing ? leads_out(w) : hr; /* creating finds a name, opening finds no file */
+    return hr == missing ? leads_out(w) : hr; /* creating finds an existing name, or opening finds no file */
 }
 
 static HRESULT check_file(const struct walk *w, HANDLE handle, enum file_mode mode)
@@ -656,7 +656,7 @@ HRESULT file_delete_below(const char *base, const char *path)
 
 /* ---- times, attributes and identity: Wine shows a link of the host OS as its target ---- */
 
-/* Attributes that a copy can be given; others say how the original is stored. */
+/* Attributes that a copy can get; others describe how the original is stored. */
 #define KEPT_ATTRIBUTES (FILE_TRAIT_READ_ONLY | FILE_TRAIT_HIDDEN | FILE_TRAIT_SYSTEM | FILE_TRAIT_ARCHIVE)
 
 static HRESULT check_kind(HANDLE handle, const char *path)
@@ -709,7 +709,7 @@ HRESULT file_traits_of(struct file *f, struct file_traits *out)
 
 HRESULT file_set_traits(struct file *f, const struct file_traits *traits)
 {
-    /* 0 leaves what is there. */
+    /* 0 keeps the existing value. */
     FILE_BASIC_INFO info = {.FileAttributes = traits->attributes & KEPT_ATTRIBUTES};
     info.CreationTime.QuadPart = traits->created;
     info.LastAccessTime.QuadPart = traits->accessed;
@@ -739,7 +739,7 @@ HRESULT folder_identify(const char *path, struct folder_identity *out)
     CloseHandle(handle);
     if (SUCCEEDED(hr) && !(info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is not a folder", path);
-    /* Wine numbers the folders of all volumes of its host as if these were one. */
+    /* Wine numbers the folders of all volumes of its host as if they were one volume. */
     if (SUCCEEDED(hr))
         *out = (struct folder_identity){.volume = info.dwVolumeSerialNumber,
                                         .number = hash_bytes(HASH_START, real, wcslen(real) * sizeof *real)};

@@ -76,7 +76,7 @@ HRESULT folder_create(const char *path)
     if (SUCCEEDED(hr))
         hr = create_one(path);
     if (FAILED(hr) && folder_exists(path))
-        return S_OK; /* another was faster */
+        return S_OK; /* another thread or process created it first */
     if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) || file_exists(path))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                          "cannot create the folder '%s': a file has this name", path);
@@ -251,13 +251,13 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 }
 
 /* ---- held folders ----
-   They are held so that nobody can rename them, and asked for their final path. Entries to be deleted are opened and
-   asked too, because Wine follows the links of the host OS whatever the flags say. */
+   They are held so that nobody can rename them, and their final path is queried. Entries to be deleted are opened and
+   queried too, because Wine follows links of the host OS regardless of the flags. */
 
 struct held_folder {
     HANDLE handle;
     WCHAR *real;                /* its final path */
-    struct held_folder *parent; /* owned: that it was opened by; NULL: the caller holds it */
+    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller holds it */
     char path[];
 };
 
@@ -271,7 +271,7 @@ static bool is_separator(char c)
     return c == '\\' || c == '/';
 }
 
-/* Whether what is open lies in the folder under this name. */
+/* Whether the opened object is in the folder under this name. */
 static HRESULT check_in(const struct held_folder *f, const char *name, HANDLE handle, const char *path)
 {
     WCHAR *real = NULL, *wide = NULL;
@@ -505,7 +505,7 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
     return hr;
 }
 
-/* On the opened handle. */
+/* Acts on the opened handle. */
 static HRESULT delete_open(struct held_folder *f, const char *name, const char *path, bool folder)
 {
     HANDLE handle;

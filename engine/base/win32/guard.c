@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that take exceptions, which the compiler has no __try for. In programs of 64 bits their handlers are named
-   where their code is, in unwind data (Microsoft's "x64 exception handling"), which costs nothing until there is an
-   exception; handlers of what is called come first. In programs of 32 bits a thread has a list of frames, which begins
-   at fs:0 and lies on its stack. */
+/* Frames that catch exceptions, for which the compiler has no __try. In 64-bit programs their handlers are named in
+   unwind data (Microsoft's "x64 exception handling"), which cost nothing until there is an exception; handlers of
+   called functions come first. In 32-bit programs a thread has a list of frames, which begins at fs:0 and is on its
+   stack. */
 #include "engine/base/guard.h"
 
 #include <windows.h>
@@ -26,8 +26,8 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 
 /* ---- calls ---- */
 
-/* Its arguments are kept in the room that who calls has made for them. Below it shadow space for the call, and
-   alignment. The second end is where the handler goes on, in this frame. */
+/* Its arguments are saved in the space that the caller reserves for them. Below is shadow space for the call, and
+   alignment. After an exception the handler continues at the second end, in this frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
         "    .def guard_call; .scl 2; .type 32; .endef\n"
@@ -81,7 +81,7 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, void *fram
 struct guarded_read {
     uint32_t at, go_on, left, none; /* of the image */
 };
-/* What guard.h puts between the two, in the order of the section's names. */
+/* The part that guard.h places between the two, in the order of the section names. */
 __asm__("    .section .rdata$guard_a,\"dr\"\n"
         "    .p2align 4\n"
         "guard_reads:\n"
@@ -112,13 +112,13 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
 
 #else
 
-/* What the list knows of a frame; `base`, below which it lies, is ours. */
+/* A frame in the list; `base`, above it, is our addition. */
 struct call_frame {
     struct call_frame *next;
     void *handler;
     const struct call_arguments *base;
 };
-/* At ebp: who called, and with what. */
+/* At ebp: the caller's frame and return address, then the arguments. */
 struct call_arguments {
     void *base, *returns_to;
     void (*call)(void *argument);
@@ -131,8 +131,8 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, struct cal
                                          void *dispatcher);
 __attribute__((noreturn)) void guard_call_end(struct call_frame *frame, EXCEPTION_RECORD *exception);
 
-/* guard_call_end takes the frames of what was called off the list, each hearing of it, and goes on behind the call.
-   After that only the stack pointer among the registers is known. */
+/* guard_call_end removes the frames of the called functions from the list, notifying each, and continues after the
+   call. After that only the stack pointer is known. */
 __asm__(".text\n"
         "    .globl _guard_call\n"
         "    .def _guard_call; .scl 2; .type 32; .endef\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates the tables of a report. Each table is created from its row of the schema. One pass over all traces in time
-   order feeds the events to all tables; then each table writes itself. */
+/* Creates the tables of a report. Each table is created from its row of the schema. All traces are read once, in time
+   order, and the events go to all tables; then each table writes itself. */
 #ifndef OPENPLA_REPORT_TABLES_H
 #define OPENPLA_REPORT_TABLES_H
 
