@@ -35,7 +35,7 @@ static bool begin_in_process(void)
         return complain("the manifest");
     if (!GetTempPathW(MAX_PATH, temporary))
         return complain("GetTempPath");
-    /* A process id comes again, and an earlier folder may have had a file that could not be removed. */
+    /* Process ids are reused, and an earlier folder may contain a file that could not be removed. */
     _snwprintf(data_folder, MAX_PATH, L"%lsopenpla-test-%lu-%lx", temporary, GetCurrentProcessId(), GetTickCount());
     if (!CreateDirectoryW(data_folder, NULL))
         return complain("CreateDirectory");

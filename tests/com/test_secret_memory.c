@@ -19,7 +19,7 @@ static WCHAR letter(const struct password *p, unsigned i)
     return (WCHAR)('A' + (p->seed * 31 + i * i * 7 + i * 3) % 26);
 }
 
-/* With room before and behind it, in which the caller puts what goes around it. */
+/* With space before and after it, which the caller fills with the surrounding text. */
 static BSTR secret_spell(const struct password *p, const WCHAR *before, const WCHAR *behind)
 {
     UINT begin = (UINT)wcslen(before), end = (UINT)wcslen(behind);

@@ -132,7 +132,7 @@ static void a_continued_session_keeps_its_times(void **state)
     assert_near(&c, SECOND / 3, 1);
 }
 
-/* As with compilers for 32 bits, which have no 128-bit product. */
+/* As on 32-bit processors, where compilers have no 128-bit product. */
 static void fractions_are_the_same_in_halves(void **state)
 {
     static const uint64_t numbers[] = {

@@ -195,7 +195,7 @@ static void wake(void *watch)
     folder_watch_wake(watch);
 }
 
-/* A set that another process commits would not be scheduled, an event not be shown. */
+/* Otherwise a set that another process commits would not be scheduled, or an event not shown. */
 static void a_watch_notices_changes(void **state)
 {
     struct folder_watch *w;

@@ -491,8 +491,8 @@ static void flag_arrays_are_not_combined(void **state)
     object_release(map);
 }
 
-/* A kernel flag from 0x80000000 on is a negative number in VBScript; as one of 64 bits it would match no flag and stand
-   for 33 of them. Keywords have 64 bits, where -1 is all of them. */
+/* A kernel flag from 0x80000000 on is a negative number in VBScript; as a 64-bit number it would match no flag and have
+   33 bits set. Keywords have 64 bits, where -1 is all of them. */
 static void flags_of_32_bits_may_come_as_negative_numbers(void **state)
 {
     (void)state;

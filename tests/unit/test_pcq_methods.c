@@ -389,7 +389,7 @@ static void each_request_has_its_block_kind(void **state)
     assert_int_equal(at, size);
 }
 
-/* An instance that disappears costs its own block. */
+/* If an instance disappears, only its block is missing. */
 static void missing_instance_fails_in_its_block(void **state)
 {
     (void)state;

@@ -123,9 +123,8 @@ static void no_cabinet_is_written_for_nothing(void **state)
     assert_non_null(strstr(reported.text, "run1.cab"));
 }
 
-/* A mark that cannot be read for a moment is no mark without names: the folder would be without an owner, and full, for
- * good.
- */
+/* A mark that temporarily cannot be read must not count as one without names: the folder would lose its owner, and
+   never be deleted. */
 static void a_failure_gives_no_folder_up(void **state)
 {
     (void)state;

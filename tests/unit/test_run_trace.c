@@ -178,7 +178,8 @@ static void write_through_segments(const char *name, uint32_t segments, uint64_t
     *written = w.written;
 }
 
-/* An hour between two samples would be an hour in one file; and what comes while files change would be lost. */
+/* Segments must not wait for a sample interval of an hour; and events that arrive during a change of files must not be
+   lost. */
 static void segments_by_time_lose_nothing_beside_counters(void **state)
 {
     (void)state;

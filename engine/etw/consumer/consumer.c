@@ -581,14 +581,14 @@ static const char *take_error(ULONG status)
                                   : "invalid HandleArray: contains a handle twice, or a session and other handles";
 }
 
-/* Delivers the events of all handles in the order of time on the calling thread: those with a FILETIME from `start`
-   to `end` (NULL: unlimited) and all log file headers. Calls BufferCallback after the last event of each buffer.
-   Returns when everything is delivered, the session has ended, or the handles are closed. A handle that is processed
-   again starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array,
-   a handle twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is
-   processing one of them; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0;
-   ERROR_NOACCESS: an exception left a callback. A file that cannot be read on ends there; its code is returned after
-   all others are delivered. */
+/* Delivers the events of all handles in the order of time on the calling thread: those with a FILETIME from `start` to
+   `end` (NULL: unlimited) and all log file headers. Calls BufferCallback after the last event of each buffer. Returns
+   when everything is delivered, the session has ended, or the handles are closed. A handle that is processed again
+   starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array, a handle
+   twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is processing one
+   of them; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS:
+   an exception left a callback. If a file cannot be read further, it ends there; its error code is returned after all
+   other files are delivered. */
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)

@@ -27,7 +27,7 @@
 
    The document is complete after each of these writes. Before, make_room extends the blanks and moves <?end ?> (first
    the new one is written, then the old one is blanked), so that steps 1 to 3 cannot fail for lack of disk space. The
-   closing tags and a following "<?rest " must fit into one page; blanks before them see to that. No character may cross
+   closing tags and a following "<?rest " must fit into one page; blanks before them ensure that. No character may cross
    a page boundary relative to `end`; characters of several bytes that would are written as references.
 
    What may be half done: only steps 1 and 2, which are invisible to readers. After a failure the document is kept as it

@@ -335,7 +335,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
     if (SUCCEEDED(hr))
         hr = trace_session_update(&t, &running->is, &wanted, &now);
     if (hr == S_FALSE)
-        hr = error_set(E_INVALIDARG, "the running trace session '%s' cannot be changed to what the set specifies",
+        hr = error_set(E_INVALIDARG, "the running trace session '%s' cannot be changed to the set's new definition",
                        running->is.session);
     trace_session_free(&now);
     trace_plan_free(&wanted);
