@@ -66,8 +66,8 @@ HRESULT alert_watch_open(const struct texts *thresholds, const struct alert_list
                          struct alert_watch *before, struct alert_watch *beside, struct alert_watch **out);
 /* Takes a reading that is not evaluated, so that rates have a value at the first sample. */
 HRESULT alert_watch_read(struct alert_watch *w);
-/* Takes a sample and reports what the rules make of it. *utc: its time. If one alert runs out of memory, the others
-   are still reported. */
+/* Takes a sample and reports the alerts by the rules. *utc: its time. If one alert runs out of memory, the others are
+   still reported. */
 HRESULT alert_watch_sample(struct alert_watch *w, const struct alert_rules *rules, int64_t *utc);
 /* Searches the next few missing counters. */
 HRESULT alert_watch_search(struct alert_watch *w);
