@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""recipes.py BUILD CMAKE NINJA: the recipes of docs/developer/architecture.md, "Adding things", are enough. Applies
+five of them to a copy of the tree (a property, a logman option, a counter object, a log format, a field of a kernel event),
+builds openpla and the reference there, and uses what was added. Fails if a recipe lacks a place, or names another.
+
+Objects of BUILD that no edit reaches are used as they are, so this costs a small part of a build."""
+import atexit
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = "docs/developer/architecture.md"
+COPIED = ("CMakeLists.txt", "LICENSE", "README.md", "cli", "cmake", "com", "docs", "engine", "idl", "reg")
+# The build's options that matter to its objects.
+OPTIONS = ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "OPENPLA_ASSERTS", "OPENPLA_SANITIZE", "OPENPLA_WERROR",
+           "OPENPLA_LIBRARIES", "OPENPLA_SOURCES_DIR", "OPENPLA_PRECOMPILE")
+OPTION_ROW = """OPTION(RECIPE, "recipe", NULL, WORDS_ONE, false, ON_CHANGE, LOGMAN_COUNTER, NULL,
+       OF_COLLECTOR(NUMBER, "RecipeLimit"), "NUMBER", "limit of the recipe")
+"""
+PROPERTY_ROW = """PROPERTY(RW, U32, RecipeLimit, STORED("RecipeLimit"), NUMBER(7) RANGE(1, 1000), PLAIN,
+         "Limit of the recipe.")
+"""
+MEMBERS = """    [propget, helpstring("Limit of the recipe")] HRESULT RecipeLimit([out, retval] ULONG *limit);
+    [propput, helpstring("Limit of the recipe")] HRESULT RecipeLimit([in] ULONG limit);
+"""
+FORMAT_ROW = """LOG_FORMAT(LOG_RECIPE, recipe, "Recipe", "RECIPE", ".rcp", '\\0', 0x52435000, true, false, false, false,
+           true, false)
+"""
+FORMAT_TABLES = """extern const struct log_format_functions log_recipe_functions;
+extern const struct log_reader_functions log_recipe_reader;
+"""
+VERSION_5 = """class Process_V5 : MSNT_SystemTrace
+{
+};
+"""
+
+
+def append(text):
+    return lambda old: old + text
+
+
+def after(anchor, text):
+    """Puts `text` behind the only place of `anchor`."""
+    return lambda old: replaced(old, anchor, anchor + text)
+
+
+def instead(anchor, text):
+    return lambda old: replaced(old, anchor, text)
+
+
+def replaced(old, anchor, text):
+    if old.count(anchor) != 1:
+        raise ValueError(f"{old.count(anchor)} places with {anchor!r}")
+    return old.replace(anchor, text)
+
+
+def new(file):
+    return lambda old: (HERE / file).read_text(encoding="utf-8")
+
+
+def each(*changes):
+    def change(old):
+        for one in changes:
+            old = one(old)
+        return old
+    return change
+
+
+def next_process_class(old):
+    """The newest class of processes again, with one field more."""
+    newest = re.search(r"\[[^\]]*\]\nclass Process_V4_TypeGroup1.*?\n};\n", old, re.S).group(0)
+    newest = newest.replace("V4", "V5").replace(", 39}", "}").replace(', "Defunct"}', "}")
+    newest = newest.replace("};\n", '    [WmiDataId(13), read] uint32 Recipe;\n};\n')
+    return replaced(old, VERSION_5, VERSION_5 + "\n" + newest)
+
+
+# Heading on the page: {file: its change}.
+RECIPES = {
+    "A property": {
+        "idl/pla.idl": after("HRESULT SegmentMaxRecords([in] ULONG records);\n", MEMBERS),
+        "reg/interfaces.def": instead('INTERFACE(IPerformanceCounterDataCollector, "03837506", 42)',
+                                      'INTERFACE(IPerformanceCounterDataCollector, "03837506", 44)'),
+        "engine/pla/performance_counter_collector.def": append(PROPERTY_ROW),
+    },
+    "A logman option": {"cli/logman/options.def": append(OPTION_ROW)},
+    "A counter object": {
+        "engine/pdh/objects/object_recipe.c": new("object_recipe.c"),
+        "engine/pdh/objects/objects.def": append("COUNTER_OBJECT(recipe)\n"),
+        "engine/pdh/core/source.h": instead(
+            "X(SOURCE_STAT, ", 'X(SOURCE_RECIPE, "recipe", "/proc/self/status", true) X(SOURCE_STAT, '),
+        "docs/user/counters.md": append("\n- Recipe\n"),
+        "docs/generate/counters_page.c": instead("and Pressure and Control Group,",
+                                                   "and Pressure, Recipe and Control Group,"),
+    },
+    "A log format": {
+        "engine/logs/log_formats.def": append(FORMAT_ROW),
+        "engine/logs/recipe/recipe_log.c": new("recipe_log.c"),
+        "engine/logs/recipe/recipe_reader.c": new("recipe_reader.c"),
+        "engine/logs/CMakeLists.txt": each(instead("text sql journal sql/win32", "text sql journal recipe sql/win32"),
+                                           instead("text sql journal sql/posix", "text sql journal recipe sql/posix")),
+        "engine/logs/core/log_formats.h": append(FORMAT_TABLES),
+        "engine/logs/core/log.c": after("readers[] = {", "&log_recipe_reader, "),
+        "cli/counters/relog.c": instead("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
+        "cli/counters/typeperf.c": instead("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
+    },
+    "A kernel event": {
+        "engine/etw/decode/mof/classic/process.mof": next_process_class,
+        "engine/etw/kernel/kernel_tasks.c": each(
+            instead("PROCESS_VERSION = 4", "PROCESS_VERSION = 5"),
+            after('kernel_data_text(d, "", 0); /* its application */\n', "    kernel_data_u32(d, 12345);\n")),
+        "engine/etw/decode/CMakeLists.txt": None,
+    },
+}
+
+
+def run(*words, **more):
+    done = subprocess.run([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False, **more)
+    output = done.stdout.decode("utf-8", "replace")
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(w) for w in words)}: exit code {done.returncode}\n{output[-6000:]}")
+    return output
+
+
+def check(good, *what):
+    if not good:
+        sys.exit(" ".join(str(w) for w in what))
+
+
+def check_page():
+    """A recipe names each file that is edited here, or the folder of a new one, and its steps name no others."""
+    text = (TREE / PAGE).read_text(encoding="utf-8")
+    for title, edits in RECIPES.items():
+        section = re.search(rf"^### {title}\n(.*?)(?=^##)", text, re.S | re.M)
+        check(section, f"{PAGE}: the recipe is missing:", title)
+        named = set(re.findall(r"`([\w./]+)`", section.group(1)))
+        for path in edits:
+            folders = [] if (TREE / path).exists() else [name for name in named if name.endswith("/")]
+            check(path in named or any(path.startswith(name) for name in folders),
+                  f"{PAGE}: '{title}' does not name {path}")
+        steps = "".join(re.findall(r"^\d\. .*\n(?:   .*\n)*", section.group(1), re.M))
+        for path in re.findall(r"`([\w/]+/[\w.]+)`: ", steps):
+            check(path in edits, f"{PAGE}: '{title}' names {path}, which tests/recipes/recipes.py does not edit")
+
+
+def apply(copy):
+    """Applies all recipes; the changed files that exist in the tree."""
+    changed = set()
+    for title, edits in RECIPES.items():
+        for path, change in edits.items():
+            if not change:
+                continue
+            file = copy / path
+            old = file.read_text(encoding="utf-8") if file.exists() else ""
+            try:
+                text = change(old)
+            except (ValueError, AttributeError) as e:
+                sys.exit(f"{title}: {path}: {e}; update tests/recipes/recipes.py")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            changed.add(str(TREE / path))
+    return changed
+
+
+def reusable(build, ninja, changed):
+    """The objects of the build that are newer than all they were made of, which is no changed or generated file."""
+    objects, name, good = [], None, False
+    for line in run(ninja, "-C", build, "-t", "deps").splitlines() + ["end: #deps 0"]:
+        if not line.startswith(" "):
+            if name and good:
+                objects.append(name)
+            name = line.split(":")[0] if ": #deps " in line and name != line else None
+            good = name is not None and name.endswith(".o") and (build / name).exists()
+            made = (build / name).stat().st_mtime if good else 0
+        elif good and line.strip():
+            path = os.path.normpath(build / line.strip())
+            generated = path.startswith(f"{build}/") and not path.endswith("/openpla_settings.h")
+            good = (path not in changed and not generated and os.path.exists(path) and os.stat(path).st_mtime <= made)
+    return objects
+
+
+def main():
+    build, cmake, ninja = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3]
+    check_page()
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (build / "CMakeCache.txt").read_text(encoding="utf-8"), re.M))
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        copy = scratch / "tree"
+        copy.mkdir()
+        for name in COPIED:
+            if (TREE / name).is_dir():
+                shutil.copytree(TREE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(TREE / name, copy / name)
+        objects = reusable(build, ninja, apply(copy))
+        (scratch / "reused").write_text("\n".join(objects) + "\n", encoding="utf-8")
+        environment = dict(os.environ, RECIPES_REUSED=str(scratch / "reused"), RECIPES_BUILD=str(build))
+        out = copy / "build" / build.name
+        run(cmake, "-S", copy, "-B", out, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", "-DBUILD_TESTING=OFF",
+            f"-DCMAKE_C_COMPILER_LAUNCHER={HERE / 'reuse.sh'}", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-S",
+            *[f"-D{name}={cache[name]}" for name in OPTIONS if name in cache], env=environment)
+        run(ninja, "-C", out, "openpla_program", "openetwhost", "generate_reference", env=environment)
+        compiled = (scratch / "reused.compiled").read_text(encoding="utf-8").splitlines()
+        print(f"{len(compiled)} objects compiled, {len(objects)} reusable")
+        use(copy, out / "bin/openpla", scratch)
+
+
+def use(copy, program, scratch):
+    """What was added does what a user expects."""
+    work = scratch / "work"
+    work.mkdir()
+    # Sessions of this test alone; the source that needs no right.
+    sessions = f"recipes{os.getpid()}"
+    atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{sessions}[-.]*")])
+    environment = dict(os.environ, OPENPLA_DATA=str(scratch / "data"), OPENPLA_ETW=sessions,
+                       OPENPLA_KERNEL_SOURCE="polling")
+
+    def openpla(*words):
+        return run(program, *words, cwd=work, env=environment)
+
+    # The property and logman's option of it.
+    openpla("logman", "create", "counter", "Recipe", "-c", r"\Recipe\Threads", "-f", "csv", "-recipe", "12")
+    openpla("logman", "export", "Recipe", "-xml", "set.xml")
+    xml = (work / "set.xml").read_bytes().decode("utf-16")
+    check("<RecipeLimit>12</RecipeLimit>" in xml, "the set's XML lacks the property:", xml)
+    openpla("logman", "import", "Again", "-xml", "set.xml")
+    sets = json.loads(openpla("logman", "query", "Again", "--json"))
+    check('"RecipeLimit": 12' in json.dumps(sets), "the property did not come back from XML:", sets)
+    check("-recipe" in openpla("logman", "create", "counter", "-?"), "logman's help lacks the option")
+    # The counter in a log of the new format, copied to a format that exists.
+    openpla("typeperf", r"\Recipe\Threads", "-sc", "2", "-si", "1", "-f", "recipe", "-o", "a.rcp")
+    openpla("relog", "a.rcp", "-f", "CSV", "-o", "a.csv")
+    rows = (work / "a.csv").read_text(encoding="utf-8").splitlines()
+    check(len(rows) == 3 and r"\Recipe\Threads" in rows[0], "the copy of the log:", rows)
+    check(float(rows[1].split(",")[1].strip('"')) >= 1, "the counter has no value:", rows)
+    # The reference is made from the rows.
+    for page, words in ("IPerformanceCounterDataCollector.md", "RecipeLimit"), ("counters.md", "recipe.Threads"):
+        check(words in (copy / "docs/reference" / page).read_text(encoding="utf-8"), f"{page} does not show {words}")
+    # The field of the kernel's event.
+    openpla("logman", "create", "trace", "NT Kernel Logger", "-p", "Windows Kernel Trace", "(process)", "-o", "k.etl",
+            "-ets")
+    openpla("logman", "stop", "NT Kernel Logger", "-ets")
+    events = openpla("trace", "show", "k.etl", "--json")
+    processes = [line for line in events.splitlines() if "CommandLine" in line]
+    check(processes and all(re.search(r'"Recipe": ?12345', line) for line in processes), "the field:", processes[:2])
+
+
+main()
