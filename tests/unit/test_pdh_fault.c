@@ -12,9 +12,9 @@
 #include <string.h>
 
 #ifdef _WIN32
-#define TRIES 120 /* the native run tries more */
+#define TRIES 60 /* the native run tries more */
 #else
-#define TRIES 400
+#define TRIES 134
 #endif
 #define OUT_OF_MEMORY ((PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
 
@@ -30,8 +30,10 @@ static bool failed(PDH_STATUS status)
     return status == OUT_OF_MEMORY;
 }
 
-/* Uses everything once. True if a call reported that memory ran out. */
-static bool use_all(void)
+/* Each part uses some functions once, and returns true if a call reported that memory ran out. The parts have loops of
+   their own: a try then costs one part, and not all of them. */
+
+static bool use_query(void)
 {
     PDH_HQUERY query;
     PDH_HCOUNTER counter;
@@ -64,10 +66,19 @@ static bool use_all(void)
         any = true;
     }
     PdhCloseQuery(query);
-    DWORD units = sizeof list / sizeof *list, units_2 = units / 2;
-    any |= failed(PdhExpandWildCardPathW(NULL, u"\\*(*)\\*", list, &units, 0));
-    units = 1000;
-    any |= failed(PdhEnumObjectsW(NULL, u".", list, &units, PERF_DETAIL_WIZARD, 0));
+    return any;
+}
+
+static bool use_wildcards(void)
+{
+    DWORD units = sizeof list / sizeof *list;
+    return failed(PdhExpandWildCardPathW(NULL, u"\\*(*)\\*", list, &units, 0));
+}
+
+static bool use_names(void)
+{
+    DWORD units = 1000, units_2 = sizeof list / sizeof *list / 2;
+    bool any = failed(PdhEnumObjectsW(NULL, u".", list, &units, PERF_DETAIL_WIZARD, 0));
     units = 100000;
     any |= failed(PdhEnumObjectItemsW(NULL, NULL, u"Processor", list, &units, list + 100000, &units_2, 400, 0));
     units = 1000;
@@ -79,31 +90,67 @@ static bool use_all(void)
 
 /* Failures inside a sample are in the counters' status, so not all of them appear in a return value here. All runs must
    be free of crashes and leaks, and nothing may fail once memory is available again. */
-static void every_failing_allocation_is_handled(void **state)
+static void fail_each_allocation(bool (*use)(void), uint64_t least, uint64_t least_reported)
+{
+    assert_false(use());
+    memory_fail_at(UINT64_MAX);
+    use();
+    const uint64_t all = memory_count();
+    uint64_t reported = 0;
+    /* The names of all instances are thousands of similar allocations: after the first ones only some are tried. */
+    for (uint64_t n = 1; n <= all; n += n < TRIES ? 1 : 1 + all / TRIES) {
+        memory_fail_at(n);
+        reported += use();
+        memory_fail_at(0);
+    }
+    print_message("%u allocations, %u failures reported\n", (unsigned)all, (unsigned)reported);
+    assert_true(all > least);
+    assert_true(reported > least_reported);
+    assert_false(use());
+}
+
+static struct kernel_root root;
+
+static int begin(void **state)
 {
     (void)state;
     /* Samples on this thread, whose allocations fail, on a host with few processes. */
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "0");
-    struct kernel_root root = kernel_root_create("test_pdh_fault");
-    assert_false(use_all());
-    memory_fail_at(UINT64_MAX);
-    use_all();
-    uint64_t all = memory_count(), reported = 0;
-    /* The names of all instances are thousands of similar allocations: after the first ones only some are tried. */
-    for (uint64_t n = 1; n <= all; n += n < TRIES ? 1 : 1 + all / TRIES) {
-        memory_fail_at(n);
-        reported += use_all();
-        memory_fail_at(0);
-    }
-    print_message("%u allocations, %u failures reported\n", (unsigned)all, (unsigned)reported);
-    assert_true(all > 100);
-    assert_true(reported > 50);
-    assert_false(use_all());
+    root = kernel_root_create("test_pdh_fault");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
     kernel_root_remove(&root);
+    return 0;
+}
+
+static void failing_allocations_of_a_query_are_reported(void **state)
+{
+    (void)state;
+    fail_each_allocation(use_query, 100, 50);
+}
+
+static void failing_allocations_of_a_wildcard_path_are_reported(void **state)
+{
+    (void)state;
+    fail_each_allocation(use_wildcards, 100, 25);
+}
+
+static void failing_allocations_of_names_are_reported(void **state)
+{
+    (void)state;
+    fail_each_allocation(use_names, 100, 25);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_failing_allocation_is_handled)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failing_allocations_of_a_query_are_reported),
+        cmocka_unit_test(failing_allocations_of_a_wildcard_path_are_reported),
+        cmocka_unit_test(failing_allocations_of_names_are_reported),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
 }
