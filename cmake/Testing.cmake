@@ -138,6 +138,29 @@ function(openpla_tests driver)
   target_link_libraries(${driver} PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)
 endfunction()
 
+# openpla_tsan_library(LIBRARY): a library that is built with the thread sanitizer, above base and logs, which all of them
+# share.
+function(openpla_tsan_library library)
+  if(NOT TARGET openpla_logs_tsan AND NOT library STREQUAL openpla_logs_tsan)
+    set(sources)
+    foreach(layer base logs)
+      get_target_property(files openpla_${layer} SOURCES)
+      list(APPEND sources ${files})
+    endforeach()
+    add_library(openpla_logs_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/unit/tsan_join.c)
+    target_link_options(openpla_logs_tsan PUBLIC -Wl,--wrap=pthread_clockjoin_np)
+    openpla_tsan_library(openpla_logs_tsan)
+  endif()
+  target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/settings)
+  target_compile_definitions(${library} PUBLIC _GNU_SOURCE)
+  target_compile_options(${library} PUBLIC -fsanitize=thread -O1 -Wall -Wextra)
+  target_link_options(${library} PUBLIC -fsanitize=thread)
+  if(NOT library STREQUAL openpla_logs_tsan)
+    target_link_libraries(${library} PUBLIC openpla_logs_tsan)
+  endif()
+  target_link_libraries(${library} PUBLIC cmocka::cmocka pthread m ${CMAKE_DL_LIBS})
+endfunction()
+
 # openpla_tsan_tests(DRIVER LIBRARY TESTS names... [WITH sources...] [ONLY NAME case]): programs NAME_tsan and tests
 # NAME.tsan of the tests of the caller's folder under the thread sanitizer, which cannot be together with the address
 # sanitizer; of the test NAME only that case. LIBRARY is built with the thread sanitizer.
@@ -191,10 +214,37 @@ function(openpla_fuzz name)
     endif()
     add_dependencies(${name}_object fuzz_corpus)
   endif()
+  set_property(GLOBAL APPEND PROPERTY openpla_fuzzed ${a_LINK})
   add_test(NAME ${name}.smoke COMMAND ${OPENPLA_BIN_DIR}/${name} -runs=${a_RUNS} -max_total_time=6 -max_len=2048
     ${seeds} -error_exitcode=1) # its own, 77, would count as skipped
   openpla_test_properties(${name}.smoke)
 endfunction()
+
+# openpla_cover(LIBRARIES...): these libraries and those below them count which of their branches run, for libFuzzer. Only
+# they do: it makes code half again as large.
+function(openpla_cover)
+  get_property(covered GLOBAL PROPERTY openpla_covered)
+  foreach(library ${ARGN})
+    if(NOT TARGET ${library} OR library IN_LIST covered)
+      continue()
+    endif()
+    get_target_property(type ${library} TYPE)
+    get_target_property(below ${library} LINK_LIBRARIES)
+    if(type STREQUAL "STATIC_LIBRARY" AND "openpla_flags" IN_LIST below)
+      target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+      set_property(GLOBAL APPEND PROPERTY openpla_covered ${library})
+      openpla_cover(${below})
+      get_property(covered GLOBAL PROPERTY openpla_covered)
+    endif()
+  endforeach()
+endfunction()
+
+# At the end, when all fuzz targets are known.
+function(openpla_cover_fuzzed)
+  get_property(fuzzed GLOBAL PROPERTY openpla_fuzzed)
+  openpla_cover(${fuzzed})
+endfunction()
+cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL openpla_cover_fuzzed)
 
 # The programs of the fuzz targets that this folder has declared.
 function(openpla_fuzz_drivers)
