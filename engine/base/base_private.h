@@ -20,6 +20,12 @@ HRESULT file_storing_open(struct file_storing *s);
 /* Renames the temporary file, already written and flushed, to `path`. Closes it if the host OS requires that. */
 HRESULT file_storing_rename(struct file_storing *s);
 
+/* ---- access checks without tokens (account_access.c) ---- */
+
+/* access_allows for an account by its SIDs. */
+HRESULT account_allows(const struct account_sids *account, const char *descriptor, const struct access_rights *kind,
+                       uint32_t rights, bool *allowed);
+
 /* ---- secrets and logons ---- */
 
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */

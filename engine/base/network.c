@@ -164,3 +164,19 @@ HRESULT os_is_own_name(const char *name, bool *own)
     memory_free(first);
     return hr;
 }
+
+bool ip_address_matches(const char *address, const char *patterns)
+{
+    static const char between[] = " ,;\t";
+    for (size_t length; *(patterns += strspn(patterns, between)); patterns += length) {
+        char pattern[SOCKET_ADDRESS_BYTES];
+        length = strcspn(patterns, between);
+        if (length >= sizeof pattern)
+            continue;
+        memcpy(pattern, patterns, length);
+        pattern[length] = 0;
+        if (text_matches(pattern, address))
+            return true;
+    }
+    return false;
+}

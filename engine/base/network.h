@@ -50,6 +50,9 @@ HRESULT ip_addresses_add(struct ip_addresses *list, const uint8_t *bytes, size_t
 
 /* Parses "10.1.2.3" or "fe80::1", without other characters. False: it is not an address. */
 bool ip_address_read(const char *text, struct ip_address *out);
+/* Whether an address in digits matches one of the patterns, which have the wildcards * and ? and are separated by
+   blanks or commas. */
+bool ip_address_matches(const char *address, const char *patterns);
 /* Adds the addresses of all interfaces. */
 HRESULT ip_addresses_own(struct ip_addresses *list);
 
@@ -60,6 +63,10 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 struct socket_end;
 /* Listens at the port on all addresses of this computer. The system's reason, with a text that names the port. */
 HRESULT socket_listen(uint16_t port, struct socket_end **out);
+/* The same at one address of this computer, as text. E_INVALIDARG: it is not an address. */
+HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end **out);
+/* The address and port of this side; "" and 0: unknown. */
+void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
 /* Waits for the next connection; `address` is that of the client, an IPv4 one without a prefix. Fails with the system's
    reason, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
@@ -72,6 +79,9 @@ void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t sen
 HRESULT socket_send(struct socket_end *s, const void *bytes, size_t size);
 /* Receives exactly this many bytes. S_FALSE: the peer has closed the connection before the first one. */
 HRESULT socket_receive(struct socket_end *s, void *bytes, size_t size);
+/* What has arrived, at most `size` bytes; waits for the first. S_FALSE: the other side has ended.
+   HRESULT_FROM_WIN32(ERROR_TIMEOUT): nothing came for so long. */
+HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
 void socket_close(struct socket_end *s); /* NULL is allowed */
 
 #endif

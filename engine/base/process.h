@@ -21,6 +21,9 @@ struct program {
     bool console;                  /* processes that it starts may write to a console, which has no window */
     const char *security;          /* SDDL: access rights to the process; NULL: the default of the starting account */
     const struct account *account; /* NULL: the account of the starting process */
+    /* Windows only: handles, made inheritable, that the process gets under the same numbers. */
+    void *const *handles;
+    size_t handle_count;
 };
 struct process;
 /* Starts the program without a shell, detached: no window, no inherited standard streams, not ended with its starter.

@@ -9,7 +9,7 @@
 
 /* ---- callers: the process that calls a verb, and its account ---- */
 
-/* An account by its SIDs, on hosts without tokens. */
+/* An account by its SIDs, where there are no tokens: natively, and for a remote client whose logon we checked. */
 struct account_sids {
     const char *name; /* for events */
     const char *user;
@@ -21,7 +21,7 @@ struct caller {
     uint32_t process; /* id of another process; 0: it is on another machine, or unknown */
     /* Opens the token of the account that the running call acts for; NULL: the process's token. Windows only. */
     HRESULT (*token)(void **out);
-    const struct account_sids *account; /* natively only: the account; NULL: unknown */
+    const struct account_sids *account; /* the account, instead of a token; NULL: by the token, natively unknown */
 };
 /* The caller of work that this process does for itself. */
 extern const struct caller caller_self;

@@ -3,9 +3,12 @@
 """rpc_clients.py SERVER [PORT CALLS]: real clients against engine/rpc. Unmodified impacket activates a class and calls its methods;
 Samba's client checks the signatures. Exit status 77: neither is installed."""
 import os
+import select
+import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import uuid
 
@@ -208,6 +211,84 @@ def run_down_test():
     server.close()
 
 
+def is_closed(connection):
+    """Whether the server closes it, within the patience of a busy machine."""
+    connection.settimeout(60)
+    try:
+        while connection.recv(4096):
+            pass
+        return True
+    except socket.timeout:
+        return False
+    except OSError:
+        return True
+
+
+class Recorder(threading.Thread):
+    """Passes one connection on and keeps what the client sent."""
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.target, self.sent = self.listener.getsockname()[1], port, []
+        self.start()
+
+    def run(self):
+        client, server = self.listener.accept()[0], socket.create_connection(("127.0.0.1", self.target))
+        while True:
+            for ready in select.select([client, server], [], [])[0]:
+                data = ready.recv(65536)
+                if not data:
+                    client.close()
+                    server.close()
+                    return
+                if ready is client:
+                    self.sent.append(data)
+                (server if ready is client else client).sendall(data)
+
+
+def attack_tests():
+    server = Server("0", "1500")
+    slow = socket.create_connection(("127.0.0.1", server.port))
+    try:
+        for byte in b"\x05\x00\x0b\x03\x10\x00\x00\x00" * 40:
+            slow.sendall(bytes([byte]))
+            time.sleep(0.1)
+        check("a client that sends single bytes is closed", is_closed(slow), True)
+    except OSError:
+        check("a client that sends single bytes is closed", True, True)
+    recorder = Recorder(server.port)
+    connection = connect(recorder.port)
+    recorded = list(recorder.sent)
+    replay = socket.create_connection(("127.0.0.1", server.port))
+    for data in recorded:
+        replay.sendall(data)
+        time.sleep(0.2)
+    check("a replayed logon is refused", is_closed(replay), True)
+    held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+    check("connections beyond the limit of an address are closed", is_closed(held[-1]), True)
+    for one in held:
+        is_closed(one)
+    for _ in range(6):
+        try:
+            server.connect("tester", "wrong").CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
+        except Exception:
+            pass
+    blocked = socket.create_connection(("127.0.0.1", server.port))
+    blocked.settimeout(60)
+    try:
+        blocked.sendall(b"\x05")
+        check("an address that failed too often is blocked", blocked.recv(1), b"")
+    except OSError:
+        check("an address that failed too often is blocked", True, True)
+    time.sleep(1.5)  # the block that this server was started with
+    check("the block ends", server.connect().get_dce_rpc() is not None, True)
+    connection.disconnect()
+    server.close()
+    closed = Server("0", "0", "10.9.9.9 192.168.*")
+    check("an address that is not permitted", is_closed(socket.create_connection(("127.0.0.1", closed.port))), True)
+    closed.close()
+
+
 def samba_tests(server):
     parameters = LoadParm()
     parameters.load_default()
@@ -253,6 +334,7 @@ def main():
     samba_tests(server)
     server.close()
     run_down_test()
+    attack_tests()
     print(f"{failed} failed")
     sys.exit(1 if failed else 0)
 

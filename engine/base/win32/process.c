@@ -49,19 +49,56 @@ struct start {
     bool console;
     HANDLE token; /* NULL: ours */
     SECURITY_ATTRIBUTES security;
+    LPPROC_THREAD_ATTRIBUTE_LIST handles; /* that it inherits; NULL: none */
 };
+
+/* The list of the only handles that the process inherits, whichever others are inheritable. */
+static HRESULT handle_list_create(const struct program *program, LPPROC_THREAD_ATTRIBUTE_LIST *out)
+{
+    SIZE_T size = 0;
+    *out = NULL;
+    if (!program->handle_count)
+        return S_OK;
+    InitializeProcThreadAttributeList(NULL, 1, 0, &size);
+    LPPROC_THREAD_ATTRIBUTE_LIST list = memory_zero(1, size);
+    if (!list)
+        return E_OUTOFMEMORY;
+    if (!InitializeProcThreadAttributeList(list, 1, 0, &size)) {
+        memory_free(list);
+        return win32_failed(GetLastError(), program->path);
+    }
+    *out = list;
+    return UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, (void *)program->handles,
+                                     program->handle_count * sizeof(HANDLE), NULL, NULL)
+               ? S_OK
+               : win32_failed(GetLastError(), program->path);
+}
+
+static void handle_list_free(LPPROC_THREAD_ATTRIBUTE_LIST list)
+{
+    if (!list)
+        return;
+    DeleteProcThreadAttributeList(list);
+    memory_free(list);
+}
 
 static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
 {
-    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    STARTUPINFOEXW startup = {.StartupInfo.cb = sizeof(startup.StartupInfo), .lpAttributeList = s->handles};
+    const BOOL inherits = s->handles != NULL;
     if (s->console) { /* also hides its first window, if it has one */
-        startup.dwFlags = STARTF_USESHOWWINDOW;
-        startup.wShowWindow = SW_HIDE;
+        startup.StartupInfo.dwFlags = STARTF_USESHOWWINDOW;
+        startup.StartupInfo.wShowWindow = SW_HIDE;
+    }
+    if (inherits) {
+        startup.StartupInfo.cb = sizeof startup;
+        flags |= EXTENDED_STARTUPINFO_PRESENT;
     }
     if (s->token)
-        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory,
-                                    &startup, started);
-    return CreateProcessW(s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory, &startup, started);
+        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, inherits, flags, NULL, s->directory,
+                                    &startup.StartupInfo, started);
+    return CreateProcessW(s->path, s->line, &s->security, NULL, inherits, flags, NULL, s->directory,
+                          &startup.StartupInfo, started);
 }
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
@@ -99,6 +136,8 @@ HRESULT process_start(const struct program *program, struct process **out)
         hr = command_line(program, &s.line);
     if (SUCCEEDED(hr))
         hr = win32_security(program->security, &s.security);
+    if (SUCCEEDED(hr))
+        hr = handle_list_create(program, &s.handles);
     if (SUCCEEDED(hr)) {
         if (create_alive(&s, &started)) {
             CloseHandle(started.hThread);
@@ -110,6 +149,7 @@ HRESULT process_start(const struct program *program, struct process **out)
             hr = win32_failed(GetLastError(), program->path);
         }
     }
+    handle_list_free(s.handles);
     LocalFree(s.security.lpSecurityDescriptor);
     memory_free(s.path);
     memory_free(s.line);

@@ -2,8 +2,7 @@
 /* Checks a token against a descriptor: AccessCheck. The descriptor is built from our parse of its text, as Wine knows
    fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights, not
    MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
-#include "engine/base/security.h"
-
+#include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
@@ -14,7 +13,8 @@
 
 struct access_subject {
     bool in_process;
-    HANDLE token; /* an impersonation token */
+    const struct account_sids *account; /* instead of a token; NULL: by the token */
+    HANDLE token;                       /* an impersonation token */
 };
 
 static HRESULT for_impersonation(HANDLE token, HANDLE *out)
@@ -58,7 +58,8 @@ HRESULT access_open(const struct caller *caller, struct access_subject **out)
     if (!s)
         return E_OUTOFMEMORY;
     s->in_process = caller->in_process;
-    if (!s->in_process) {
+    s->account = caller->account;
+    if (!s->in_process && !s->account) {
         s->token = win32_caller_token(caller, TOKEN_QUERY | TOKEN_DUPLICATE);
         hr = s->token ? for_impersonation(s->token, &s->token) : E_ACCESSDENIED;
         if (FAILED(hr)) {
@@ -176,6 +177,8 @@ HRESULT access_allows(const struct access_subject *subject, const char *descript
     *allowed = subject->in_process;
     if (*allowed)
         return S_OK;
+    if (subject->account)
+        return account_allows(subject->account, descriptor, kind, rights, allowed);
     HRESULT hr = sddl_read(descriptor, &d, &why);
     const size_t bytes = sizeof(ACL) + d.count * (sizeof(ACCESS_ALLOWED_ACE) + sizeof(struct sid_room));
     ACL *acl = SUCCEEDED(hr) ? memory_zero(1, bytes) : NULL;
@@ -267,6 +270,8 @@ char *caller_account(const struct caller *caller)
     struct account_name name;
     if (caller->in_process)
         return os_user_name();
+    if (caller->account)
+        return text_copy(caller->account->name);
     HANDLE token = win32_caller_token(caller, TOKEN_QUERY);
     bool known = token && win32_account(token, &name);
     if (token)
@@ -283,6 +288,8 @@ char *caller_sid(const struct caller *caller)
     DWORD length;
     WCHAR *sid;
     char *text = NULL;
+    if (!caller->in_process && caller->account)
+        return text_copy(caller->account->user);
     HANDLE token = win32_caller_token(caller, TOKEN_QUERY);
     const bool known = token && GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length) &&
                        ConvertSidToStringSidW(owner.user.User.Sid, &sid);
