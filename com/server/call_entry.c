@@ -26,8 +26,17 @@ static HRESULT client_token(void **out)
     return hr;
 }
 
+static _Thread_local const struct account_sids *served_account; /* of a remote client */
+
+void call_serve_account(const struct account_sids *account)
+{
+    served_account = account;
+}
+
 struct caller com_caller(void)
 {
+    if (served_account)
+        return (struct caller){.account = served_account};
     ULONG id = 0; /* a NULL binding is that of the call which this thread serves */
     RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
@@ -220,7 +229,7 @@ HRESULT call_enter(struct call_entry *call)
     TRACE_STEP(com, "a call of process %u", (unsigned)caller.process);
     if (caller.in_process)
         return S_OK;
-    HRESULT hr = call_check_level(CoQueryClientBlanket, os_is_wine());
+    HRESULT hr = caller.account ? S_OK : call_check_level(CoQueryClientBlanket, os_is_wine());
     if (SUCCEEDED(hr))
         hr = client_use_begin(&caller, &client);
     if (FAILED(hr))

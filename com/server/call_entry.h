@@ -13,6 +13,9 @@
 /* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast:
    does not look up the account. */
 struct caller com_caller(void);
+/* From now on this thread's calls act for a remote account, which is borrowed; NULL: no longer. Its logon, with packet
+   privacy, has been checked. */
+void call_serve_account(const struct account_sids *account);
 
 /* What a client uses of the server: running calls, objects, and the memory of these objects (the quotas "requests",
    "objects" and "memory"). A client is a process of this computer, or an account of another computer. */

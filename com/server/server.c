@@ -5,6 +5,7 @@
 #include "com/objects/wrapper.h"
 #include "com/server/call_entry.h"
 #include "com/server/counter_server.h"
+#include "com/server/dcom.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -344,8 +345,14 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     if (SUCCEEDED(hr)) {
         print_failure(SERVICE_RUNNING, 0, S_OK);
         counter_child_begin();
+#ifdef _WIN64
+        dcom_begin();
+#endif
         serve_until_end();
         revoke_classes();
+#ifdef _WIN64
+        dcom_end();
+#endif
         counter_child_end();
     }
     print_failure(SERVICE_STOPPED, 0, hr);
@@ -445,6 +452,10 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return idle_child_main(argv[2]);
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
+#ifdef _WIN64
+    if (argc == 4 && is_option(argv[1], L"dcom"))
+        return dcom_front_main(argv[2], argv[3]);
+#endif
     if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
         return argc == 2 || is_option(argv[2], L"stop") ? report_sets(argc == 3) : print_usage();
     const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { READ_CONTROL = 0x20000, WRITE_DAC = 0x40000 };
+enum { RIGHT_READ_CONTROL = 0x20000, RIGHT_WRITE_DAC = 0x40000 }; /* Windows defines them without the prefix */
 
 static bool sid_is(const char *text, const struct sid *account)
 {
@@ -34,7 +34,7 @@ static uint32_t account_granted(const struct sddl *d, const struct account_sids 
     bool has_owner_rights = false;
     for (size_t i = 0; i < d->count; i++)
         has_owner_rights = has_owner_rights || sid_equal(&d->entries[i].account, &owner_rights);
-    uint32_t granted = owner && !has_owner_rights ? READ_CONTROL | WRITE_DAC : 0, denied = 0;
+    uint32_t granted = owner && !has_owner_rights ? RIGHT_READ_CONTROL | RIGHT_WRITE_DAC : 0, denied = 0;
     for (size_t i = 0; i < d->count; i++) {
         const struct sddl_entry *e = &d->entries[i];
         const uint32_t rights = access_map(e->rights, kind);

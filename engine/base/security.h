@@ -110,6 +110,8 @@ HRESULT secret_store(const char *key, const char *text);
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the string can be a key */
+/* Keys of accounts of remote clients begin with these digits. No set refers to them. */
+#define SECRET_KEY_DCOM "64636f6d"
 
 /* Disguises a string before it is passed to code that leaves copies behind (RPC's buffers, the working memory of
    CryptProtectData): a random key, and the string combined with it, as hexadecimal digits. It hides the string from a

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Converts decoded values of a remote call to COM's and back. Values of COM are copies; decoded values borrow from
+   COM's or are in the call's arena. */
+#ifndef OPENPLA_REMOTE_VALUES_H
+#define OPENPLA_REMOTE_VALUES_H
+
+#include "engine/rpc/orpc.h"
+
+#include <windows.h>
+#include <ole2.h>
+
+struct remote_call {
+    struct orpc_call *orpc;
+    struct ndr_arena arena;
+};
+
+/* From the wire: 0, or the fault to answer with; *out is empty then. */
+uint32_t remote_bstr_in(const struct ndr_bstr *s, BSTR *out);
+uint32_t remote_array_in(struct remote_call *c, const struct ndr_array *a, SAFEARRAY **out);
+/* What a reference (VT_BYREF) refers to goes into *referent, which then owns it, and *out points there. `referent`
+   NULL: references are malformed. */
+uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, VARIANT *out, VARIANT *referent);
+/* An object that the caller holds, as this interface. A null pointer is allowed. */
+uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const GUID *iid, void **out);
+
+/* To the wire. DISP_E_BADVARTYPE: the type cannot travel. Failures of orpc_export. */
+struct ndr_bstr remote_bstr_out(BSTR s);
+HRESULT remote_array_out(struct remote_call *c, SAFEARRAY *a, struct ndr_array **out);
+HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_variant *out);
+/* NULL stays NULL. */
+HRESULT remote_object_out(struct remote_call *c, IUnknown *pointer, const GUID *iid, struct objref **out);
+
+/* After a failure: the thread's IErrorInfo, if there is one, becomes the call's error information (MS-DCOM 2.2.21). */
+void remote_error_out(struct orpc_call *call);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Serves remote DCOM clients under Wine, which has no remote activation. `openplasrv /dcom` (the front) listens, checks
+   logons, and decrypts; the service performs the calls. They are connected by two pipes without names, which the front
+   inherits, so no other program can claim to be it. */
+#ifndef OPENPLA_DCOM_H
+#define OPENPLA_DCOM_H
+
+#include "com/server/dcom_settings.h"
+
+#include <windows.h>
+
+/* A message of com/server/dcom_link.h. False: the pipe has ended. The body is from memory_alloc; free it with
+   dcom_message_free, because it may hold a password. */
+struct link_header;
+bool dcom_message_read(HANDLE pipe, struct link_header *header, uint8_t **body);
+void dcom_message_free(const struct link_header *header, uint8_t *body);
+bool dcom_bytes_write(HANDLE pipe, const uint8_t *bytes, size_t size);
+
+/* ---- the front ---- */
+
+/* The main program of `openplasrv /dcom READ WRITE`, the numbers of the inherited handles. Runs until the pipe ends.
+   Returns the exit code. */
+int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle);
+
+/* ---- the service's side ---- */
+
+/* The objects of remote clients. */
+struct dcom_host;
+HRESULT dcom_host_open(const struct dcom_settings *settings, struct dcom_host **out);
+void dcom_host_close(struct dcom_host *h); /* releases all objects; no front may be served; NULL is allowed */
+/* Uses these accounts from now on. Takes them over. */
+void dcom_host_set_accounts(struct dcom_host *h, struct dcom_accounts *accounts);
+/* Performs the calls of a front until the pipe ends. Closes neither handle. */
+void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle);
+
+/* For the service: keeps a front running while the settings ask for one, and follows changes of the settings and
+   accounts. Without effect on Windows, which serves DCOM itself. */
+void dcom_begin(void);
+void dcom_end(void);
+/* For programs that change the settings. */
+bool dcom_service_is_running(void);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the front running as the settings say. One thread waits for a change below the settings' key, the end of the
+   front, and the end of the service; another one serves the front. A front whose settings have changed is replaced, and
+   its clients connect again; their objects stay unless limits have changed. */
+#include "com/server/dcom.h"
+#include "com/server/server.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/base/thread.h"
+#include "engine/base/win32/win32_call.h"
+#include "reg/service.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PAUSE_MS = 500, MOST_PAUSE_MS = 30000, LIVED_MS = 10000 };
+
+/* A running front. */
+struct front_process {
+    struct process *process;
+    struct thread *server; /* serves it */
+    struct dcom_host *host;
+    HANDLE from_front, to_front;
+};
+
+static struct {
+    struct thread *keeper;
+    HANDLE end, changed;
+    HKEY key;
+    struct dcom_settings settings; /* of the front and the host */
+    struct dcom_host *host;
+    struct front_process front;
+    struct process *idle; /* Wine stops a service with the last program that is none */
+} keeper;
+
+/* ---- the front process ---- */
+
+/* One that breaks the protocol is terminated. */
+static void front_serve(void *user)
+{
+    const struct front_process *f = user;
+    dcom_host_serve(f->host, f->from_front, f->to_front);
+    process_terminate(process_id(f->process), process_start_time(process_id(f->process)));
+}
+
+static HRESULT pipe_create(HANDLE *read_end, HANDLE *write_end, bool child_reads)
+{
+    if (!CreatePipe(read_end, write_end, NULL, 65536))
+        return win32_failed(GetLastError(), "pipe");
+    return SetHandleInformation(child_reads ? *read_end : *write_end, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT)
+               ? S_OK
+               : win32_failed(GetLastError(), "pipe");
+}
+
+static void handle_close(HANDLE *handle)
+{
+    if (*handle)
+        CloseHandle(*handle);
+    *handle = NULL;
+}
+
+static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, struct process **out)
+{
+    void *const handles[] = {child_reads, child_writes};
+    char *program = program_beside_module("openplasrv");
+    char *reads = text_format("%llu", (unsigned long long)(uintptr_t)child_reads);
+    char *writes = text_format("%llu", (unsigned long long)(uintptr_t)child_writes);
+    HRESULT hr = program && reads && writes
+                     ? process_start(&(struct program){.path = program,
+                                                       .arguments = (const char *[]){"/dcom", reads, writes},
+                                                       .argument_count = 3,
+                                                       .handles = handles,
+                                                       .handle_count = ARRAYSIZE(handles)},
+                                     out)
+                     : E_OUTOFMEMORY;
+    memory_free(program);
+    memory_free(reads);
+    memory_free(writes);
+    return hr;
+}
+
+/* The front keeps nothing, so it is terminated. Our handles are closed when no thread uses them any more: after the
+   process, whose end breaks the pipes. */
+static void front_stop(struct front_process *f)
+{
+    if (f->process)
+        process_terminate(process_id(f->process), process_start_time(process_id(f->process)));
+    if (f->server) {
+        thread_wait(f->server, UINT32_MAX);
+        thread_close(f->server);
+    }
+    handle_close(&f->to_front);
+    handle_close(&f->from_front);
+    process_close(f->process);
+    *f = (struct front_process){0};
+}
+
+static HRESULT front_start(struct dcom_host *host, struct front_process *f)
+{
+    HANDLE child_reads = NULL, child_writes = NULL;
+    *f = (struct front_process){.host = host};
+    HRESULT hr = pipe_create(&child_reads, &f->to_front, true);
+    if (SUCCEEDED(hr))
+        hr = pipe_create(&f->from_front, &child_writes, false);
+    if (SUCCEEDED(hr))
+        hr = front_process_start(child_reads, child_writes, &f->process);
+    handle_close(&child_reads);
+    handle_close(&child_writes);
+    if (SUCCEEDED(hr))
+        hr = thread_start(front_serve, f, &f->server);
+    if (FAILED(hr))
+        front_stop(f);
+    return hr;
+}
+
+/* ---- what the settings ask for ---- */
+
+static bool same_limits(const struct dcom_settings *a, const struct dcom_settings *b)
+{
+    return memcmp(a->limits, b->limits, sizeof a->limits) == 0;
+}
+
+static bool same_settings(const struct dcom_settings *a, const struct dcom_settings *b)
+{
+    return a->is_on == b->is_on && a->port == b->port && a->advertised_port == b->advertised_port && a->address &&
+           b->address && strcmp(a->address, b->address) == 0 && strcmp(a->from, b->from) == 0 && same_limits(a, b);
+}
+
+static void keeper_stop_front(void)
+{
+    front_stop(&keeper.front);
+    idle_child_end(keeper.idle);
+    keeper.idle = NULL;
+}
+
+static void keeper_close_host(void)
+{
+    dcom_host_close(keeper.host);
+    keeper.host = NULL;
+}
+
+static HRESULT keeper_start_front(void)
+{
+    HRESULT hr = keeper.host ? S_OK : dcom_host_open(&keeper.settings, &keeper.host);
+    struct dcom_accounts accounts;
+    if (SUCCEEDED(hr))
+        hr = dcom_accounts_read(&accounts);
+    if (SUCCEEDED(hr)) {
+        dcom_host_set_accounts(keeper.host, &accounts);
+        hr = front_start(keeper.host, &keeper.front);
+    }
+    if (SUCCEEDED(hr) && !keeper.idle)
+        idle_child_start(&keeper.idle);
+    return hr;
+}
+
+/* Takes over new settings and accounts. True: they are other ones than before. */
+static bool keeper_read(void)
+{
+    struct dcom_settings s;
+    struct dcom_accounts accounts;
+    HRESULT hr = dcom_settings_read(&s);
+    if (FAILED(hr)) {
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        s = (struct dcom_settings){.is_on = false}; /* off until they are valid */
+    }
+    if (keeper.host && SUCCEEDED(dcom_accounts_read(&accounts)))
+        dcom_host_set_accounts(keeper.host, &accounts);
+    if (same_settings(&s, &keeper.settings)) {
+        dcom_settings_free(&s);
+        return false;
+    }
+    keeper_stop_front();
+    if (!s.is_on || !same_limits(&s, &keeper.settings))
+        keeper_close_host();
+    dcom_settings_free(&keeper.settings);
+    keeper.settings = s;
+    return true;
+}
+
+/* The events to wait for: the front's process only while it runs. */
+static DWORD keeper_wait(uint32_t pause)
+{
+    HANDLE events[3] = {keeper.end, keeper.changed};
+    DWORD count = 2;
+    if (keeper.front.process)
+        events[count++] = process_handle(keeper.front.process);
+    const DWORD timeout = keeper.settings.is_on && !keeper.front.process ? pause : INFINITE;
+    return WaitForMultipleObjects(count, events, FALSE, timeout);
+}
+
+static void keeper_run(void *user)
+{
+    uint32_t pause = PAUSE_MS;
+    uint64_t started = 0;
+    DWORD what = WAIT_OBJECT_0 + 1;
+    (void)user;
+    while (what != WAIT_OBJECT_0) {
+        if (what == WAIT_OBJECT_0 + 1) { /* asked for before it is read: a change in between is another event */
+            RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
+                                    keeper.changed, TRUE);
+            if (keeper_read())
+                pause = PAUSE_MS;
+        }
+        if (keeper.settings.is_on && !keeper.front.process) {
+            started = clock_monotonic_ms();
+            const HRESULT hr = keeper_start_front();
+            if (FAILED(hr))
+                fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        }
+        what = keeper_wait(pause);
+        if (what == WAIT_OBJECT_0 + 2) { /* the front ended: its port is used, or it failed */
+            front_stop(&keeper.front);
+            if (clock_passed_ms(started, clock_monotonic_ms()) >= LIVED_MS)
+                pause = PAUSE_MS;
+            what = keeper_wait(pause);
+            pause = pause * 2 < MOST_PAUSE_MS ? pause * 2 : MOST_PAUSE_MS;
+        }
+    }
+    keeper_stop_front();
+}
+
+bool dcom_service_is_running(void)
+{
+    struct service_seen seen;
+    if (service_look(&seen) != S_OK)
+        return false;
+    const bool is_running = seen.running;
+    memory_free(seen.command);
+    return is_running;
+}
+
+void dcom_begin(void)
+{
+    if (!os_is_wine())
+        return;
+    HRESULT hr = S_OK;
+    keeper.end = CreateEventW(NULL, TRUE, FALSE, NULL);
+    keeper.changed = CreateEventW(NULL, FALSE, FALSE, NULL);
+    const LSTATUS status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"" DCOM_KEY, 0, NULL, 0,
+                                           KEY_NOTIFY | KEY_READ | KEY_WOW64_64KEY, NULL, &keeper.key, NULL);
+    if (!keeper.end || !keeper.changed)
+        hr = win32_failed(GetLastError(), "event");
+    else if (status)
+        hr = win32_failed((DWORD)status, "HKLM\\" DCOM_KEY);
+    if (SUCCEEDED(hr))
+        hr = thread_start(keeper_run, NULL, &keeper.keeper);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+}
+
+void dcom_end(void)
+{
+    if (!keeper.keeper)
+        return;
+    SetEvent(keeper.end);
+    thread_wait(keeper.keeper, UINT32_MAX);
+}

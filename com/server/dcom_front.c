@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that remote clients connect to. It has the listener, a thread for each connection, and a thread that
+   reads answers:
+
+       client ── rpc_port ── front_session ──┬── pipe ──> the service
+                                             └── waits <── pipe ── answers, by the session's number
+
+   It knows the hashes of passwords and parses whatever comes before a logon; a fault here costs the connections, and
+   the service starts it again. */
+#include "com/remote/calls.h"
+#include "com/server/dcom.h"
+#include "com/server/dcom_journal.h"
+#include "com/server/dcom_link.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/base/thread.h"
+#include "engine/rpc/port.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SESSION_BUCKETS = 64, REPORT_KINDS = 4, REPORTS_A_MINUTE = 20, MINUTE_MS = 60000 };
+
+struct front_session {
+    struct front_session *next;
+    uint32_t id;
+    char address[LINK_ADDRESS_BYTES], own[LINK_ADDRESS_BYTES];
+    bool is_open; /* the service knows it: from the first call on, so silent connections cost it nothing */
+    struct thread_condition answered;
+    bool has_answer;
+    struct link_header header;
+    uint8_t *body;
+};
+
+static struct {
+    HANDLE to_service, from_service;
+    struct lock write_lock; /* of to_service: a message is written whole */
+    struct lock lock;       /* of the sessions, and of their answers */
+    struct front_session *sessions[SESSION_BUCKETS];
+    uint32_t last_id;
+    struct orpc_server *names; /* only to know the interfaces */
+    struct dual_strings bindings;
+    uint16_t port; /* that clients are told */
+} front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
+
+/* The service has ended, or the pipe is broken: nothing can be answered any more. */
+static void front_exit(void)
+{
+    TerminateProcess(GetCurrentProcess(), 0);
+}
+
+static void front_send(struct ndr_writer *message)
+{
+    lock_enter(&front.write_lock);
+    const bool sent = message->failed || dcom_bytes_write(front.to_service, message->bytes, message->size);
+    lock_leave(&front.write_lock);
+    if (message->bytes)
+        memory_wipe(message->bytes, message->size);
+    ndr_writer_free(message);
+    if (!sent)
+        front_exit();
+}
+
+/* ---- sessions ---- */
+
+static struct front_session **front_bucket(uint32_t id)
+{
+    return &front.sessions[id % SESSION_BUCKETS];
+}
+
+/* Under the lock. */
+static struct front_session *front_find(uint32_t id)
+{
+    struct front_session *s = *front_bucket(id);
+    while (s && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static void binding_set(struct dual_strings *bindings, size_t at, const char *host)
+{
+    char *out = bindings->addresses[at];
+    if (front.port == DCOM_PORT)
+        text_fit(out, BINDING_BYTES, host);
+    else
+        snprintf(out, BINDING_BYTES, "%.200s[%u]", host, (unsigned)front.port);
+}
+
+static HRESULT session_open(void *user, const char *address, const char *own, void **session)
+{
+    struct front_session *s = memory_zero(1, sizeof *s);
+    (void)user;
+    *session = s;
+    if (!s)
+        return E_OUTOFMEMORY;
+    text_fit(s->address, sizeof s->address, address);
+    text_fit(s->own, sizeof s->own, own);
+    lock_enter(&front.lock);
+    do
+        s->id = ++front.last_id;
+    while (front_find(s->id));
+    s->next = *front_bucket(s->id);
+    *front_bucket(s->id) = s;
+    lock_leave(&front.lock);
+    return S_OK;
+}
+
+static void session_announce(struct front_session *s)
+{
+    struct dual_strings bindings = front.bindings;
+    struct ndr_writer message = {0};
+    if (s->is_open)
+        return;
+    binding_set(&bindings, 0, s->own); /* impacket takes the first that has the name its user gave */
+    link_write_open(&message, s->id, s->address, &bindings);
+    front_send(&message);
+    s->is_open = true;
+}
+
+static void session_close(void *user, void *session)
+{
+    struct front_session *s = session;
+    struct ndr_writer message = {0};
+    (void)user;
+    if (s->is_open) {
+        link_write_close(&message, s->id);
+        front_send(&message);
+    }
+    lock_enter(&front.lock);
+    struct front_session **at = front_bucket(s->id);
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    lock_leave(&front.lock);
+    memory_free(s);
+}
+
+static uint32_t session_call(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub)
+{
+    struct front_session *s = session;
+    struct ndr_writer message = {.most = LINK_MESSAGE_MOST};
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t fault;
+    (void)user;
+    session_announce(s);
+    link_write_call(&message, s->id, call);
+    if (message.failed) {
+        ndr_writer_free(&message);
+        return RPC_FAULT_NO_MEMORY;
+    }
+    front_send(&message);
+    lock_enter(&front.lock);
+    while (!s->has_answer)
+        thread_condition_wait(&s->answered, &front.lock, UINT32_MAX);
+    s->has_answer = false;
+    lock_leave(&front.lock);
+    if (!link_read_answer(s->body, s->header.size, &fault, &bytes, &size))
+        fault = RPC_FAULT_PROTOCOL;
+    if (!fault)
+        ndr_write_bytes(stub, bytes, size);
+    dcom_message_free(&s->header, s->body);
+    s->body = NULL;
+    return stub->failed ? RPC_FAULT_NO_MEMORY : fault;
+}
+
+static void read_answers(void *user)
+{
+    struct link_header header;
+    uint8_t *body;
+    (void)user;
+    while (dcom_message_read(front.from_service, &header, &body)) {
+        lock_enter(&front.lock);
+        struct front_session *s = header.kind == LINK_ANSWER ? front_find(header.session) : NULL;
+        const bool is_expected = s && !s->has_answer;
+        if (is_expected) {
+            s->header = header;
+            s->body = body;
+            s->has_answer = true;
+            thread_condition_wake(&s->answered);
+        }
+        lock_leave(&front.lock);
+        if (!is_expected)
+            dcom_message_free(&header, body);
+    }
+    front_exit();
+}
+
+/* ---- events ---- */
+
+/* Of each kind the first of a minute are written; a later one tells how many were not. */
+static bool report_is_due(enum rpc_port_event_kind kind, uint64_t *skipped)
+{
+    static struct {
+        uint64_t begun_ms, skipped;
+        unsigned count;
+    } rates[REPORT_KINDS];
+    static struct lock lock = LOCK_INIT;
+    const uint64_t now = clock_monotonic_ms();
+    lock_enter(&lock);
+    if (now - rates[kind].begun_ms > MINUTE_MS) {
+        rates[kind].begun_ms = now;
+        rates[kind].count = 0;
+    }
+    const bool is_due = rates[kind].count < REPORTS_A_MINUTE;
+    *skipped = is_due ? rates[kind].skipped : 0;
+    rates[kind].count += is_due;
+    rates[kind].skipped = is_due ? 0 : rates[kind].skipped + 1;
+    lock_leave(&lock);
+    return is_due;
+}
+
+static void session_report(void *user, const struct rpc_port_event *e)
+{
+    static const enum dcom_event ids[REPORT_KINDS] = {[RPC_PORT_REFUSED] = DCOM_REFUSED,
+                                                      [RPC_PORT_LOGON_FAILED] = DCOM_LOGON_FAILED,
+                                                      [RPC_PORT_LOGGED_ON] = DCOM_LOGON,
+                                                      [RPC_PORT_FAILED] = DCOM_REFUSED};
+    struct dcom_event_facts facts = {.user = e->account, .address = e->address, .reason = e->reason};
+    (void)user;
+    if (report_is_due(e->kind, &facts.count))
+        dcom_event_write(ids[e->kind], &facts);
+}
+
+/* ---- main ---- */
+
+static bool front_serves(void *user, const GUID *iid, uint32_t version)
+{
+    (void)user;
+    return orpc_server_serves(front.names, iid, version);
+}
+
+static struct rpc_port_settings port_settings_of(const struct dcom_settings *s)
+{
+    const uint32_t *limits = s->limits;
+    return (struct rpc_port_settings){.address = strcmp(s->address, DCOM_ALL_ADDRESSES) == 0 ? NULL : s->address,
+                                      .port = s->port,
+                                      .from = s->from,
+                                      .limits = {.connections = limits[DCOM_LIMIT_connections],
+                                                 .connections_of_address = limits[DCOM_LIMIT_connections_of_address],
+                                                 .delay_ms = limits[DCOM_LIMIT_logon_delay_ms],
+                                                 .failures = limits[DCOM_LIMIT_logon_failures],
+                                                 .block_ms = limits[DCOM_LIMIT_block_seconds] * 1000},
+                                      .rpc_limits = {.request = limits[DCOM_LIMIT_request_bytes],
+                                                     .response = limits[DCOM_LIMIT_response_bytes],
+                                                     .logon_ms = limits[DCOM_LIMIT_logon_seconds] * 1000,
+                                                     .silence_ms = limits[DCOM_LIMIT_idle_seconds] * 1000}};
+}
+
+static HRESULT front_open(const struct dcom_settings *s)
+{
+    static struct rpc_port_settings settings;
+    static struct auth_accounts accounts;
+    const struct rpc_port_handler handler = {
+        .open = session_open, .call = session_call, .close = session_close, .report = session_report};
+    char name[OS_DNS_NAME_BYTES];
+    struct thread *reader;
+    uint16_t port;
+    settings = port_settings_of(s);
+    front.port = s->advertised_port ? s->advertised_port : s->port;
+    os_dns_name(name);
+    front.bindings.count = *name ? 2 : 1;
+    binding_set(&front.bindings, 1, name);
+    HRESULT hr = dcom_auth_accounts(&accounts);
+    if (SUCCEEDED(hr))
+        hr = orpc_server_open(&remote_handler, NULL, &front.names);
+    if (SUCCEEDED(hr))
+        hr = rpc_port_open(&settings, &accounts, front_serves, &handler, &port);
+    char *address = text_format("%s port %u", s->address, (unsigned)s->port);
+    dcom_event_write(SUCCEEDED(hr) ? DCOM_OPENED : DCOM_NOT_OPENED,
+                     &(struct dcom_event_facts){.address = address, .error = hr});
+    memory_free(address);
+    return SUCCEEDED(hr) ? thread_start(read_answers, NULL, &reader) : hr;
+}
+
+static HANDLE handle_of(const WCHAR *text)
+{
+    return (HANDLE)(uintptr_t)_wcstoui64(text, NULL, 10);
+}
+
+int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle)
+{
+    static struct dcom_settings settings;
+    front.from_service = handle_of(read_handle);
+    front.to_service = handle_of(write_handle);
+    HRESULT hr = dcom_settings_read(&settings);
+    if (SUCCEEDED(hr) && GetFileType(front.from_service) != FILE_TYPE_PIPE)
+        hr = error_set(E_INVALIDARG, "/dcom is for the service OpenPLA, which passes two pipes");
+    if (SUCCEEDED(hr))
+        hr = front_open(&settings);
+    if (FAILED(hr)) {
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        return 1;
+    }
+    Sleep(INFINITE);
+    return 0;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* The service's side: a thread for each connection of the front performs its calls, one at a time, as the account that
+   the front named. An account that was removed, or whose role changed, is found out at its next call. */
+#include "com/remote/calls.h"
+#include "com/server/call_entry.h"
+#include "com/server/dcom.h"
+#include "com/server/dcom_journal.h"
+#include "com/server/dcom_link.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/base/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SESSION_BUCKETS = 64, RUN_DOWN_PERIOD_MS = 5000 };
+
+struct host_session {
+    struct host_session *next;
+    struct host_pipe *pipe;
+    uint32_t id;
+    char address[LINK_ADDRESS_BYTES];
+    struct orpc_session *session;
+    /* Under the pipe's lock: */
+    struct thread_condition changed;
+    bool has_call, is_closed;
+    struct link_header header;
+    uint8_t *body;
+    /* Of its thread: the account of the last call. */
+    uint32_t accounts_read; /* dcom_host.accounts_read when it was looked up */
+    char account[AUTH_NAME_BYTES];
+    struct dcom_account known; /* name NULL: it does not exist */
+    struct dcom_identity identity;
+};
+
+/* One front. */
+struct host_pipe {
+    struct dcom_host *host;
+    HANDLE to_front;
+    struct lock write_lock, lock;
+    struct host_session *sessions[SESSION_BUCKETS];
+    size_t count;
+    struct thread_condition emptied;
+};
+
+struct dcom_host {
+    struct orpc_server *server;
+    struct lock lock; /* of the accounts */
+    struct dcom_accounts accounts;
+    uint32_t accounts_read;
+    struct thread *run_down;
+    struct wakeup *end;
+};
+
+/* ---- the account of a call ---- */
+
+static void account_drop(struct dcom_account *a)
+{
+    memory_free(a->name);
+    memory_free(a->sid);
+    *a = (struct dcom_account){0};
+}
+
+/* A copy, because the host's accounts may be exchanged during a call. */
+static void session_find_account(struct host_session *s, const char *name)
+{
+    struct dcom_host *h = s->pipe->host;
+    account_drop(&s->known);
+    text_fit(s->account, sizeof s->account, name);
+    lock_enter(&h->lock);
+    s->accounts_read = h->accounts_read;
+    const struct dcom_account *a = dcom_account_named(&h->accounts, name);
+    if (a)
+        s->known = (struct dcom_account){.name = text_copy(a->name), .role = a->role, .sid = text_copy(a->sid)};
+    lock_leave(&h->lock);
+    if (!s->known.name || !s->known.sid)
+        account_drop(&s->known);
+    else
+        dcom_identity_of(&s->known, &s->identity);
+}
+
+/* NULL: it does not exist (any more). */
+static const struct account_sids *session_account(struct host_session *s, const char *name)
+{
+    struct dcom_host *h = s->pipe->host;
+    lock_enter(&h->lock);
+    const bool is_current = s->accounts_read == h->accounts_read;
+    lock_leave(&h->lock);
+    if (!is_current || strcmp(s->account, name) != 0)
+        session_find_account(s, name);
+    return s->known.name ? &s->identity.sids : NULL;
+}
+
+void dcom_host_set_accounts(struct dcom_host *h, struct dcom_accounts *accounts)
+{
+    lock_enter(&h->lock);
+    struct dcom_accounts old = h->accounts;
+    h->accounts = *accounts;
+    h->accounts_read++;
+    lock_leave(&h->lock);
+    *accounts = (struct dcom_accounts){0};
+    dcom_accounts_free(&old);
+}
+
+/* ---- calls ---- */
+
+static _Thread_local const struct host_session *served_session;
+
+static const char *class_name_of(const GUID *clsid)
+{
+    static const struct {
+        const char *name, *digits;
+    } classes[] = {
+#define CLASS(name, guid, title, create, category)    {"PLA." #name, guid},
+#define FACADE(name, guid, title, create, for_client) {"PLA." #name, guid},
+#include "reg/classes.def"
+#undef FACADE
+#undef CLASS
+    };
+    char digits[9];
+    snprintf(digits, sizeof digits, "%08lX", (unsigned long)clsid->Data1);
+    for (size_t i = 0; i < ARRAYSIZE(classes); i++)
+        if (strcmp(classes[i].digits, digits) == 0)
+            return classes[i].name;
+    return NULL;
+}
+
+static HRESULT host_activate(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory,
+                             void **object)
+{
+    const HRESULT hr = remote_handler.activate(user, call, clsid, is_factory, object);
+    const struct host_session *s = served_session;
+    const char *name = class_name_of(clsid);
+    if (name && s)
+        dcom_event_write(DCOM_CREATED,
+                         &(struct dcom_event_facts){
+                             .user = s->identity.sids.name, .address = s->address, .class_name = name, .error = hr});
+    return hr;
+}
+
+static uint32_t session_perform(struct host_session *s, const struct rpc_call *call, struct ndr_writer *stub)
+{
+    const struct account_sids *account = call->account ? session_account(s, call->account) : NULL;
+    if (call->account && !account)
+        return RPC_FAULT_DENIED;
+    served_session = s;
+    call_serve_account(account);
+    const uint32_t fault = orpc_session_call(s->session, call, clock_monotonic_ms(), stub);
+    call_serve_account(NULL);
+    served_session = NULL;
+    return fault;
+}
+
+static void session_answer(struct host_session *s, const struct link_header *header, uint8_t *body)
+{
+    struct host_pipe *p = s->pipe;
+    struct ndr_writer stub = {0}, message = {.most = LINK_MESSAGE_MOST};
+    struct rpc_call call;
+    char account[AUTH_NAME_BYTES];
+    const uint32_t fault =
+        link_read_call(body, header->size, &call, account) ? session_perform(s, &call, &stub) : RPC_FAULT_PROTOCOL;
+    link_write_answer(&message, s->id, fault, stub.bytes, stub.size);
+    if (message.failed) {
+        ndr_writer_free(&message);
+        link_write_answer(&message, s->id, RPC_FAULT_NO_MEMORY, NULL, 0);
+    }
+    /* The next call may arrive as soon as the answer is sent. */
+    lock_enter(&p->lock);
+    s->has_call = false;
+    lock_leave(&p->lock);
+    lock_enter(&p->write_lock);
+    dcom_bytes_write(p->to_front, message.bytes, message.size); /* a failure is found by the reader */
+    lock_leave(&p->write_lock);
+    ndr_writer_free(&message);
+    ndr_writer_free(&stub);
+}
+
+static void session_run(void *user)
+{
+    struct host_session *s = user;
+    struct host_pipe *p = s->pipe;
+    const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    for (bool over = false; !over;) {
+        lock_enter(&p->lock);
+        while (!s->has_call && !s->is_closed)
+            thread_condition_wait(&s->changed, &p->lock, UINT32_MAX);
+        over = !s->has_call;
+        const struct link_header header = s->header;
+        uint8_t *body = s->body;
+        s->body = NULL;
+        lock_leave(&p->lock);
+        if (over)
+            break;
+        session_answer(s, &header, body);
+        dcom_message_free(&header, body);
+    }
+    if (SUCCEEDED(initialized))
+        CoUninitialize();
+    orpc_session_close(s->session);
+    account_drop(&s->known);
+    memory_free(s);
+    lock_enter(&p->lock);
+    if (!--p->count)
+        thread_condition_wake(&p->emptied);
+    lock_leave(&p->lock);
+}
+
+/* ---- messages of the front ---- */
+
+static struct host_session **pipe_find(struct host_pipe *p, uint32_t id)
+{
+    struct host_session **at = &p->sessions[id % SESSION_BUCKETS];
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    return at;
+}
+
+static bool pipe_open_session(struct host_pipe *p, const struct link_header *header, const uint8_t *body)
+{
+    struct dual_strings bindings;
+    struct thread *thread;
+    struct host_session *s = memory_zero(1, sizeof *s);
+    if (!s)
+        return false;
+    s->pipe = p;
+    s->id = header->session;
+    bool opened = link_read_open(body, header->size, s->address, &bindings) &&
+                  SUCCEEDED(orpc_session_open(p->host->server, &bindings, &s->session));
+    lock_enter(&p->lock);
+    struct host_session **at = pipe_find(p, s->id);
+    opened = opened && !*at && p->count < LINK_SESSIONS && SUCCEEDED(thread_start(session_run, s, &thread));
+    if (opened) {
+        *at = s;
+        p->count++;
+    }
+    lock_leave(&p->lock);
+    if (opened) {
+        thread_close(thread);
+    } else {
+        orpc_session_close(s->session);
+        memory_free(s);
+    }
+    return opened;
+}
+
+/* Takes over the body if it returns true. */
+static bool pipe_take_call(struct host_pipe *p, const struct link_header *header, uint8_t *body)
+{
+    lock_enter(&p->lock);
+    struct host_session *s = *pipe_find(p, header->session);
+    const bool is_expected = s && !s->has_call && body;
+    if (is_expected) {
+        s->header = *header;
+        s->body = body;
+        s->has_call = true;
+        thread_condition_wake(&s->changed);
+    }
+    lock_leave(&p->lock);
+    return is_expected;
+}
+
+/* Under the lock. Its thread frees it. */
+static void session_end(struct host_session **at)
+{
+    struct host_session *s = *at;
+    *at = s->next;
+    s->is_closed = true;
+    thread_condition_wake(&s->changed);
+}
+
+static bool pipe_close_session(struct host_pipe *p, uint32_t id)
+{
+    lock_enter(&p->lock);
+    struct host_session **at = pipe_find(p, id);
+    const bool exists = *at != NULL;
+    if (exists)
+        session_end(at);
+    lock_leave(&p->lock);
+    return exists;
+}
+
+/* False: the front breaks the protocol. */
+static bool pipe_take(struct host_pipe *p, const struct link_header *header, uint8_t *body)
+{
+    if (header->kind == LINK_CALL && pipe_take_call(p, header, body))
+        return true;
+    const bool taken = header->kind == LINK_OPEN    ? pipe_open_session(p, header, body)
+                       : header->kind == LINK_CLOSE ? pipe_close_session(p, header->session)
+                                                    : false;
+    dcom_message_free(header, body);
+    return taken;
+}
+
+void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle)
+{
+    struct link_header header;
+    uint8_t *body;
+    struct host_pipe *p = memory_zero(1, sizeof *p);
+    if (!p)
+        return;
+    p->host = h;
+    p->to_front = write_handle;
+    while (dcom_message_read(read_handle, &header, &body) && pipe_take(p, &header, body))
+        ;
+    lock_enter(&p->lock);
+    for (size_t i = 0; i < SESSION_BUCKETS; i++)
+        while (p->sessions[i])
+            session_end(&p->sessions[i]);
+    while (p->count)
+        thread_condition_wait(&p->emptied, &p->lock, UINT32_MAX);
+    lock_leave(&p->lock);
+    memory_free(p);
+}
+
+/* ---- the host ---- */
+
+static void run_down(void *user)
+{
+    struct dcom_host *h = user;
+    while (!wakeup_wait(h->end, RUN_DOWN_PERIOD_MS))
+        orpc_server_run_down(h->server, clock_monotonic_ms());
+}
+
+HRESULT dcom_host_open(const struct dcom_settings *settings, struct dcom_host **out)
+{
+    const uint32_t *limits = settings->limits;
+    const struct orpc_limits orpc = {.objects = limits[DCOM_LIMIT_remote_objects],
+                                     .objects_of_account = limits[DCOM_LIMIT_remote_objects_of_account],
+                                     .run_down_ms = limits[DCOM_LIMIT_run_down_seconds] * 1000};
+    struct orpc_handler handler = remote_handler;
+    struct dcom_host *h = memory_zero(1, sizeof *h);
+    handler.activate = host_activate;
+    *out = NULL;
+    HRESULT hr = h ? wakeup_create(&h->end) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = orpc_server_open(&handler, &orpc, &h->server);
+    if (SUCCEEDED(hr))
+        hr = thread_start(run_down, h, &h->run_down);
+    if (SUCCEEDED(hr))
+        *out = h;
+    else
+        dcom_host_close(h);
+    return hr;
+}
+
+void dcom_host_close(struct dcom_host *h)
+{
+    if (!h)
+        return;
+    if (h->run_down) {
+        wakeup_set(h->end);
+        thread_wait(h->run_down, UINT32_MAX);
+        thread_close(h->run_down);
+    }
+    orpc_server_close(h->server);
+    wakeup_free(h->end);
+    dcom_accounts_free(&h->accounts);
+    memory_free(h);
+}

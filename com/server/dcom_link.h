@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages between the process that accepts remote clients and the server that performs their calls. The server trusts
+   the other process with the names of accounts, and nothing else: messages are checked and limited. Portable. */
+#ifndef OPENPLA_DCOM_LINK_H
+#define OPENPLA_DCOM_LINK_H
+
+#include "engine/rpc/automation.h"
+#include "engine/rpc/connection.h"
+
+enum link_kind {
+    LINK_OPEN = 1, /* a connection; from the front */
+    LINK_CALL,     /* from the front: at most one at a time for a connection */
+    LINK_CLOSE,    /* from the front */
+    LINK_ANSWER    /* to the front, for each call */
+};
+enum { LINK_HEADER = 12, LINK_ADDRESS_BYTES = 64, LINK_SESSIONS = 4096 };
+#define LINK_MESSAGE_MOST ((size_t)65 << 20)
+
+struct link_header {
+    uint32_t size; /* of the body behind it */
+    uint32_t kind, session;
+};
+/* False: no message of that size exists. */
+bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
+
+/* Each writes a whole message; see the writer's `failed`. */
+void link_write_open(struct ndr_writer *w, uint32_t session, const char *address, const struct dual_strings *bindings);
+void link_write_call(struct ndr_writer *w, uint32_t session, const struct rpc_call *call);
+void link_write_close(struct ndr_writer *w, uint32_t session);
+void link_write_answer(struct ndr_writer *w, uint32_t session, uint32_t fault, const uint8_t *stub, size_t size);
+
+/* Each reads a body. False: it is malformed. */
+bool link_read_open(const uint8_t *body, size_t size, char address[LINK_ADDRESS_BYTES], struct dual_strings *bindings);
+/* `out` borrows the stub, and the account from `account`. */
+bool link_read_call(const uint8_t *body, size_t size, struct rpc_call *out, char account[AUTH_NAME_BYTES]);
+/* *stub is borrowed. */
+bool link_read_answer(const uint8_t *body, size_t size, uint32_t *fault, const uint8_t **stub, size_t *stub_size);
+
+#endif
