@@ -114,6 +114,8 @@ bool cli_may_overwrite(const char *path);
 /* Asks for the account's password on the console without echo; free it with memory_free_secret. E_INVALIDARG without a
    console. */
 HRESULT cli_ask_password(const char *account, char **out);
+/* Whether standard input is a console, so a person answers. */
+bool cli_input_is_console(void);
 
 /* Shows the progress of long work in percent on stderr, if that is a terminal: after a second, twice a second. Zero-
    initialise. */
@@ -125,7 +127,7 @@ void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
 void cli_progress_end(struct cli_progress *p); /* removes it from the screen */
 
 /* Each in the file of its name. */
-extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_diskperf, verb_doctor, verb_events,
+extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf, verb_doctor, verb_events,
     verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot, verb_relog, verb_report, verb_rules,
     verb_schema, verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 #ifdef _WIN32

@@ -209,6 +209,16 @@ static HRESULT read_hidden(char *line, int room)
 }
 #endif
 
+bool cli_input_is_console(void)
+{
+#ifdef _WIN32
+    DWORD mode;
+    return GetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), &mode);
+#else
+    return isatty(STDIN_FILENO);
+#endif
+}
+
 HRESULT cli_ask_password(const char *account, char **out)
 {
     enum { ROOM = 256 };

@@ -74,7 +74,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com", "engine/rpc"] + PLA,
     # Inspects all that exists: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote"] + PLA,
-    "cli": ["cli", "com", "engine/pdh/perflib"] + PLA,
+    "cli": ["cli", "com", "engine/pdh/perflib", "engine/rpc"] + PLA,
 }
 # Made by widl; only who speaks COM sees them.
 GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$")
