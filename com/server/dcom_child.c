@@ -190,6 +190,28 @@ static DWORD keeper_wait(uint32_t pause)
     return WaitForMultipleObjects(count, events, FALSE, timeout);
 }
 
+static LSTATUS keeper_open_key(void)
+{
+    if (keeper.key)
+        RegCloseKey(keeper.key);
+    keeper.key = NULL;
+    return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"" DCOM_KEY, 0, NULL, 0, KEY_NOTIFY | KEY_READ | KEY_WOW64_64KEY, NULL,
+                           &keeper.key, NULL);
+}
+
+static LSTATUS keeper_watch_key(void)
+{
+    return RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
+                                   keeper.changed, TRUE);
+}
+
+/* A key that somebody has deleted is created again. */
+static void keeper_expect_change(void)
+{
+    if (keeper_watch_key() && !keeper_open_key())
+        keeper_watch_key();
+}
+
 static void keeper_run(void *user)
 {
     uint32_t pause = PAUSE_MS;
@@ -198,8 +220,7 @@ static void keeper_run(void *user)
     (void)user;
     while (what != WAIT_OBJECT_0) {
         if (what == WAIT_OBJECT_0 + 1) { /* asked for before it is read: a change in between is another event */
-            RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
-                                    keeper.changed, TRUE);
+            keeper_expect_change();
             if (keeper_read())
                 pause = PAUSE_MS;
         }
@@ -238,8 +259,7 @@ void dcom_begin(void)
     HRESULT hr = S_OK;
     keeper.end = CreateEventW(NULL, TRUE, FALSE, NULL);
     keeper.changed = CreateEventW(NULL, FALSE, FALSE, NULL);
-    const LSTATUS status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"" DCOM_KEY, 0, NULL, 0,
-                                           KEY_NOTIFY | KEY_READ | KEY_WOW64_64KEY, NULL, &keeper.key, NULL);
+    const LSTATUS status = keeper_open_key();
     if (!keeper.end || !keeper.changed)
         hr = win32_failed(GetLastError(), "event");
     else if (status)
