@@ -213,6 +213,8 @@ static HRESULT client_response(struct rpc_client *c, struct pdu *p)
         return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     c->has_begun = true;
     const uint8_t *stub = pdu_stub(p, &size);
+    if (!size && !(p->flags & PDU_LAST)) /* could go on forever */
+        return client_fail(c, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     ndr_write_bytes(&c->answer, stub, size);
     if (c->answer.failed)
         return client_fail(c, E_OUTOFMEMORY);

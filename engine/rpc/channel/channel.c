@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The client's side of a TCP connection: whole PDUs go to the state machine, and its output goes out before each wait.
+ */
+#include "engine/rpc/channel.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/network.h"
+#include "engine/base/text.h"
+#include "engine/rpc/pdu/pdu.h"
+
+#include <string.h>
+
+#define CONNECT_MS 5000u
+#define ANSWER_MS  60000u
+
+struct rpc_channel {
+    struct socket_end *socket;
+    struct rpc_client *client;
+    struct auth_credentials credentials;
+    char *user, *domain;
+    uint8_t received[PDU_FRAGMENT];
+};
+
+void rpc_channel_close(struct rpc_channel *c)
+{
+    if (!c)
+        return;
+    rpc_client_close(c->client);
+    socket_close(c->socket);
+    memory_wipe(c->received, sizeof c->received);
+    memory_wipe(&c->credentials, sizeof c->credentials);
+    memory_free(c->user);
+    memory_free(c->domain);
+    memory_free(c);
+}
+
+static HRESULT channel_begin(struct rpc_channel *c, const struct rpc_target *t)
+{
+    if (t->credentials) {
+        c->user = text_copy(t->credentials->user);
+        c->domain = text_copy(t->credentials->domain);
+        if (!c->user || !c->domain)
+            return E_OUTOFMEMORY;
+        c->credentials = *t->credentials;
+        c->credentials.user = c->user;
+        c->credentials.domain = c->domain;
+    }
+    HRESULT hr = rpc_client_open(t->credentials ? &c->credentials : NULL, AUTH_NTLM, t->level, &c->client);
+    if (SUCCEEDED(hr))
+        hr = socket_connect(t->host, t->port, t->connect_ms ? t->connect_ms : CONNECT_MS, &c->socket);
+    if (SUCCEEDED(hr)) {
+        const uint32_t answer_ms = t->answer_ms ? t->answer_ms : ANSWER_MS;
+        socket_set_timeouts(c->socket, answer_ms, answer_ms);
+    }
+    return hr;
+}
+
+HRESULT rpc_channel_open(const struct rpc_target *target, struct rpc_channel **out)
+{
+    struct rpc_channel *c = memory_zero(1, sizeof *c);
+    HRESULT hr = c ? channel_begin(c, target) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        rpc_channel_close(c);
+        c = NULL;
+    }
+    *out = c;
+    return hr;
+}
+
+static HRESULT channel_send(struct rpc_channel *c)
+{
+    size_t size;
+    const uint8_t *bytes = rpc_client_output(c->client, &size);
+    HRESULT hr = bytes ? socket_send(c->socket, bytes, size) : S_OK;
+    if (SUCCEEDED(hr) && bytes)
+        rpc_client_sent(c->client, size);
+    return hr;
+}
+
+/* Hands one PDU to the state machine, which refuses what is not one. */
+static HRESULT channel_receive(struct rpc_channel *c)
+{
+    size_t size = PDU_HEADER;
+    HRESULT hr = socket_receive(c->socket, c->received, PDU_HEADER);
+    if (hr == S_OK && pdu_length(c->received) > PDU_HEADER) {
+        size = pdu_length(c->received);
+        hr = socket_receive(c->socket, c->received + PDU_HEADER, size - PDU_HEADER);
+    }
+    if (hr == S_FALSE)
+        return error_set(HRESULT_FROM_WIN32(ERROR_HANDLE_EOF), "the other computer closed the connection");
+    return SUCCEEDED(hr) ? rpc_client_take(c->client, c->received, size) : hr;
+}
+
+/* Until the bind or call that has begun is done. */
+static HRESULT channel_complete(struct rpc_channel *c)
+{
+    HRESULT hr = channel_send(c);
+    while (SUCCEEDED(hr) &&
+           (rpc_client_state(c->client) == RPC_CLIENT_BINDING || rpc_client_state(c->client) == RPC_CLIENT_CALLING)) {
+        hr = channel_receive(c);
+        if (SUCCEEDED(hr) || rpc_client_state(c->client) == RPC_CLIENT_READY)
+            hr = channel_send(c);
+    }
+    return FAILED(hr) ? hr : rpc_client_result(c->client);
+}
+
+bool rpc_channel_is_usable(const struct rpc_channel *c)
+{
+    return rpc_client_state(c->client) == RPC_CLIENT_NEW || rpc_client_state(c->client) == RPC_CLIENT_READY;
+}
+
+HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
+                         const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size)
+{
+    uint32_t fault;
+    *answer = NULL;
+    *answer_size = 0;
+    HRESULT hr = rpc_client_bind(c->client, iid, version);
+    if (SUCCEEDED(hr))
+        hr = channel_complete(c);
+    if (SUCCEEDED(hr))
+        hr = rpc_client_call(c->client, iid, object, opnum, stub, size);
+    if (SUCCEEDED(hr))
+        hr = channel_complete(c);
+    if (SUCCEEDED(hr))
+        *answer = rpc_client_answer(c->client, answer_size, &fault);
+    return hr;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Private header of the DCOM client: an interface of an object. */
+#ifndef OPENPLA_RPC_CLIENT_OBJECT_H
+#define OPENPLA_RPC_CLIENT_OBJECT_H
+
+#include "engine/rpc/client/peer.h"
+
+/* Where calls of an object go. */
+struct orpc_exporter {
+    uint64_t oxid;
+    GUID rem_unknown;
+    char port[PEER_PORT_BYTES];
+};
+
+struct orpc_object {
+    _Atomic unsigned references;
+    struct orpc_peer *peer;
+    struct orpc_exporter exporter;
+    GUID iid, ipid;
+    uint64_t oid;
+    uint32_t held; /* references there */
+    struct lock lock;
+    struct {
+        char *name;
+        int32_t id;
+    } * ids; /* of members that were called by name */
+    size_t id_count, id_capacity;
+};
+
+/* The error for an answer that cannot be read because of the reader's fault. */
+HRESULT answer_malformed(uint32_t fault);
+
+#endif

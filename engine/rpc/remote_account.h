@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The accounts with which this user logs on to other computers: given to this process, or stored. Passwords are kept as
+   the hash that NTLM uses, which is worth as much as the password. */
+#ifndef OPENPLA_RPC_REMOTE_ACCOUNT_H
+#define OPENPLA_RPC_REMOTE_ACCOUNT_H
+
+#include "engine/base/text.h"
+#include "engine/rpc/auth.h"
+
+#define REMOTE_ACCOUNT_ANY_HOST "*"
+
+struct remote_account {
+    char *user, *domain; /* domain "": an account of the other computer */
+    uint8_t hash[AUTH_HASH_BYTES];
+};
+/* `name`: user, DOMAIN\user or user@domain. E_INVALIDARG with a message that names it, for an empty or too long name
+   and for a password that is not UTF-8. */
+HRESULT remote_account_make(const char *name, const char *password, struct remote_account *out);
+void remote_account_free(struct remote_account *a); /* wipes and empties it */
+/* Borrowed from the account. */
+struct auth_credentials remote_account_credentials(const struct remote_account *a);
+
+/* The account for a computer, "name", "name:port" or "\\name": the one given to this process, else the one given for
+   any host, else the stored one. An account of the name with its port precedes that of the name. S_FALSE: none. */
+HRESULT remote_account_find(const char *host, struct remote_account *out);
+/* From now on this process logs on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account. */
+HRESULT remote_account_give(const char *host, const struct remote_account *a);
+void remote_account_forget_given(void);
+
+/* Stored for this user of this computer (secret_store), all under one key. E_INVALIDARG: a host of more than 255 bytes
+   or with blanks; too many accounts. */
+HRESULT remote_account_store(const char *host, const struct remote_account *a);
+HRESULT remote_account_remove(const char *host); /* S_FALSE: none is stored for it */
+HRESULT remote_account_remove_all(void);         /* also what is corrupt */
+/* Two strings each: the host, and the account as DOMAIN\user or user. */
+HRESULT remote_account_list(struct texts *out);
+
+#endif
