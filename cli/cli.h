@@ -111,8 +111,8 @@ void cli_console_restore(void);
 int cli_time(const char *verb, const char *option, const struct texts *words, int64_t *local);
 /* Asks whether to overwrite the existing file. */
 bool cli_may_overwrite(const char *path);
-/* Asks for the account's password on the console without echo; free it with memory_free_secret. E_INVALIDARG without a
-   console. */
+/* Asks for the account's password on the console without echo, or reads a line of standard input if that is not a
+   console; free it with memory_free_secret. E_INVALIDARG if there is none. */
 HRESULT cli_ask_password(const char *account, char **out);
 /* Whether standard input is a console, so a person answers. */
 bool cli_input_is_console(void);
@@ -127,9 +127,10 @@ void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
 void cli_progress_end(struct cli_progress *p); /* removes it from the screen */
 
 /* Each in the file of its name. */
-extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf, verb_doctor, verb_events,
-    verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot, verb_relog, verb_report, verb_rules,
-    verb_schema, verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
+extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf, verb_doctor,
+    verb_events, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot, verb_relog, verb_remote,
+    verb_report, verb_rules, verb_schema, verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf,
+    verb_unlodctr, verb_version;
 #ifdef _WIN32
 extern const struct verb verb_run;
 #endif

@@ -187,8 +187,8 @@ static HRESULT read_hidden(char *line, int room)
 {
     const HANDLE console = GetStdHandle(STD_INPUT_HANDLE);
     DWORD mode;
-    if (!GetConsoleMode(console, &mode))
-        return HRESULT_FROM_WIN32(GetLastError());
+    if (!GetConsoleMode(console, &mode)) /* a file or a pipe */
+        return fgets(line, room, stdin) ? S_OK : E_FAIL;
     SetConsoleMode(console, mode & ~(DWORD)ENABLE_ECHO_INPUT);
     const bool read = fgets(line, room, stdin) != NULL;
     SetConsoleMode(console, mode);
@@ -198,8 +198,8 @@ static HRESULT read_hidden(char *line, int room)
 static HRESULT read_hidden(char *line, int room)
 {
     struct termios before, hidden;
-    if (tcgetattr(STDIN_FILENO, &before) != 0)
-        return E_FAIL;
+    if (tcgetattr(STDIN_FILENO, &before) != 0) /* a file or a pipe */
+        return fgets(line, room, stdin) ? S_OK : E_FAIL;
     hidden = before;
     hidden.c_lflag &= ~(tcflag_t)ECHO;
     tcsetattr(STDIN_FILENO, TCSANOW, &hidden);
@@ -226,10 +226,14 @@ HRESULT cli_ask_password(const char *account, char **out)
     *out = NULL;
     if (!line)
         return E_OUTOFMEMORY;
-    fprintf(stderr, "Password of %s: ", account);
-    fflush(stderr);
+    const bool asks = cli_input_is_console();
+    if (asks) {
+        fprintf(stderr, "Password of %s: ", account);
+        fflush(stderr);
+    }
     HRESULT hr = read_hidden(line, ROOM);
-    fputc('\n', stderr);
+    if (asks)
+        fputc('\n', stderr);
     line[strcspn(line, "\r\n")] = 0;
     if (SUCCEEDED(hr)) {
         *out = line;

@@ -227,6 +227,8 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
     if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
         return NULL; /* no right is lacking */
+    if (hr == E_ACCESSDENIED && logman_is_given(line, LOGMAN_SERVER))
+        return NULL; /* the message names the account */
     if (line->verb == LOGMAN_EXPORT && line->name && log_is_log_name(line->name))
         return "this is the name of a log: openpla relog converts logs, export writes definitions of sets";
     if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)

@@ -7,9 +7,11 @@
 #include "cli/cli.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
+#include "engine/rpc/remote_account.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +23,75 @@
 #include <windows.h>
 #include <fcntl.h>
 #include <io.h>
-
-/* Works as a client of the server, like any program. */
-#define new_set        facade_set_create
-#define new_collection facade_collection_create
 #else
-#define new_set        sets_create
-#define new_collection sets_collection_create
+#include "engine/pla/remote_sets.h"
 #endif
+
+/* ---- this computer or another ---- */
+
+/* Works as a client of the server, like any program; natively by the engine itself. */
+static HRESULT new_object(const char *server, bool is_collection, struct object **out)
+{
+#ifdef _WIN32
+    (void)server; /* the facade forwards to other computers itself */
+    return is_collection ? facade_collection_create(NULL, out) : facade_set_create(NULL, out);
+#else
+    bool own;
+    HRESULT hr = sets_is_own_machine(server, &own);
+    if (FAILED(hr))
+        return hr;
+    if (is_collection)
+        return own ? sets_collection_create(NULL, out) : remote_sets_collection_create(NULL, out);
+    return own ? sets_create(NULL, out) : remote_sets_create(NULL, out);
+#endif
+}
+
+/* Whether -s names another computer that is reached without Windows' COM, so that -u is the account for it. */
+static HRESULT logs_on(const struct logman_line *line, bool *out)
+{
+    const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
+#ifdef _WIN32
+    const bool has_com = !os_is_wine();
+#else
+    const bool has_com = false;
+#endif
+    bool own;
+    HRESULT hr = sets_is_own_machine(server ? server->words.items[0] : NULL, &own);
+    *out = SUCCEEDED(hr) && !own && !has_com;
+    return hr;
+}
+
+/* *password from memory_alloc; NULL for one of the line. */
+static HRESULT ask_for_password(const struct logman_option *user, char **asked, const char **password)
+{
+    *asked = NULL;
+    *password = user->words.count > 1 ? user->words.items[1] : "*";
+    if (strcmp(*password, "*") != 0)
+        return S_OK;
+    HRESULT hr = cli_ask_password(user->words.items[0], asked);
+    *password = *asked;
+    return hr;
+}
+
+static HRESULT log_on(const struct logman_line *line)
+{
+    const struct logman_option *user = logman_option(line, LOGMAN_USER);
+    struct remote_account account = {0};
+    const char *password;
+    char *asked;
+    bool is_needed;
+    HRESULT hr = logs_on(line, &is_needed);
+    if (FAILED(hr) || !is_needed || !user || user->negated)
+        return hr;
+    hr = ask_for_password(user, &asked, &password);
+    if (SUCCEEDED(hr))
+        hr = remote_account_make(user->words.items[0], password, &account);
+    if (SUCCEEDED(hr))
+        hr = remote_account_give(logman_option(line, LOGMAN_SERVER)->words.items[0], &account);
+    remote_account_free(&account);
+    memory_free_secret(asked);
+    return hr;
+}
 
 /* ---- the set of a line ---- */
 
@@ -104,7 +167,7 @@ static HRESULT logman_target_open(const struct logman_line *line, struct logman_
         return error_set(E_INVALIDARG, "missing name of a set");
     HRESULT hr = name_target(line, t);
     if (SUCCEEDED(hr))
-        hr = new_set(NULL, &t->set);
+        hr = new_object(t->server, false, &t->set);
     if (SUCCEEDED(hr))
         hr = set_query(t->set, &caller_self, t->name, t->server);
     t->found = SUCCEEDED(hr);
@@ -198,7 +261,7 @@ static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 /* All stored sets, or all sessions. A reference. */
 static HRESULT logman_list(const char *server, bool sessions, struct object **collection)
 {
-    HRESULT hr = new_collection(NULL, collection);
+    HRESULT hr = new_object(server, true, collection);
     if (SUCCEEDED(hr) &&
         FAILED(hr = sets_find(*collection, &caller_self, server, sessions ? "Session\\*" : "Service\\*"))) {
         object_release(*collection);
@@ -224,17 +287,17 @@ struct run {
 static HRESULT put_credentials(const struct run *r, struct object *set)
 {
     const struct logman_option *user = logman_option(r->line, LOGMAN_USER);
-    char *asked = NULL;
-    if (!user)
-        return S_OK;
+    const char *password;
+    char *asked;
+    bool is_for_logon;
+    HRESULT hr = logs_on(r->line, &is_for_logon);
+    if (FAILED(hr) || !user || is_for_logon)
+        return hr;
     if (user->negated)
         return sets_set_credentials(set, &caller_self, "", "");
-    const char *name = user->words.items[0], *password = user->words.count > 1 ? user->words.items[1] : "*";
-    HRESULT hr = S_OK;
-    if (strcmp(password, "*") == 0)
-        hr = cli_ask_password(name, &asked);
+    hr = ask_for_password(user, &asked, &password);
     if (SUCCEEDED(hr))
-        hr = sets_set_credentials(set, &caller_self, name, asked ? asked : password);
+        hr = sets_set_credentials(set, &caller_self, user->words.items[0], password);
     memory_free_secret(asked);
     return hr;
 }
@@ -446,9 +509,12 @@ static HRESULT run_verb(struct run *r)
         [LOGMAN_DELETE] = delete,     [LOGMAN_UPDATE] = run_update, [LOGMAN_IMPORT] = run_import,
         [LOGMAN_EXPORT] = run_export};
     struct logman_target t = {0};
+    HRESULT hr = log_on(r->line);
+    if (FAILED(hr))
+        return hr;
     if (r->line->verb == LOGMAN_QUERY)
         return run_query(r);
-    HRESULT hr = logman_target_open(r->line, &t);
+    hr = logman_target_open(r->line, &t);
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
     else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&

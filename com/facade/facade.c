@@ -9,6 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/definition.h"
+#include "engine/pla/remote_sets.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 
@@ -35,6 +36,7 @@ HRESULT facade_collection_create(const char *category, struct object **out)
 
 static void facade_destroyed(struct object *o)
 {
+    remote_sets_verbs.destroyed(o);
     peer_destroy(peer_of(o));
 }
 
@@ -42,12 +44,17 @@ static void facade_destroyed(struct object *o)
 
 static HRESULT facade_check_server(const char *server)
 {
+    (void)server;
+    return S_OK;
+}
+
+/* Whether the server is reached without the host OS' COM: Wine's supports only this computer. */
+static HRESULT is_remote_server(const char *server, bool *out)
+{
     bool own;
     HRESULT hr = sets_is_own_machine(server, &own);
-    if (FAILED(hr) || own || !os_is_wine())
-        return hr;
-    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_NETPATH),
-                     "server: cannot reach '%s': Wine's COM supports only this computer", server);
+    *out = SUCCEEDED(hr) && !own && os_is_wine();
+    return hr;
 }
 
 /* Takes them over. NULL: none. */
@@ -66,15 +73,17 @@ static void keep_credentials(struct object *o, char *user, char *password)
 static HRESULT facade_set_credentials(struct object *o, const struct caller *caller, const char *user,
                                       const char *password)
 {
-    (void)caller;
     char *own_user = text_copy(user), *own_password = text_copy(password);
-    if (own_user && own_password) {
+    /* The next commit decides whether they are for this computer. */
+    HRESULT hr =
+        own_user && own_password ? remote_sets_verbs.set_credentials(o, caller, user, password) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
         keep_credentials(o, own_user, own_password);
         return S_OK;
     }
     memory_free(own_user);
     memory_free_secret(own_password);
-    return E_OUTOFMEMORY;
+    return hr;
 }
 
 /* Copies of user and password, from memory_alloc; NULL: none were set. */
@@ -111,11 +120,10 @@ static void keep_folder(struct object *o, char *folder)
     memory_free(old);
 }
 
-static HRESULT facade_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
-                             const char *server, uint32_t mode, struct object *issues)
+static HRESULT commit_here(struct object *o, const char *space, const char *name, const char *server, uint32_t mode,
+                           struct object *issues)
 {
-    (void)caller;
-    char *own_name = text_copy(name), *own_server = text_copy(server), *folder = peer_folder_key(o), *xml = NULL,
+    char *own_name = text_copy(name), *own_server = text_copy(server), *folder = sets_folder_key(o), *xml = NULL,
          *whole = NULL, *masked = NULL, *machine = NULL, *user = NULL, *password = NULL;
     IDispatch *set = NULL;
     bool sources = false;
@@ -164,6 +172,25 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
+static HRESULT facade_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             const char *server, uint32_t mode, struct object *issues)
+{
+    bool is_remote;
+    HRESULT hr = is_remote_server(server, &is_remote);
+    if (FAILED(hr))
+        return hr;
+    if (is_remote) {
+        hr = remote_sets_verbs.commit(o, caller, space, name, server, mode, issues);
+        if (SUCCEEDED(hr) && sets_commit_binds(mode))
+            keep_credentials(o, NULL, NULL);
+        return hr;
+    }
+    hr = commit_here(o, space, name, server, mode, issues);
+    if (SUCCEEDED(hr) && sets_commit_binds(mode))
+        remote_sets_forget(o);
+    return hr;
+}
+
 /* Fills the object with the server's values. */
 static HRESULT facade_fill(struct object *o, const char *xml, const char *account, const char *space, const char *name,
                            const char *server)
@@ -172,7 +199,7 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     if (FAILED(hr))
         return hr;
     keep_credentials(o, NULL, NULL);
-    keep_folder(o, peer_folder_key(o));
+    keep_folder(o, sets_folder_key(o));
     return hr;
 }
 
@@ -197,23 +224,31 @@ static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, co
 static HRESULT facade_query(struct object *o, const struct caller *caller, const char *space, const char *name,
                             const char *server)
 {
-    (void)caller;
     IDispatch *set = NULL;
     char *machine;
-    HRESULT hr = peer_machine(server, &machine);
+    bool is_remote;
+    HRESULT hr = is_remote_server(server, &is_remote);
+    if (SUCCEEDED(hr) && is_remote)
+        return remote_sets_verbs.query(o, caller, space, name, server);
     if (SUCCEEDED(hr))
-        hr = peer_query(space, name, machine, false, &set);
+        hr = peer_machine(server, &machine);
+    if (FAILED(hr))
+        return hr;
+    hr = peer_query(space, name, machine, false, &set);
     memory_free(machine);
     if (FAILED(hr)) /* for a corrupt set, the server's Delete needs only the name */
         return definition_is_damaged(hr) ? sets_bind_damaged(o, space, name, server, hr) : hr;
     hr = fill_from(o, set, space, name, server);
     IDispatch_Release(set);
+    if (SUCCEEDED(hr))
+        remote_sets_forget(o);
     return hr;
 }
 
 static HRESULT facade_delete(struct object *o, const struct caller *caller, const char *space, const char *name)
 {
-    (void)caller;
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.delete(o, caller, space, name);
     HRESULT hr = peer_verb(o, space, name, L"Delete", DISPATCH_METHOD, NULL, 0, NULL);
     server_lists_outdated();
     return hr;
@@ -297,7 +332,8 @@ static HRESULT give_credentials(struct object *o, const char *space, const char 
 static HRESULT facade_start(struct object *o, const struct caller *caller, const char *space, const char *name,
                             bool synchronous)
 {
-    (void)caller;
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.start(o, caller, space, name, synchronous);
     HRESULT hr = give_credentials(o, space, name);
     if (SUCCEEDED(hr))
         hr = start_or_stop(o, space, name, L"Start", synchronous);
@@ -309,14 +345,16 @@ static HRESULT facade_start(struct object *o, const struct caller *caller, const
 static HRESULT facade_stop(struct object *o, const struct caller *caller, const char *space, const char *name,
                            bool synchronous)
 {
-    (void)caller;
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.stop(o, caller, space, name, synchronous);
     return start_or_stop(o, space, name, L"Stop", synchronous);
 }
 
 static HRESULT facade_manage(struct object *o, const struct caller *caller, const char *space, const char *name,
                              uint32_t steps, const char *folder, struct object *errors)
 {
-    (void)caller;
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.manage(o, caller, space, name, steps, folder, errors);
     VARIANT manager, map, arguments[2] = {{.vt = VT_I4}, {.vt = VT_BSTR}};
     V_I4(&arguments[0]) = (LONG)steps;
     HRESULT hr = bstr_from_text(folder, &V_BSTR(&arguments[1]));
@@ -361,7 +399,7 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
    it. */
 static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
 {
-    char *now = peer_folder_key(o);
+    char *now = sets_folder_key(o);
     if (!now)
         return E_OUTOFMEMORY;
     object_lock(o);
@@ -380,6 +418,8 @@ static HRESULT read_next_folder(struct object *o, const char *space, const char 
 static HRESULT facade_read_live(struct object *o, const char *space, const char *name, unsigned parts,
                                 struct set_live *out)
 {
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.read_live(o, space, name, parts, out);
     HRESULT hr = S_OK;
     memset(out, 0, sizeof *out);
     if (parts & SET_LIVE_STATUS && !peer_listed_status(o, &out->status))
@@ -400,7 +440,8 @@ static HRESULT facade_read_live(struct object *o, const char *space, const char 
 static HRESULT facade_get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
                                     const char *key, char **value)
 {
-    (void)caller;
+    if (remote_sets_is_bound(o))
+        return remote_sets_verbs.get_run_value(o, caller, space, name, key, value);
     VARIANT argument = {.vt = VT_BSTR}, v;
     HRESULT hr = bstr_from_text(key, &V_BSTR(&argument));
     if (FAILED(hr))
@@ -479,6 +520,10 @@ static HRESULT facade_list(struct object *collection, const struct caller *calle
                            const char *pattern, const char *server)
 {
     (void)caller;
+    bool is_remote;
+    const HRESULT known = is_remote_server(server, &is_remote);
+    if (FAILED(known) || is_remote)
+        return is_remote ? remote_sets_list(collection, space, pattern, server, facade_set_create) : known;
     struct listing l = {collection, NULL, NULL, space, pattern, server};
     char *machine = NULL;
     /* Limits the server's list to one set. Other servers ignore the filter and return all. */
@@ -518,7 +563,7 @@ static HRESULT facade_read_listed(struct object *o, const char *space, const cha
     if (SUCCEEDED(hr))
         hr = sets_read_listed(o, xml, strlen(xml), account, &fresh);
     if (SUCCEEDED(hr))
-        folder = peer_folder_key(fresh);
+        folder = sets_folder_key(fresh);
     if (fresh && object_take_outstanding(o, fresh, &set_of(o)->listed))
         keep_folder(o, folder);
     else

@@ -21,7 +21,7 @@ struct peer {
         *list; /* a list from which `set` can be had as an item, by one call instead of an activation; or NULL */
     uint32_t listed_at;    /* its index there */
     char *user, *password; /* set since the last Query; NULL: none */
-    char *folder;          /* peer_folder_key at the time of binding */
+    char *folder;          /* sets_folder_key at the time of binding */
 };
 struct peer *peer_of(struct object *set);
 void peer_destroy(struct peer *peer); /* NULL is allowed */
@@ -46,7 +46,5 @@ HRESULT peer_machine(const char *server, char **machine);
    once more to a new server. */
 HRESULT peer_verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
                   const VARIANT *arguments, UINT count, VARIANT *result);
-/* The string that names of the set's folders are derived from; from memory_alloc, NULL when out of memory. */
-char *peer_folder_key(struct object *o);
 
 #endif

@@ -194,13 +194,3 @@ HRESULT peer_verb(struct object *o, const char *space, const char *name, const W
     }
     return hr;
 }
-
-char *peer_folder_key(struct object *o)
-{
-    const struct data_collector_set *set = set_of(o);
-    object_lock(o);
-    char *key = text_format("%s|%s|%u|%s", set->RootPath, set->Subdirectory, (unsigned)set->SubdirectoryFormat,
-                            set->SubdirectoryFormatPattern);
-    object_unlock(o);
-    return key;
-}

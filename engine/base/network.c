@@ -180,3 +180,32 @@ bool ip_address_matches(const char *address, const char *patterns)
     }
     return false;
 }
+
+/* The colon before the port. */
+static const char *host_find_colon(const char *text)
+{
+    const char *colon = strchr(text, ':'), *bracket = strchr(text, ']');
+    if (*text == '[')
+        return bracket && bracket[1] == ':' ? bracket + 1 : NULL;
+    return colon && !strchr(colon + 1, ':') ? colon : NULL;
+}
+
+HRESULT host_split(const char *text, char **host, char **port)
+{
+    const char *colon = host_find_colon(text);
+    const bool has_brackets = *text == '[' && colon;
+    const char *begin = text + has_brackets, *end = colon ? colon - has_brackets : text + strlen(text);
+    uint64_t number = 0;
+    *host = text_copy_n(begin, (size_t)(end - begin));
+    *port = colon ? text_copy(colon + 1) : NULL;
+    HRESULT hr = !*host || (colon && !*port) ? E_OUTOFMEMORY : S_OK;
+    if (SUCCEEDED(hr) && colon && (!text_to_u64(*port, &number) || number < 1 || number > UINT16_MAX))
+        hr =
+            error_set(E_INVALIDARG, "computer '%s': invalid port '%s': expected a number from 1 to 65535", text, *port);
+    if (FAILED(hr)) {
+        memory_free(*host);
+        memory_free(*port);
+        *host = *port = NULL;
+    }
+    return hr;
+}

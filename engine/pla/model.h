@@ -222,7 +222,8 @@ struct set_verbs {
      verbs            NULL: the set exists as an object only
      credentials_put  SetCredentials was called since the last Query or Commit
      password         from SetCredentials, for UserAccount; NULL: none, the set runs as LocalSystem
-     peer             private data of the verbs, under the lock */
+     peer             private data of the verbs, under the lock
+     remote           private data of engine/pla/remote, under the lock; NULL: the set was never of another computer */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
@@ -230,7 +231,7 @@ struct set_verbs {
     bool one_collector, serial_put, latest_put, credentials_put, listed;                                               \
     const struct set_verbs *verbs;                                                                                     \
     char *password;                                                                                                    \
-    void *peer;
+    void *peer, *remote;
 #define CLASS     data_collector_set
 #define INTERFACE IDataCollectorSet
 #define ROWS      "engine/pla/data_collector_set.def"

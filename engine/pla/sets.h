@@ -101,6 +101,9 @@ HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);
 
+/* The string that names of the set's folders are derived from; from memory_alloc, NULL when out of memory. */
+char *sets_folder_key(struct object *set);
+
 /* ---- data manager: MS-PLA 3.2.4.2, 2.2.2.6; DECISIONS 94 ---- */
 
 #define REPORT_TIMEOUT_USUAL 600 /* seconds */

@@ -51,8 +51,9 @@ void orpc_answer_free(struct orpc_answer *answer);
 
 enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4 }; /* MS-OAUT 2.2.14 */
 /* Calls the member; its id is requested once for each object. Arguments in the order of the call, at most
-   DISPATCH_ARGUMENTS_MOST. *value (may be NULL) is valid until *answer is freed, which must be done in any case. A
-   failure of the member is returned with the server's error message. */
+   DISPATCH_ARGUMENTS_MOST. *value is valid until *answer is freed, which must be done in any case; an object in it is
+   to be adopted. NULL: what is returned is released. A failure of the member is returned with the server's error
+   message. */
 HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, const struct ndr_variant *arguments,
                     size_t count, struct orpc_answer *answer, struct ndr_variant *value);
 

@@ -19,6 +19,7 @@ LIBRARIES = ("base", "rpc", "logs", "etw", "pdh", "report", "pla")
 PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pdh/perflib", "engine/pdh/remote",
          "engine/pdh/client", "engine/pdh/dll", "engine/report/rules", "engine/report/page", "engine/pla/model",
          "engine/pla/store", "engine/pla/task", "engine/pla/cabinet", "engine/pla/retention", "engine/pla/collect",
+         "engine/pla/remote",
          *(f"engine/{library}" for library in LIBRARIES),
          "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl")
 # A public header, or file of rows, belongs to the part that has the C file of its name. These have none, or two.
@@ -58,7 +59,8 @@ TASK = ["engine/pla/task"] + STORE
 CABINET = ["engine/pla/cabinet"] + LOGS
 RETENTION = ["engine/pla/retention", "engine/pla/cabinet", "engine/report"] + STORE
 COLLECT = ["engine/pla/collect", "engine/pla/model", "engine/pdh/client"] + ETW
-PLA = [part for part in PARTS if part.startswith("engine/pla")] + RULES + PAGE
+PLA = [part for part in PARTS if part.startswith("engine/pla") and part != "engine/pla/remote"] + RULES + PAGE
+REMOTE_SETS = ["engine/pla/remote", "engine/rpc"] + PLA
 ALLOWED = {
     "engine/base": BASE, "engine/base/xml": XML, "engine/rpc": RPC, "engine/logs": LOGS,
     "engine/etw": ETW, "engine/etw/types": TYPES, "engine/etw/kernel": KERNEL, "engine/etw/decode": DECODE,
@@ -66,15 +68,15 @@ ALLOWED = {
     "engine/pdh/dll": ["engine/pdh/dll"] + REMOTE,
     "engine/report": REPORT, "engine/report/rules": RULES, "engine/report/page": PAGE,
     "engine/pla/model": MODEL, "engine/pla/store": STORE, "engine/pla/task": TASK, "engine/pla/cabinet": CABINET,
-    "engine/pla/retention": RETENTION, "engine/pla/collect": COLLECT, "engine/pla": PLA,
-    "com": ["com", "reg", "idl", "engine/pdh/remote", "engine/rpc"] + PLA,
+    "engine/pla/retention": RETENTION, "engine/pla/collect": COLLECT, "engine/pla": PLA, "engine/pla/remote": REMOTE_SETS,
+    "com": ["com", "reg", "idl", "engine/pdh/remote"] + REMOTE_SETS,
     "reg": ["reg", "idl"] + BASE,
     "idl": ["idl"],
     # A client of sets as any other: through the facade under Windows, the engine itself natively.
-    "cli/logman": ["cli/logman", "cli", "com", "engine/rpc"] + PLA,
+    "cli/logman": ["cli/logman", "cli", "com"] + REMOTE_SETS,
     # Inspects all that exists: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote"] + PLA,
-    "cli": ["cli", "com", "engine/pdh/perflib", "engine/rpc"] + PLA,
+    "cli": ["cli", "com", "engine/pdh/perflib", "engine/pdh/remote"] + REMOTE_SETS,
 }
 # Made by widl; only who speaks COM sees them.
 GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$")

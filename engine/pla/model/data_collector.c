@@ -232,6 +232,20 @@ HRESULT collector_get_latest(struct object *o, const struct property *p, const s
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Names below the folder of another computer, which may have Windows' paths where this one has not. */
+static void path_follow_folder(char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    if (!strchr(folder, '\\') || *folder == '/' || strncmp(path, folder, length) != 0)
+        return;
+    char *from = path + length, *to = from;
+    if (length && folder[length - 1] == '\\')
+        from += strspn(from, "/");
+    for (; *from; from++)
+        *to++ = (char)(*from == '/' ? '\\' : *from);
+    *to = 0;
+}
+
 HRESULT collector_get_output_location(struct object *o, const struct property *p, const struct set_live *live,
                                       struct value *out)
 {
@@ -252,6 +266,8 @@ HRESULT collector_get_output_location(struct object *o, const struct property *p
         }
         if (SUCCEEDED(hr))
             hr = collector_output_file(o, folder, &context, &out->text);
+        if (SUCCEEDED(hr) && live && live->next_folder)
+            path_follow_folder(out->text, folder);
         name_context_free(&context);
     }
     memory_free(folder);

@@ -133,6 +133,16 @@ HRESULT sets_bind_damaged(struct object *o, const char *space, const char *name,
     return error_restore(&kept);
 }
 
+char *sets_folder_key(struct object *o)
+{
+    const struct data_collector_set *set = set_of(o);
+    object_lock(o);
+    char *key = text_format("%s|%s|%u|%s", set->RootPath, set->Subdirectory, (unsigned)set->SubdirectoryFormat,
+                            set->SubdirectoryFormatPattern);
+    object_unlock(o);
+    return key;
+}
+
 /* ---- Commit ---- */
 
 /* Reports a path that counter_path_check rejects as an issue; the start skips it. Published templates contain such

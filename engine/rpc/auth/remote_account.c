@@ -4,10 +4,10 @@
 #include "engine/rpc/remote_account.h"
 
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ HRESULT remote_account_make(const char *name, const char *password, struct remot
     HRESULT hr = out->user && out->domain ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && (!*out->user || strlen(name) >= AUTH_NAME_BYTES || strpbrk(name, "\t\r\n")))
         hr = error_set(E_INVALIDARG, "invalid account '%s': expected user, DOMAIN\\user or user@domain", name);
-    if (SUCCEEDED(hr) && FAILED(hr = auth_hash_password(password, out->hash)) && hr != E_OUTOFMEMORY)
-        hr = error_set(E_INVALIDARG, "invalid password of '%s': not UTF-8", name);
+    if (SUCCEEDED(hr))
+        hr = auth_hash_password(password, out->hash);
     if (FAILED(hr))
         remote_account_free(out);
     return hr;
@@ -114,25 +114,19 @@ static const char *host_without_slashes(const char *host)
     return host + strspn(host, "\\");
 }
 
-/* The name without its port, "" if it has none. */
-static void host_without_port(const char *host, char name[HOST_MOST + 1])
+/* NULL: none of the name with its port, and none of the name. */
+static HRESULT table_find_host(const struct table *t, const char *text, struct row **out)
 {
-    const char *bracket = strchr(host, ']'), *colon = strrchr(host, ':');
-    const bool has_port = colon && (*host == '[' ? bracket && colon == bracket + 1 : strchr(host, ':') == colon);
-    const bool quoted = has_port && *host == '[';
-    *name = 0;
-    if (has_port && colon - host <= HOST_MOST)
-        snprintf(name, HOST_MOST + 1, "%.*s", (int)(colon - host) - 2 * quoted, host + quoted);
-}
-
-static struct row *table_find_host(const struct table *t, const char *host)
-{
-    char name[HOST_MOST + 1];
-    struct row *row = table_find(t, host);
-    if (row)
-        return row;
-    host_without_port(host, name);
-    return *name ? table_find(t, name) : NULL;
+    char *host, *port;
+    *out = table_find(t, text);
+    if (*out)
+        return S_OK;
+    HRESULT hr = host_split(text, &host, &port);
+    if (SUCCEEDED(hr) && port)
+        *out = table_find(t, host);
+    memory_free(host);
+    memory_free(port);
+    return hr;
 }
 
 /* ---- the stored table ---- */
@@ -355,26 +349,39 @@ void remote_account_forget_given(void)
     lock_leave(&given_lock);
 }
 
-HRESULT remote_account_find(const char *host, struct remote_account *out)
+static HRESULT find_given(const char *host, struct remote_account *out)
+{
+    struct row *row;
+    lock_enter(&given_lock);
+    HRESULT hr = table_find_host(&given, host, &row);
+    if (SUCCEEDED(hr) && !row)
+        row = table_find(&given, REMOTE_ACCOUNT_ANY_HOST);
+    if (SUCCEEDED(hr))
+        hr = row ? account_copy(&row->account, out) : S_FALSE;
+    lock_leave(&given_lock);
+    return hr;
+}
+
+static HRESULT find_stored(const char *host, struct remote_account *out)
 {
     struct table t;
+    struct row *row;
     int slot;
     uint64_t number;
-    *out = (struct remote_account){0};
-    host = host_without_slashes(host);
-    lock_enter(&given_lock);
-    const struct row *row = table_find_host(&given, host);
-    if (!row)
-        row = table_find(&given, REMOTE_ACCOUNT_ANY_HOST);
-    HRESULT hr = row ? account_copy(&row->account, out) : S_FALSE;
-    lock_leave(&given_lock);
-    if (hr != S_FALSE)
-        return hr;
-    hr = stored_load(&t, &slot, &number);
+    HRESULT hr = stored_load(&t, &slot, &number);
     if (FAILED(hr))
         return hr;
-    row = table_find_host(&t, host);
-    hr = row ? account_copy(&row->account, out) : S_FALSE;
+    hr = table_find_host(&t, host, &row);
+    if (SUCCEEDED(hr))
+        hr = row ? account_copy(&row->account, out) : S_FALSE;
     table_free(&t);
     return hr;
+}
+
+HRESULT remote_account_find(const char *host, struct remote_account *out)
+{
+    *out = (struct remote_account){0};
+    host = host_without_slashes(host);
+    const HRESULT hr = find_given(host, out);
+    return hr == S_FALSE ? find_stored(host, out) : hr;
 }

@@ -81,6 +81,16 @@ static HRESULT exception_result(const struct dispatch_result *d)
     return hr;
 }
 
+/* An object that nobody takes would stay at the server until it is run down. */
+static void release_result(struct orpc_object *o, const struct ndr_variant *value)
+{
+    struct orpc_object *object;
+    if ((value->vt == NDR_DISPATCH || value->vt == NDR_UNKNOWN) && value->object &&
+        SUCCEEDED(orpc_object_adopt(o, value->object, &object)))
+        orpc_object_release(object);
+    error_clear();
+}
+
 HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, const struct ndr_variant *arguments,
                     size_t count, struct orpc_answer *answer, struct ndr_variant *value)
 {
@@ -119,6 +129,8 @@ HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, c
             hr = exception_result(result);
         else if (SUCCEEDED(hr) && value)
             *value = result->value;
+        else if (SUCCEEDED(hr))
+            release_result(o, &result->value);
     }
     ndr_writer_free(&request);
     memory_free(result);

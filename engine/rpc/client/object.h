@@ -5,7 +5,7 @@
 
 #include "engine/rpc/client/peer.h"
 
-/* Where calls of an object go. */
+/* The object exporter that takes the calls of an object. */
 struct orpc_exporter {
     uint64_t oxid;
     GUID rem_unknown;

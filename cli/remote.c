@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla remote: the accounts with which this user logs on to other computers. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "engine/base/memory.h"
+#include "engine/rpc/remote_account.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB "remote"
+
+static int remote_add(int argc, char **argv)
+{
+    struct texts operands = {0};
+    struct remote_account account = {0};
+    char *password = NULL;
+    int result = options_parse(VERB, argc, argv, NULL, 0, &operands);
+    if (result == CLI_DONE && operands.count != 2)
+        result = cli_usage(VERB, "add needs a computer and an account");
+    if (result == CLI_DONE) {
+        HRESULT hr = cli_ask_password(operands.items[1], &password);
+        if (SUCCEEDED(hr))
+            hr = remote_account_make(operands.items[1], password, &account);
+        if (SUCCEEDED(hr))
+            hr = remote_account_store(operands.items[0], &account);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    remote_account_free(&account);
+    memory_free_secret(password);
+    texts_free(&operands);
+    return result;
+}
+
+static int remote_remove(int argc, char **argv)
+{
+    struct texts operands = {0};
+    bool all = false;
+    const struct option options[] = {{"all", OPTION_FLAG, &all}};
+    int result = options_parse(VERB, argc, argv, options, 1, &operands);
+    if (result == CLI_DONE && operands.count != (all ? 0 : 1))
+        result = cli_usage(VERB, "remove needs a computer or -all");
+    if (result == CLI_DONE) {
+        HRESULT hr = all ? remote_account_remove_all() : remote_account_remove(operands.items[0]);
+        if (hr == S_FALSE)
+            hr =
+                error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "no account is stored for '%s'", operands.items[0]);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    texts_free(&operands);
+    return result;
+}
+
+static void remote_write_json(const struct texts *list)
+{
+    struct json json = {.out = stdout};
+    json_begin(&json, NULL, '[');
+    for (size_t i = 0; i + 1 < list->count; i += 2) {
+        json_begin(&json, NULL, '{');
+        json_text(&json, "computer", list->items[i]);
+        json_text(&json, "account", list->items[i + 1]);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+}
+
+static int remote_list(int argc, char **argv)
+{
+    struct texts list = {0}, operands = {0};
+    bool wants_json = false;
+    const struct option options[] = {{"json", OPTION_FLAG, &wants_json}};
+    int result = options_parse(VERB, argc, argv, options, 1, &operands);
+    if (result == CLI_DONE && operands.count)
+        result = cli_usage(VERB, "list takes no operands");
+    if (result == CLI_DONE) {
+        const HRESULT hr = remote_account_list(&list);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
+    if (result == CLI_DONE && wants_json)
+        remote_write_json(&list);
+    for (size_t i = 0; result == CLI_DONE && !wants_json && i + 1 < list.count; i += 2)
+        printf("%s\t%s\n", list.items[i], list.items[i + 1]);
+    texts_free(&list);
+    texts_free(&operands);
+    return result;
+}
+
+static int remote_run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"add", remote_add}, {"list", remote_list}, {"remove", remote_remove}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
+}
+
+const struct verb verb_remote = {
+    .name = VERB,
+    .summary = "stores the accounts for other computers",
+    .run = remote_run,
+    .help =
+        "openpla remote add COMPUTER ACCOUNT\n"
+        "openpla remote list [--json]\n"
+        "openpla remote remove COMPUTER | -all\n"
+        "\n"
+        "Stores the account with which logman -s, typeperf -s, sets with a server, and counter paths log on to\n"
+        "another computer. ACCOUNT is user, DOMAIN\\user or user@domain. The password is asked for, or read from\n"
+        "standard input if that is not a console. Only the hash that NTLM needs is stored, for this user alone; it\n"
+        "is worth as much as the password.\n"
+        "\n"
+        "COMPUTER is a name or an address as it is used later, with or without a port. An account of the name with\n"
+        "its port precedes that of the name.\n"
+        "\n"
+        "  -all    removes all accounts\n"
+        "  --json  one JSON array\n",
+};

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""remote.py PROGRAM [EMULATOR]: openpla remote stores accounts for other computers. A user
+would type passwords each time, or find them in a file that others read."""
+import json
+import os
+import subprocess
+import tempfile
+
+from program import EMULATOR, PROGRAM, check, host_path, openpla, verb
+
+remote = verb("remote")
+PASSWORD = "a password of tests"
+
+
+def typed(expected, line, *arguments):
+    """With a line of standard input, which the emulator's script passes through if it is told to."""
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=dict(os.environ, OPENPLA_WINE_RUN="through"),
+                          input=line + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600, check=False)
+    check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", done.stdout)
+    return done.stdout
+
+
+def accounts():
+    return {row["computer"]: row["account"] for row in json.loads(remote(0, "list", "--json"))}
+
+
+def main():
+    data = tempfile.mkdtemp()
+    os.environ["OPENPLA_DATA"] = host_path(data)
+    check(remote(0, "list") == "" and accounts() == {}, "no accounts yet")
+    typed(0, PASSWORD, "remote", "add", "db1", "LAB\\reader")
+    typed(0, PASSWORD, "remote", "add", "db2:47135", "reader@lab.example")
+    check(accounts() == {"db1": "LAB\\reader", "db2:47135": "lab.example\\reader"}, "both are there", accounts())
+    check("db1\tLAB\\reader" in remote(0, "list"), "one a line")
+    for path, _, names in os.walk(data):
+        for name in names:
+            with open(os.path.join(path, name), "rb") as file:
+                text = file.read()
+            check(PASSWORD.encode() not in text and PASSWORD.encode("utf-16-le") not in text, "the password is stored")
+    typed(0, PASSWORD, "remote", "add", "DB1", "another")
+    check(accounts()["db1"] == "another", "the second account of a computer replaces the first", accounts())
+    check("no account" in remote(1, "remove", "db3"), "none to remove")
+    remote(0, "remove", "db1")
+    check(list(accounts()) == ["db2:47135"], "removed")
+    remote(0, "remove", "-all")
+    check(accounts() == {}, "all removed")
+    check("blank" not in typed(1, PASSWORD, "remote", "add", "two words", "reader"), "an invalid computer")
+    check("invalid account" in typed(1, PASSWORD, "remote", "add", "db1", "LAB\\"), "an invalid account")
+    check("missing password" in openpla(1, "remote", "add", "db1", "reader"), "no password")
+    remote(2, "add", "db1")
+    remote(2, "remove")
+    remote(2, "list", "db1")
+
+
+main()

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Sets of another computer, which is this prefix' server by DCOM, through openpla logman -s and from a script: the life
+of a set, what an account's role allows, and what a client sees when the server dies and comes back."""
+import os
+import socket
+import subprocess
+
+from faults import HERE, check, host_path, kill_one, processes, wait_for, wine, windows_path
+
+PROGRAM = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
+RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
+PASSWORD = "a password of tests"
+SET = f"remote-{os.getpid()}"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5):
+            return True
+    except OSError:
+        return False
+
+
+def openpla(expected, *arguments, password=None):
+    if password is None:
+        code, text = wine(PROGRAM, *arguments)
+    else:
+        done = subprocess.run(["sh", RUNNER, PROGRAM, *arguments], env=dict(os.environ, OPENPLA_WINE_RUN="through"),
+                              input=password + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=600)
+        code, text = done.returncode, done.stdout
+    # A failure of logman is an HRESULT, of which this host sees the last byte.
+    check((code == 0) == (expected == 0), f"{' '.join(arguments)}: exit code {code}: {text}")
+    return text
+
+
+def start_service(port):
+    def started():
+        wine("net", "stop", "OpenPLA")
+        return wine("net", "start", "OpenPLA")[0] == 0
+    wait_for("the service starts", started)
+    wait_for("it serves DCOM", lambda: answers(port))
+
+
+def life_of_a_set(there, root):
+    logs = windows_path(os.path.join(root, "log"))
+    openpla(0, "logman", "create", "counter", SET, "-s", there, "-c", r"\System\Processes", "-si", "1", "-f", "csv", "-o",
+            logs)
+    openpla(0, "logman", "start", SET, "-s", there)
+    check("Running" in openpla(0, "logman", "query", SET, "-s", there), "it does not run")
+    wait_for("it writes", lambda: any(os.path.getsize(os.path.join(root, name)) for name in os.listdir(root)))
+    openpla(0, "logman", "stop", SET, "-s", there)
+    openpla(0, "logman", "update", SET, "-si", "3", "-s", there)
+    xml = windows_path(os.path.join(root, "set.xml"))
+    openpla(0, "logman", "export", SET, "-xml", xml, "-s", there)
+    openpla(0, "logman", "delete", SET, "-s", there)
+    check("not found" in openpla(1, "logman", "query", SET, "-s", there), "it was not deleted")
+    openpla(0, "logman", "import", SET, "-xml", xml, "-s", there)
+    check("3 second" in openpla(0, "logman", "query", SET, "-s", there), "the change is lost")
+
+
+def what_roles_allow(there):
+    for name, role, code in ("reader", "users", 1), ("boss", "administrators", 0):
+        openpla(0, "dcom", "account", "add", name, "-role", role, password=PASSWORD)
+        openpla(0, "logman", "query", SET, "-s", there, "-u", name, "*", password=PASSWORD)
+        openpla(code, "logman", "update", SET, "-si", "4", "-s", there, "-u", name, "*", password=PASSWORD)
+        check("logon" in openpla(1, "logman", "query", "-s", there, "-u", name, "*", password="another password"),
+              "a wrong password")
+        openpla(0, "dcom", "account", "remove", name)
+        check("logon" in openpla(1, "logman", "query", "-s", there, "-u", name, "*", password=PASSWORD),
+              "an account that was removed")
+
+
+def script(there):
+    code, text = wine("cscript", "//nologo", windows_path(os.path.join(HERE, "remote_sets.vbs")), SET, there)
+    check(code == 0 and text.splitlines()[-1:] == ["Done."], f"remote_sets.vbs: exit code {code}: {text}")
+
+
+def server_dies(there, port):
+    kill_one("openplasrv", "/service")
+    wait_for("the port closes", lambda: not answers(port))
+    openpla(1, "logman", "query", "-s", there)
+    start_service(port)
+    check(SET in openpla(0, "logman", "query", "-s", there), "the set is lost")
+
+
+def main():
+    port = free_port()
+    there = f"127.0.0.1:{port}"
+    root = host_path("C:\\remote")
+    os.makedirs(root, exist_ok=True)
+    openpla(0, "dcom", "account", "add", "tester", "-role", "administrators", password=PASSWORD)
+    openpla(0, "dcom", "on", "-port", str(port))
+    try:
+        start_service(port)
+        check("without an account" in openpla(1, "logman", "query", "-s", there), "nobody logs on without an account")
+        openpla(0, "remote", "add", "127.0.0.1", "tester", password=PASSWORD)
+        life_of_a_set(there, root)
+        what_roles_allow(there)
+        script(there)
+        server_dies(there, port)
+        openpla(0, "logman", "delete", SET, "-s", there)
+    finally:
+        wine(PROGRAM, "remote", "remove", "-all")
+        wine(PROGRAM, "dcom", "off")
+        wine(PROGRAM, "dcom", "account", "remove", "tester")
+        wine("net", "stop", "OpenPLA")
+    wait_for("nothing serves DCOM", lambda: not processes("openplasrv", "/dcom"))
+
+
+main()
