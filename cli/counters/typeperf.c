@@ -2,6 +2,7 @@
 /* openpla typeperf: writes live counters to the terminal or to a log, and lists counters. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
+#include "cli/counters/remote_counters.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -30,6 +31,8 @@ static const char help_text[] =
     "  -f CSV|TSV|BIN|SQL  log format, default CSV; BIN and SQL require -o\n"
     "  -y            overwrite an existing file without asking\n"
     "  -s COMPUTER   the computer of counters that name none\n"
+    "  -u USER *     log on to other computers with this account; asks for the password, or reads it from standard\n"
+    "                input. Without it: the account that openpla remote has stored for the computer\n"
     "  -config FILE  read options from a file\n"
     "  --json        print one JSON object per sample and line; with -q and -qx an array with path, object, counter,\n"
     "                type, unit, help and source (which data OpenPLA's counter is computed from) of each counter\n"
@@ -44,7 +47,7 @@ struct settings {
     const char *counter_file, *output, *format, *interval, *machine;
     uint32_t samples; /* 0: no end */
     bool yes, list, list_instances, json;
-    struct texts counters;
+    struct texts counters, account;
     uint64_t interval_ms;
     const struct log_format_traits *log;
 };
@@ -104,16 +107,18 @@ static int check_format(struct settings *s)
 static int typeperf_parse(int argc, char **argv, struct settings *s)
 {
     const struct option options[] = {
-        {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
-        {"o", OPTION_TEXT, &s->output},    {"f", OPTION_TEXT, &s->format},
-        {"si", OPTION_TEXT, &s->interval}, {"sc", OPTION_COUNT, &s->samples},
-        {"s", OPTION_TEXT, &s->machine},   {"y", OPTION_FLAG, &s->yes},
-        {"q", OPTION_FLAG, &s->list},      {"qx", OPTION_FLAG, &s->list_instances},
-        {"json", OPTION_FLAG, &s->json},
+        {"c", OPTION_TEXTS, &s->counters},       {"cf", OPTION_TEXT, &s->counter_file},
+        {"o", OPTION_TEXT, &s->output},          {"f", OPTION_TEXT, &s->format},
+        {"si", OPTION_TEXT, &s->interval},       {"sc", OPTION_COUNT, &s->samples},
+        {"s", OPTION_TEXT, &s->machine},         {"y", OPTION_FLAG, &s->yes},
+        {"u", OPTION_TEXTS, &s->account},        {"q", OPTION_FLAG, &s->list},
+        {"qx", OPTION_FLAG, &s->list_instances}, {"json", OPTION_FLAG, &s->json},
     };
     int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
     if (result != CLI_DONE)
         return result;
+    if (s->account.count > 2 || (s->account.count == 2 && strcmp(s->account.items[1], "*") != 0))
+        return cli_usage(verb_name, "-u: expected an account and *, then another option");
     if ((s->list || s->list_instances) && s->json && s->output)
         return cli_usage(verb_name, "--json cannot be combined with -o");
     if (s->list || s->list_instances)
@@ -434,17 +439,27 @@ static int typeperf_collect(const struct settings *s)
     return result;
 }
 
+static int typeperf_log_on(const struct settings *s)
+{
+    const HRESULT hr = s->account.count ? remote_counters_log_on(s->machine, s->account.items[0]) : S_OK;
+    return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
+}
+
 static int typeperf_run(int argc, char **argv)
 {
     struct settings s = {0};
     struct texts arguments = {0};
+    remote_counters_begin();
     cli_speak_as_windows(argc, argv);
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = typeperf_parse((int)arguments.count, arguments.items, &s);
     if (result == CLI_DONE)
+        result = typeperf_log_on(&s);
+    if (result == CLI_DONE)
         result = s.list || s.list_instances ? typeperf_list(&s) : typeperf_collect(&s);
     texts_free(&s.counters);
+    texts_free(&s.account);
     texts_free(&arguments);
     return result;
 }

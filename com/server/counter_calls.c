@@ -109,7 +109,7 @@ static DWORD call_check_access(char *client, size_t room)
         call.level = level;
     snprintf(client, room, "%s %lu", address, process);
     TRACE_STEP(rpc, "counter call from %s", client);
-    return pcq_access_check(&call, rules->from);
+    return pcq_access_check(&call, rules);
 }
 
 /* Checks the access, and runs the method with a buffer. */

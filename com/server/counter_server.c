@@ -2,6 +2,7 @@
 /* The process that offers counters, and the code in the service that starts it. */
 #include "com/server/counter_server.h"
 
+#include "com/server/dcom_settings.h"
 #include "com/server/server.h"
 #include "engine/base/clock.h"
 #include "engine/base/os.h"
@@ -44,7 +45,10 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
 {
     if (!os_is_wine())
         return offer("ncacn_ip_tcp", port);
-    HRESULT hr = counter_port_open(server, settings);
+    static struct auth_accounts accounts;
+    HRESULT hr = dcom_auth_accounts(&accounts);
+    if (SUCCEEDED(hr))
+        hr = counter_port_open(server, settings, &accounts);
     return listener_report(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
 }
 

@@ -8,14 +8,17 @@
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/remote/blocks.h"
 
-/* The settings come from the environment variables OPENPLA_COUNTER_QUERY_PORT and OPENPLA_COUNTER_QUERY_FROM, or else
-   from the values CounterQueryPort (string or number) and CounterQueryFrom of HKLM\Software\OpenPLA. */
-#define PCQ_PORT_VALUE "CounterQueryPort"
-#define PCQ_FROM_VALUE "CounterQueryFrom"
-#define PCQ_FROM_HERE  "127.0.0.1 ::1" /* the default: only this computer */
+/* The settings come from the environment variables OPENPLA_COUNTER_QUERY_PORT, _FROM and _UNAUTHENTICATED, or else from
+   the values CounterQueryPort (string or number), CounterQueryFrom and CounterQueryUnauthenticated of
+   HKLM\Software\OpenPLA. */
+#define PCQ_PORT_VALUE            "CounterQueryPort"
+#define PCQ_FROM_VALUE            "CounterQueryFrom"
+#define PCQ_UNAUTHENTICATED_VALUE "CounterQueryUnauthenticated"
+#define PCQ_FROM_HERE             "127.0.0.1 ::1" /* the default: only this computer */
 struct pcq_settings {
-    uint16_t port; /* TCP port; 0: only the named pipe and local calls */
-    char *from;    /* addresses separated by blanks or commas, with the wildcards * and ? */
+    uint16_t port;        /* TCP port; 0: only the named pipe and local calls */
+    char *from;           /* addresses separated by blanks or commas, with the wildcards * and ? */
+    bool unauthenticated; /* callers of the port of counter_port_open need no account */
 };
 /* Reads the settings. S_FALSE if no port is set: counters are not served at all. Fails with E_INVALIDARG and a message
    that names the setting and its value, or E_OUTOFMEMORY. *out is empty unless the result is S_OK. */
@@ -24,16 +27,18 @@ void pcq_settings_free(struct pcq_settings *s);
 
 /* The facts about a call that the access check uses. */
 struct pcq_call {
-    bool level_known; /* false under Wine, which never reports the level (behaviour 21) */
-    uint32_t level;   /* RPC_C_AUTHN_LEVEL_* */
-    const char
-        *address; /* the client's address if the call came by TCP; NULL: by the named pipe, or from this computer */
+    bool by_port;        /* by counter_port_open; else by the host OS' RPC */
+    bool level_known;    /* false for Wine's RPC, which never reports the level (behaviour 21) */
+    uint32_t level;      /* RPC_C_AUTHN_LEVEL_* */
+    const char *address; /* the client's if the call came by TCP; NULL: by the named pipe, or from this computer */
+    const char *account; /* by_port: the account that logged on; NULL: none */
     struct caller caller;
 };
-/* The access check: ERROR_SUCCESS or ERROR_ACCESS_DENIED. The caller must use packet privacy if the level is known
-   (MS-PCQ 3.1.4) and must be an administrator or a member of Performance Monitor Users. A TCP client's address must
-   match `from`; the address alone decides if the caller's identity is unknown. */
-uint32_t pcq_access_check(const struct pcq_call *call, const char *from);
+/* The access check: ERROR_SUCCESS or ERROR_ACCESS_DENIED. A TCP client's address must match settings->from; that alone
+   never suffices. The caller must use packet privacy if the level is known (MS-PCQ 3.1.4). By the port, it must have
+   logged on with an account of this computer's store, each of which may read counters, unless the settings admit
+   unauthenticated callers. By the host OS' RPC it must be an administrator or a member of Performance Monitor Users. */
+uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings *settings);
 
 /* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All return Win32 errors. They do not trust any
    input, and their output is complete or empty. One lock protects all queries of a server. */
@@ -94,8 +99,11 @@ DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out);
 /* Limit for simultaneous connections from permitted addresses. Further ones are closed at once. */
 #define COUNTER_PORT_CONNECTIONS 256
 
-/* Listens on settings->port until the process exits, with one thread per connection. Both arguments are borrowed
-   permanently. Fails with the system's error and a message that names the port. */
-HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings);
+/* Listens on settings->port until the process exits, with one thread per connection. Clients log on by NTLM with the
+   accounts (NULL: nobody can). All arguments are borrowed permanently. Fails with the system's error and a message
+   that names the port. */
+struct auth_accounts;
+HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings,
+                          const struct auth_accounts *accounts);
 
 #endif

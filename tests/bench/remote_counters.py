@@ -168,7 +168,7 @@ def main():
             subprocess.run(["wineserver", "-w"], env=environment(prefix), check=True)
             subprocess.run(["wineserver", "-p"], env=environment(prefix), check=True)
         server = start(offering, os.path.join(work, "server.log"), os.path.join(BIN, "openplasrv.exe"), "/counters",
-                       OPENPLA_COUNTER_QUERY_PORT=str(port))
+                       OPENPLA_COUNTER_QUERY_PORT=str(port), OPENPLA_COUNTER_QUERY_UNAUTHENTICATED="1")
         wait_for(port)
         relay = Relay(port)
         address = f"there=127.0.0.1:{relay.listener.getsockname()[1]}"

@@ -13,6 +13,7 @@ import time
 
 PROGRAM, CONSUMER, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
+ACCOUNT, PASSWORD = f"reader-{os.getpid()}", "a password of tests"
 START_S = 240
 os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine an answer takes its time
 
@@ -43,6 +44,19 @@ def typeperf(expected, *arguments, **more):
     code, output = ended(*start(PROGRAM, "typeperf", *arguments, **more))
     check(code == expected, f"typeperf {' '.join(arguments)}: exit code {code}, not {expected}", output)
     return output
+
+
+def with_password(password, *arguments):
+    """The program with a line of standard input, which the emulator's script passes through if it is told to."""
+    environment = dict(os.environ, OPENPLA_WINE_RUN="through")
+    done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=environment, input=password + "\n", encoding="utf-8",
+                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=2 * START_S)
+    return done.returncode, done.stdout
+
+
+def must(*arguments, password=""):
+    code, output = with_password(password, *arguments)
+    check(code == 0, f"{' '.join(arguments)}: exit code {code}", output)
 
 
 def listens(port):
@@ -156,6 +170,20 @@ def a_set_whose_host_comes_later():
                 stop(server, port)
 
 
+def who_may_read(there):
+    """The address alone admits nobody, and neither does a wrong password."""
+    counting = ("typeperf", "-sc", "1", there + r"\Memory\Commit Limit")
+    code, output = with_password("", *counting)
+    check(code == 1 and "denied" in output,
+          "a caller without an account is not refused", output)
+    code, output = with_password("another password", *counting, "-u", ACCOUNT, "*")
+    check(code == 1 and "denied" in output, "a wrong password is not refused", output)
+    code, output = with_password(PASSWORD, *counting, "-u", ACCOUNT, "*")
+    check(code == 0 and len(rows_of(output)) == 2, "an account of -u cannot read", output)
+    for host in "127.0.0.1", "other":  # from now on without a word
+        must("remote", "add", host, ACCOUNT, password=PASSWORD)
+
+
 def main():
     port = free_port()
     there, named = rf"\\127.0.0.1:{port}", {"OPENPLA_COUNTER_HOSTS": f"other=127.0.0.1:{port}"}
@@ -164,6 +192,7 @@ def main():
     server = offer(port)
     outsiders = connect_from_elsewhere(port)
     try:
+        who_may_read(there)
         output = typeperf(0, "-sc", "2", "-si", "0.2", there + r"\Memory\Commit Limit", r"\Memory\Commit Limit",
                           there + r"\Processor(_Total)\% Processor Time")
         rows = rows_of(output)
@@ -198,5 +227,10 @@ def main():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    main()
-    a_set_whose_host_comes_later()
+    must("dcom", "account", "add", ACCOUNT, password=PASSWORD)
+    try:
+        main()
+        a_set_whose_host_comes_later()
+    finally:
+        must("dcom", "account", "remove", ACCOUNT)
+        must("remote", "remove", "-all")

@@ -1,130 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes on the port where counters are offered. To reach deeper code, the input is converted to packets with valid
-   headers, unless its first byte requests the bytes unchanged. */
-#include "engine/logs/little_endian.h"
+/* Any parameters to the methods of the port where counters are offered, with and without an account. To reach deeper
+   code, the input chooses a valid beginning before its bytes. fuzz_rpc_connection has the packets. */
 #include "engine/pdh/pcq_server.h"
+#include "engine/pdh/remote/ndr.h"
 #include "engine/pdh/remote/pcq_internal.h"
-#include "engine/pdh/remote/rpc.h"
+#include "engine/pdh/remote/pcq_session.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct input {
-    const uint8_t *at, *end;
-    bool raw;
-    struct byte_buffer made; /* of the packet that is received now */
-    size_t taken;
-    size_t sent;
-    uint8_t handle[20]; /* the bytes at this place in the last answer with the size of an opened query */
-};
-
-static HRESULT count_sent(void *user, const void *bytes, size_t size)
-{
-    struct input *in = user;
-    for (size_t i = 0; i < size; i++)
-        in->sent += ((const uint8_t *)bytes)[i]; /* reads each byte */
-    const size_t head = PDU_HEADER + PDU_CALL_HEADER;
-    if (size == head + sizeof in->handle + 4)
-        memcpy(in->handle, (const uint8_t *)bytes + head, sizeof in->handle);
-    return S_OK;
-}
-
-static const uint8_t *take(struct input *in, size_t size)
-{
-    const uint8_t *at = in->at;
-    if ((size_t)(in->end - at) < size)
-        return NULL;
-    in->at += size;
-    return at;
-}
+enum { HAS_PREFIX = 0x80, HAS_SET = 0x40, IS_PARTS = 0x20 };
+enum { NO_ACCOUNT = 4, WEAK = 8, FROM_ELSEWHERE = 2 };
 
 /* The bytes before the interesting parameters, which no input would contain by chance. */
-static void put_prefix(struct input *in, uint8_t how, uint16_t method)
+static void put_prefix(struct ndr_writer *w, uint8_t how, uint16_t method, const uint8_t handle[NDR_HANDLE_BYTES])
 {
     static const uint8_t machine[] = {2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0};
     GUID set;
-    if (how & 0x80 && method > PCQ_OPEN_QUERY)
-        byte_buffer_put(&in->made, in->handle, sizeof in->handle);
-    else if (how & 0x80)
-        byte_buffer_put(&in->made, machine, sizeof machine);
-    if (!(how & 0x40) || method > PCQ_ENUMERATE_INSTANCES)
+    if (how & HAS_PREFIX && method > PCQ_OPEN_QUERY)
+        ndr_write_bytes(w, handle, NDR_HANDLE_BYTES);
+    else if (how & HAS_PREFIX)
+        ndr_write_bytes(w, machine, sizeof machine);
+    if (!(how & HAS_SET) || method > PCQ_ENUMERATE_INSTANCES)
         return;
-    pcq_guid(how & 0x20 ? &parts_provider : &whole_provider, &set);
-    byte_buffer_put(&in->made, &set, sizeof set);
+    pcq_guid(how & IS_PARTS ? &parts_provider : &whole_provider, &set);
+    ndr_write_bytes(w, &set, sizeof set);
 }
 
-/* Makes a packet of a type, a length and bytes; requests also have a method. */
-static bool make_packet(struct input *in)
+/* Each call is a method, what precedes its parameters, and their length in units of 4 bytes. */
+static void make_calls(struct pcq_session *session, const uint8_t *data, size_t size, uint8_t mode)
 {
-    static const uint8_t types[] = {PDU_REQUEST,       PDU_REQUEST,  PDU_REQUEST, PDU_BIND,
-                                    PDU_ALTER_CONTEXT, PDU_ORPHANED, 99};
-    const uint8_t *head = take(in, 4);
-    if (!head)
-        return false;
-    const uint8_t type = types[head[0] % sizeof types];
-    const size_t length = (size_t)head[2] * 4;
-    const uint8_t *body = take(in, length);
-    in->made.size = in->taken = 0;
-    if (!body)
-        return false;
-    const size_t begin = pdu_begin(&in->made, type, head[1] & (PDU_FIRST | PDU_LAST), 1);
-    if (type == PDU_REQUEST) {
-        byte_buffer_u32(&in->made, 0);
-        byte_buffer_u16(&in->made, 0);
-        byte_buffer_u16(&in->made, head[3] % 9);
-        put_prefix(in, head[1], head[3] % 9);
+    uint8_t handle[NDR_HANDLE_BYTES] = {0};
+    while (size >= 3) {
+        const uint16_t method = data[0] % 9;
+        const size_t length = (size_t)data[2] * 4 < size - 3 ? (size_t)data[2] * 4 : size - 3;
+        struct ndr_writer in = {0}, out = {0};
+        put_prefix(&in, data[1], method, handle);
+        ndr_write_bytes(&in, data + 3, length);
+        const struct rpc_call call = {.iid = pcq_interface,
+                                      .opnum = method,
+                                      .stub = in.bytes,
+                                      .size = in.size,
+                                      .account = mode & NO_ACCOUNT ? NULL : "tester",
+                                      .level = mode & NO_ACCOUNT ? AUTH_LEVEL_NONE
+                                               : mode & WEAK     ? AUTH_LEVEL_INTEGRITY
+                                                                 : AUTH_LEVEL_PRIVACY};
+        const uint32_t fault = pcq_session_call(session, &call, &out);
+        const bool may = !(mode & (NO_ACCOUNT | WEAK | FROM_ELSEWHERE));
+        if (!fault && !may && (out.size < 4 || ndr_load_u32(out.bytes + out.size - 4) != ERROR_ACCESS_DENIED))
+            abort(); /* answered although it may not ask */
+        if (!fault && method == PCQ_OPEN_QUERY && out.size == NDR_HANDLE_BYTES + 4)
+            memcpy(handle, out.bytes, NDR_HANDLE_BYTES);
+        ndr_writer_free(&in);
+        ndr_writer_free(&out);
+        data += 3 + length;
+        size -= 3 + length;
     }
-    byte_buffer_put(&in->made, body, length);
-    pdu_end(&in->made, begin);
-    return !in->made.failed;
-}
-
-static void make_bind(struct input *in)
-{
-    const size_t begin = pdu_begin(&in->made, PDU_BIND, PDU_FIRST | PDU_LAST, 1);
-    byte_buffer_u32(&in->made, PDU_FRAGMENT);
-    byte_buffer_u32(&in->made, 0);
-    byte_buffer_u32(&in->made, 1);
-    byte_buffer_u32(&in->made, 1u << 16);
-    byte_buffer_put(&in->made, pdu_perflib, sizeof pdu_perflib);
-    byte_buffer_put(&in->made, pdu_ndr, sizeof pdu_ndr);
-    pdu_end(&in->made, begin);
-}
-
-static HRESULT give(void *user, void *bytes, size_t size)
-{
-    struct input *in = user;
-    if (in->raw) {
-        const uint8_t *at = take(in, size);
-        if (at)
-            memcpy(bytes, at, size);
-        return at ? S_OK : S_FALSE;
-    }
-    if (in->taken == in->made.size && !make_packet(in))
-        return S_FALSE;
-    if (in->made.size - in->taken < size)
-        return S_FALSE;
-    memcpy(bytes, in->made.bytes + in->taken, size);
-    in->taken += size;
-    return S_OK;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct pcq_settings settings = {.from = (char *)PCQ_FROM_HERE};
+    struct pcq_service service = {.settings = &settings};
+    struct pcq_session *session;
     if (!size)
         return 0;
-    struct rpc_service service = {.server = pcq_fixture(), .from = PCQ_FROM_HERE};
-    struct input in = {.at = data + 1, .end = data + size, .raw = data[0] & 1};
-    if (!in.raw) /* bound already */
-        make_bind(&in);
-    struct pdu_stream stream = {.user = &in, .send = count_sent, .receive = give};
-    if (!service.server)
+    service.server = pcq_fixture();
+    if (!service.server ||
+        FAILED(pcq_session_open(&service, data[0] & FROM_ELSEWHERE ? "10.0.0.1" : "127.0.0.1", &session)))
         abort();
-    parts_count = data[0] % 4;
-    rpc_connection_serve(&service, &stream, data[0] & 2 ? "10.0.0.1" : "127.0.0.1");
-    memory_free(in.made.bytes);
+    parts_count = data[0] >> 4 & 3;
+    make_calls(session, data + 1, size - 1, data[0]);
+    pcq_session_close(session);
     pcq_server_close(service.server);
     if (service.holds)
         abort();

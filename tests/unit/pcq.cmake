@@ -4,6 +4,7 @@ if(NOT WIN32) # it gives accounts as SIDs, and has a registry of its own
   list(APPEND tests test_pcq_access)
 endif()
 openpla_tests(tests_pdh_remote TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c LINK openpla_pdh_remote)
+set_tests_properties(test_pcq_tcp PROPERTIES RESOURCE_LOCK remote_accounts)
 # On one thread, so that each allocation can be made to fail, and a busy machine fails nothing.
 set_property(TEST test_pcq_client APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)
 # A limit of its own, short for who waits and long enough for a host that answers.

@@ -24,7 +24,15 @@ static uint32_t access_of(const char *const *groups, uint32_t level, bool known,
                                   .level = level,
                                   .address = address,
                                   .caller = {.process = 1, .account = groups ? &account : NULL}};
-    return pcq_access_check(&call, from);
+    return pcq_access_check(&call, &(struct pcq_settings){.from = (char *)from});
+}
+
+static uint32_t access_by_port(const char *account, uint32_t level, const char *address, bool unauthenticated)
+{
+    const struct pcq_call call = {
+        .by_port = true, .level_known = true, .level = level, .address = address, .account = account};
+    return pcq_access_check(&call,
+                            &(struct pcq_settings){.from = (char *)PCQ_FROM_HERE, .unauthenticated = unauthenticated});
 }
 
 /* Counters show which programs run on a computer, and for whom. */
@@ -38,7 +46,20 @@ static void non_members_are_refused(void **state)
     assert_int_equal(access_of(users, 0, false, NULL, ""), ERROR_ACCESS_DENIED);
     assert_int_equal(access_of(monitors, 0, false, NULL, ""), ERROR_SUCCESS);
     const struct pcq_call own = {.caller = caller_self};
-    assert_int_equal(pcq_access_check(&own, ""), ERROR_SUCCESS);
+    assert_int_equal(pcq_access_check(&own, &(struct pcq_settings){.from = (char *)""}), ERROR_SUCCESS);
+}
+
+/* An address is easily taken by another computer, so it is never sufficient. */
+static void port_needs_an_account_and_privacy(void **state)
+{
+    (void)state;
+    assert_int_equal(access_by_port("tester", PRIVACY, "127.0.0.1", false), ERROR_SUCCESS);
+    assert_int_equal(access_by_port("tester", INTEGRITY, "127.0.0.1", false), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_by_port("tester", INTEGRITY, "127.0.0.1", true), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_by_port("tester", PRIVACY, "10.0.0.1", false), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_by_port(NULL, 1, "127.0.0.1", false), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_by_port(NULL, 1, "127.0.0.1", true), ERROR_SUCCESS);
+    assert_int_equal(access_by_port(NULL, 1, "10.0.0.1", true), ERROR_ACCESS_DENIED);
 }
 
 /* Not even an administrator may use a lower level. */
@@ -69,7 +90,7 @@ static void addresses_must_be_listed(void **state)
          ERROR_ACCESS_DENIED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(access_of(NULL, 0, false, rows[i].address, rows[i].from), rows[i].expected);
+        assert_int_equal(access_of(NULL, 0, false, rows[i].address, rows[i].from), ERROR_ACCESS_DENIED);
         assert_int_equal(access_of(monitors, PRIVACY, true, rows[i].address, rows[i].from), rows[i].expected);
         assert_int_equal(access_of(users, PRIVACY, true, rows[i].address, rows[i].from), ERROR_ACCESS_DENIED);
     }
@@ -101,6 +122,15 @@ static void settings_choose_the_port(void **state)
     assert_int_equal(s.port, 0);
     assert_string_equal(s.from, "10.0.0.*");
     pcq_settings_free(&s);
+    set(0, "CounterQueryUnauthenticated", "1", 0);
+    assert_int_equal(pcq_settings_read(&s), S_OK);
+    assert_true(s.unauthenticated);
+    pcq_settings_free(&s);
+    set(0, "CounterQueryUnauthenticated", "yes", 0);
+    assert_int_equal(pcq_settings_read(&s), E_INVALIDARG);
+    assert_null(s.from);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "'yes'"));
+    set(0, "CounterQueryUnauthenticated", "0", 0);
     static const char *const wrong[] = {"65536", "-1", "tcp", "0x1FFFF"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         set(0, "CounterQueryPort", wrong[i], 0);
@@ -123,9 +153,8 @@ static void settings_choose_the_port(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_privacy_is_refused),
-        cmocka_unit_test(non_members_are_refused),
-        cmocka_unit_test(addresses_must_be_listed),
+        cmocka_unit_test(missing_privacy_is_refused), cmocka_unit_test(port_needs_an_account_and_privacy),
+        cmocka_unit_test(non_members_are_refused),    cmocka_unit_test(addresses_must_be_listed),
         cmocka_unit_test(settings_choose_the_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

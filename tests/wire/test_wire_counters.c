@@ -48,7 +48,8 @@ static void connect_port(void)
         assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
 }
 
-static void start_server(const char *from)
+/* The packets of this client carry no logon, so `unauthenticated` is "1" where calls are to be answered. */
+static void start_listening(const char *from, const char *unauthenticated)
 {
     char line[64], text[8];
     STARTUPINFOA startup = {.cb = sizeof startup};
@@ -56,9 +57,15 @@ static void start_server(const char *from)
     snprintf(text, sizeof text, "%u", port);
     SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_PORT", text);
     SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_FROM", from);
+    SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_UNAUTHENTICATED", unauthenticated);
     SetEnvironmentVariableA("OPENPLA_SAMPLE_LIMIT", "0"); /* a sample may take long on a busy machine */
     snprintf(line, sizeof line, "openplasrv.exe /counters %lu", GetCurrentProcessId());
     assert_true(CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &server));
+}
+
+static void start_server(const char *from, const char *unauthenticated)
+{
+    start_listening(from, unauthenticated);
     connect_port();
 }
 
@@ -78,7 +85,7 @@ static int begin_server(void **state)
     (void)state;
     WSADATA data;
     WSAStartup(MAKEWORD(2, 2), &data);
-    start_server(NULL);
+    start_server(NULL, "1");
     return 0;
 }
 
@@ -484,13 +491,10 @@ static void clients_of_the_rpc_runtime_work(void **state)
     }
 }
 
-static void other_addresses_are_refused(void **state)
+static void expect_access_denied(void)
 {
-    (void)state;
     uint32_t size, needed, error;
     uint8_t handle[20];
-    end_server(state);
-    start_server("10.99.99.99");
     begin();
     ndr_put_text(&in, "anything");
     ndr_put_number(&in, 256);
@@ -501,6 +505,41 @@ static void other_addresses_are_refused(void **state)
     open_query(handle, ERROR_ACCESS_DENIED);
 }
 
+/* By TCP the address alone admits nobody; programs of this prefix still read counters by the pipe. */
+static void callers_without_a_logon_are_refused(void **state)
+{
+    end_server(state);
+    start_server(NULL, NULL);
+    expect_access_denied();
+    rpc_disconnect(&client);
+    connect_pipe("\\\\.\\pipe\\winreg");
+    expect_alive();
+}
+
+/* Waits until the port takes connections, of which the server closes those of other addresses. */
+static void await_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (bool listens = false; !listens;) {
+        SOCKET s = socket(AF_INET, SOCK_STREAM, 0);
+        listens = connect(s, (struct sockaddr *)&address, sizeof address) == 0;
+        closesocket(s);
+        if (!listens)
+            assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
+    }
+}
+
+static void other_addresses_are_refused(void **state)
+{
+    end_server(state);
+    start_listening("10.99.99.99", "1");
+    await_port();
+    assert_false(rpc_connect_port(&client, port));
+    connect_pipe("\\\\.\\pipe\\winreg");
+    expect_alive();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_server, end_server)
@@ -508,7 +547,8 @@ int main(void)
         TEST(clients_of_the_rpc_runtime_work),     TEST(a_client_reads_counters_by_tcp),
         TEST(a_client_reads_counters_by_the_pipe), TEST(invalid_handles_give_faults),
         TEST(invalid_requests_fail_alone),         TEST(requests_can_be_fragmented),
-        TEST(closed_connection_frees_its_queries), TEST(other_addresses_are_refused),
+        TEST(closed_connection_frees_its_queries), TEST(callers_without_a_logon_are_refused),
+        TEST(other_addresses_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/ndr.h"
 #include "engine/pdh/remote/remote_computer.h"
+#include "engine/rpc/remote_account.h"
 
 #include <windows.h>
 #include <string.h>
@@ -28,6 +29,18 @@ __attribute__((constructor)) static void begin(void)
 {
     remote_computer_links(&link_remote);
     catalogue_set_remote(&remote_catalogue_functions);
+}
+
+/* For openpla.exe: from now on this process logs on to the computer with the account (remote_account_give). */
+HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password);
+HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password)
+{
+    struct remote_account account;
+    HRESULT hr = remote_account_make(name, password, &account);
+    if (SUCCEEDED(hr))
+        hr = remote_account_give(host, &account);
+    remote_account_free(&account);
+    return hr;
 }
 
 static ULONG get_server(struct pcq_server **out)

@@ -1,38 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP port of the MS-PCQ server, and the access check for all its callers. */
+#include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
-#include "engine/base/thread.h"
 #include "engine/pdh/pcq_server.h"
-#include "engine/pdh/remote/rpc.h"
+#include "engine/pdh/remote/pcq_session.h"
+#include "engine/rpc/port.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define PACKET_PRIVACY  6 /* RPC_C_AUTHN_LEVEL_PKT_PRIVACY */
-#define MONITOR_USERS   "S-1-5-32-558"
-#define LONGEST_ADDRESS 64
+#define PACKET_PRIVACY 6 /* RPC_C_AUTHN_LEVEL_PKT_PRIVACY */
+#define MONITOR_USERS  "S-1-5-32-558"
 
-HRESULT pcq_settings_read(struct pcq_settings *out)
+static HRESULT read_port(uint16_t *out)
 {
     char *port = NULL;
     uint64_t number = 0;
-    *out = (struct pcq_settings){0};
     HRESULT hr = environment_read_setting("OPENPLA_COUNTER_QUERY_PORT", PCQ_PORT_VALUE, &port);
-    if (hr != S_OK)
-        return hr;
-    if (!text_to_u64(port, &number) || number > UINT16_MAX)
+    if (hr == S_OK && (!text_to_u64(port, &number) || number > UINT16_MAX))
         hr = error_set(E_INVALIDARG, "invalid " PCQ_PORT_VALUE " '%s': expected a number from 0 to 65535", port);
     memory_free(port);
+    *out = (uint16_t)number;
+    return hr;
+}
+
+static HRESULT read_unauthenticated(bool *out)
+{
+    char *text = NULL;
+    HRESULT hr = environment_read_setting("OPENPLA_COUNTER_QUERY_UNAUTHENTICATED", PCQ_UNAUTHENTICATED_VALUE, &text);
+    *out = hr == S_OK && !strcmp(text, "1");
+    if (hr == S_OK && !*out && strcmp(text, "0") != 0)
+        hr = error_set(E_INVALIDARG, "invalid " PCQ_UNAUTHENTICATED_VALUE " '%s': expected 0 or 1", text);
+    memory_free(text);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+HRESULT pcq_settings_read(struct pcq_settings *out)
+{
+    struct pcq_settings s = {0};
+    *out = s;
+    HRESULT hr = read_port(&s.port);
+    if (hr != S_OK)
+        return hr;
+    hr = read_unauthenticated(&s.unauthenticated);
     if (SUCCEEDED(hr))
-        hr = environment_read_setting("OPENPLA_COUNTER_QUERY_FROM", PCQ_FROM_VALUE, &out->from);
+        hr = environment_read_setting("OPENPLA_COUNTER_QUERY_FROM", PCQ_FROM_VALUE, &s.from);
     if (hr == S_FALSE) {
-        out->from = text_copy(PCQ_FROM_HERE);
-        hr = out->from ? S_OK : E_OUTOFMEMORY;
+        s.from = text_copy(PCQ_FROM_HERE);
+        hr = s.from ? S_OK : E_OUTOFMEMORY;
     }
     if (FAILED(hr))
-        pcq_settings_free(out);
-    out->port = SUCCEEDED(hr) ? (uint16_t)number : 0;
+        pcq_settings_free(&s);
+    *out = s;
     return hr;
 }
 
@@ -42,122 +64,103 @@ void pcq_settings_free(struct pcq_settings *s)
     *s = (struct pcq_settings){0};
 }
 
-static bool is_among(const char *address, const char *from)
+static bool caller_may(const struct pcq_call *call, const struct pcq_settings *settings)
 {
-    static const char between[] = " ,;\t";
-    for (size_t length; *(from += strspn(from, between)); from += length) {
-        char pattern[LONGEST_ADDRESS];
-        length = strcspn(from, between);
-        if (length >= sizeof pattern)
-            continue;
-        memcpy(pattern, from, length);
-        pattern[length] = 0;
-        if (text_matches(pattern, address))
-            return true;
-    }
-    return false;
-}
-
-uint32_t pcq_access_check(const struct pcq_call *call, const char *from)
-{
+    if (call->address && !ip_address_matches(call->address, settings->from))
+        return false;
+    if (call->by_port && !call->account)
+        return settings->unauthenticated;
     if (call->level_known && call->level < PACKET_PRIVACY)
-        return ERROR_ACCESS_DENIED;
-    if (call->address && !is_among(call->address, from))
-        return ERROR_ACCESS_DENIED;
-    const bool anonymous = call->address && !call->level_known;
-    bool may = anonymous || call->caller.in_process || access_is_administrator(&call->caller) ||
-               access_is_account(&call->caller, MONITOR_USERS);
-    return may ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+        return false;
+    return call->by_port || call->caller.in_process || access_is_administrator(&call->caller) ||
+           access_is_account(&call->caller, MONITOR_USERS);
 }
 
-/* A client that sends no request for this long, or stops within a packet, is considered gone. It reconnects for its
-   next request. */
-#define IDLE_MS      (15u * 60 * 1000)
-#define SEND_MS      60000
-/* Limit for connections that only receive a refusal. They take no places from permitted clients. */
-#define MOST_REFUSED 16
-#define REFUSED_MS   60000
-#define PAUSE_MS                                                                                                       \
-    100 /* after the system could not accept a connection, for example because all file descriptors are open */
+uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings *settings)
+{
+    return caller_may(call, settings) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
+}
+
+/* A client that logged on and sends no request for this long is considered gone, and so is one that needs no logon. It
+   reconnects for its next request. */
+#define IDLE_MS        (15u * 60 * 1000)
+#define MOST_OF_CLIENT 64
 
 struct port {
-    struct rpc_service service;
-    struct socket_end *listener;
-    _Atomic size_t connections, refused;
-};
-struct client {
-    struct port *port;
-    struct socket_end *socket;
-    char address[SOCKET_ADDRESS_BYTES];
-    bool refused;
+    struct pcq_service service;
+    struct rpc_port_settings settings;
 };
 
-/* The counter for connections of the same kind: refused or permitted. */
-static _Atomic size_t *connections_of(const struct client *c)
+struct port_session {
+    struct pcq_session *pcq;
+    char address[SOCKET_ADDRESS_BYTES]; /* that it borrows */
+};
+
+static void port_session_close(void *user, void *session)
 {
-    return c->refused ? &c->port->refused : &c->port->connections;
+    struct port_session *s = session;
+    (void)user;
+    pcq_session_close(s->pcq);
+    memory_free(s);
 }
 
-static void serve_client(void *user)
+static HRESULT port_session_open(void *user, const char *address, const char *own, void **session)
 {
-    struct client *c = user;
-    struct pdu_stream stream = pdu_stream_socket(c->socket);
-    socket_set_timeouts(c->socket, c->refused ? REFUSED_MS : IDLE_MS, SEND_MS);
-    rpc_connection_serve(&c->port->service, &stream, c->address);
-    socket_close(c->socket);
-    --*connections_of(c);
-    memory_free(c);
-}
-
-/* S_FALSE if there are too many. */
-static HRESULT take_client(struct port *p)
-{
-    struct thread *thread;
-    struct client *c = memory_zero(1, sizeof *c);
-    HRESULT hr = c ? socket_accept(p->listener, &c->socket, c->address) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr)) {
-        c->port = p;
-        c->refused = pcq_access_check(&(struct pcq_call){.address = c->address}, p->service.from) != ERROR_SUCCESS;
-        const size_t most = c->refused ? MOST_REFUSED : COUNTER_PORT_CONNECTIONS;
-        hr = ++*connections_of(c) > most ? S_FALSE : thread_start(serve_client, c, &thread);
-        if (hr != S_OK)
-            --*connections_of(c);
+    struct port *p = user;
+    struct port_session *s = memory_zero(1, sizeof *s);
+    (void)own;
+    *session = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    text_fit(s->address, sizeof s->address, address);
+    HRESULT hr = pcq_session_open(&p->service, s->address, &s->pcq);
+    if (FAILED(hr)) {
+        memory_free(s);
+        return hr;
     }
-    if (hr == S_OK) {
-        thread_close(thread);
-    } else if (c) {
-        socket_close(c->socket);
-        memory_free(c);
-    }
-    return hr;
+    *session = s;
+    return S_OK;
 }
 
-static void listen_on(void *user)
+static uint32_t port_call(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub)
 {
-    struct wakeup *never;
-    if (FAILED(wakeup_create(&never)))
-        never = NULL;
-    for (;;)
-        if (FAILED(take_client(user)) && never)
-            wakeup_wait(never, PAUSE_MS);
+    struct port_session *s = session;
+    (void)user;
+    return pcq_session_call(s->pcq, call, stub);
 }
 
-HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings)
+static void port_report(void *user, const struct rpc_port_event *e)
 {
-    struct thread *thread;
+    (void)user;
+    TRACE_STEP(rpc, "connection of %s: %s", e->address, e->reason);
+    if (e->kind != RPC_PORT_LOGON_FAILED)
+        return;
+    fprintf(stderr, "openplasrv: logon of '%s' from %s failed\n", e->account, e->address);
+    fflush(stderr);
+}
+
+HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings,
+                          const struct auth_accounts *accounts)
+{
     struct port *p = memory_zero(1, sizeof *p);
+    uint16_t port;
     if (!p)
         return E_OUTOFMEMORY;
     p->service.server = server;
-    p->service.from = settings->from;
-    HRESULT hr = socket_listen(settings->port, &p->listener);
-    if (SUCCEEDED(hr))
-        hr = thread_start(listen_on, p, &thread);
-    if (FAILED(hr)) {
-        socket_close(p->listener);
-        memory_free(p);
-        return hr;
+    p->service.settings = settings;
+    p->settings = (struct rpc_port_settings){.port = settings->port, .from = settings->from};
+    p->settings.limits =
+        (struct admission_limits){.connections = COUNTER_PORT_CONNECTIONS, .connections_of_address = MOST_OF_CLIENT};
+    p->settings.rpc_limits =
+        (struct rpc_limits){.request = PCQ_REQUEST_MOST, .response = PCQ_ANSWER_MOST, .silence_ms = IDLE_MS};
+    if (settings->unauthenticated) {
+        p->settings.rpc_limits.anonymous_request = PCQ_REQUEST_MOST;
+        p->settings.rpc_limits.logon_ms = IDLE_MS;
     }
-    thread_close(thread);
-    return S_OK;
+    const struct rpc_port_handler handler = {
+        .user = p, .open = port_session_open, .call = port_call, .close = port_session_close, .report = port_report};
+    HRESULT hr = rpc_port_open(&p->settings, accounts, pcq_service_serves, &handler, &port);
+    if (FAILED(hr))
+        memory_free(p);
+    return hr;
 }

@@ -39,12 +39,14 @@ struct link {
     const struct link_kind *kind;
 };
 
-/* TCP without authentication and without the host OS' RPC, to "name:port" or a name with a port in the setting
-   CounterHosts. A computer that does not answer within a minute has failed. Errors are those of the host OS' RPC with a
-   message that says why: RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling. */
+/* TCP without the host OS' RPC, to "name:port" or a name with a port in the setting CounterHosts. Logs on by NTLM with
+   packet privacy as remote_account_find says (engine/rpc/remote_account.h), without authentication if that has no
+   account for the computer. A computer that does not answer within a minute has failed. Errors are those of the host
+   OS' RPC with a message that says why: RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling, and
+   ERROR_ACCESS_DENIED for a refused logon. */
 extern const struct link_kind link_tcp;
-/* The same for an address with a port. */
-HRESULT link_tcp_open(const struct link_address *a, struct link **out);
+/* The same for an address with a port; `machine` selects the account. */
+HRESULT link_tcp_open(const char *machine, const struct link_address *a, struct link **out);
 
 #ifdef _WIN32
 /* The host OS' RPC, always with packet privacy. "name:port" means TCP; a name in the setting CounterHosts has the

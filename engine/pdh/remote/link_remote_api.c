@@ -87,7 +87,7 @@ static HRESULT open_remote(const char *machine, struct link **out)
     if (!os_is_wine())
         hr = open_by_runtime(&address, out);
     else
-        hr = address.port ? link_tcp_open(&address, out) : HRESULT_FROM_WIN32(ERROR_BAD_NETPATH);
+        hr = address.port ? link_tcp_open(machine, &address, out) : HRESULT_FROM_WIN32(ERROR_BAD_NETPATH);
     link_address_free(&address);
     return hr;
 }

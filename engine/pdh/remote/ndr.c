@@ -6,7 +6,6 @@
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
-#include "engine/pdh/remote/rpc.h"
 
 #include <string.h>
 

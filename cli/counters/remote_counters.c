@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of other computers for the verbs of this program. The PDH that reads them is linked natively and openpdh.dll
+   under Wine, which has its own accounts and an export to add one. */
+#include "cli/counters/remote_counters.h"
+
+#include "cli/cli.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/counter_query.h"
+#include "engine/rpc/remote_account.h"
+
+#ifdef _WIN32
+#include <windows.h>
+
+/* engine/pdh/dll/consumer_api.c */
+typedef HRESULT(WINAPI give_account)(const char *host, const char *name, const char *password);
+
+static HRESULT account_give(const char *host, const char *name, const char *password)
+{
+    const struct pdh_api *pdh;
+    HRESULT hr = host_pdh(&pdh); /* loads it */
+    const HMODULE module = SUCCEEDED(hr) ? GetModuleHandleW(L"openpdh.dll") : NULL;
+    give_account *give = module ? (give_account *)(void *)GetProcAddress(module, "PdhGiveRemoteAccount") : NULL;
+    if (FAILED(hr))
+        return hr;
+    return give ? give(host, name, password)
+                : error_set(E_NOTIMPL, "-u: Windows logs on to other computers as the calling user");
+}
+
+void remote_counters_begin(void)
+{
+}
+#else
+#include "engine/pdh/remote_counters.h"
+
+static HRESULT account_give(const char *host, const char *name, const char *password)
+{
+    struct remote_account account;
+    HRESULT hr = remote_account_make(name, password, &account);
+    if (SUCCEEDED(hr))
+        hr = remote_account_give(host, &account);
+    remote_account_free(&account);
+    return hr;
+}
+
+void remote_counters_begin(void)
+{
+    remote_counters_by_tcp();
+}
+#endif
+
+HRESULT remote_counters_log_on(const char *machine, const char *account)
+{
+    char *password;
+    HRESULT hr = cli_ask_password(account, &password);
+    if (SUCCEEDED(hr))
+        hr = account_give(machine ? machine : REMOTE_ACCOUNT_ANY_HOST, account, password);
+    memory_free_secret(password);
+    return hr;
+}

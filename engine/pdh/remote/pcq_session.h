@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* PerflibV2 for the clients of one connection of engine/rpc: access check, context handles, the methods of
+   engine/pdh/pcq_server.h. Wine's RPC runtime cannot be used for TCP, because it loses an answer forever if two threads
+   wait for one socket (decision 110). */
+#ifndef OPENPLA_PDH_PCQ_SESSION_H
+#define OPENPLA_PDH_PCQ_SESSION_H
+
+#include "engine/pdh/pcq_server.h"
+#include "engine/rpc/connection.h"
+#include "engine/rpc/ndr.h"
+
+/* MS-PCQ 1.9; minor << 16 | major. */
+extern const GUID pcq_interface;
+#define PCQ_INTERFACE_VERSION 1u
+
+#define PCQ_REQUEST_MOST      ((size_t)1 << 20)
+/* A little less than what engine/rpc sends at once. All answers of a service that are being built have at most
+   256 MB. */
+#define PCQ_ANSWER_MOST       ((size_t)63 << 20)
+
+/* The state that all connections of a server share. */
+struct pcq_service {
+    struct pcq_server *server;
+    const struct pcq_settings *settings; /* for pcq_access_check; borrowed */
+    _Atomic size_t holds;                /* bytes of the answers under construction */
+};
+/* For rpc_service.serves. */
+bool pcq_service_serves(void *user, const GUID *iid, uint32_t version);
+
+struct pcq_session;
+/* `address` is the client's; borrowed. E_OUTOFMEMORY. */
+HRESULT pcq_session_open(struct pcq_service *service, const char *address, struct pcq_session **out);
+void pcq_session_close(struct pcq_session *s); /* closes its queries; NULL is allowed */
+/* For rpc_methods.call. */
+uint32_t pcq_session_call(void *session, const struct rpc_call *call, struct ndr_writer *stub);
+
+#endif

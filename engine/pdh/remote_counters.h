@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* For programs that the PDH is linked into: counters of other computers. openpdh.dll has them anyway. */
+#ifndef OPENPLA_REMOTE_COUNTERS_H
+#define OPENPLA_REMOTE_COUNTERS_H
+
+/* From now on counter paths may name other computers, which are reached by TCP (engine/pdh/remote/link.h). */
+void remote_counters_by_tcp(void);
+
+#endif
