@@ -5,7 +5,7 @@
 #   wine_run   the path of cmake/wine-run.sh
 #   scripts    folder of check.vbs and stop-sets.vbs
 #   force      yes: stop running sets that would otherwise block an update
-installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
+installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openapitrace.dll openetwhost.exe openpla.exe"
 files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
 
 # has_assertions FOLDER: whether the programs in it were built for tests (OPENPLA_ASSERTS) and not for users.

@@ -54,7 +54,7 @@ static const struct {
     {LOGMAN_ALERT, "acts when a counter crosses a threshold", "NAME -th \"\\Memory\\Available MBytes<100\" -el\n"},
     {LOGMAN_CFG, "records the configuration of the computer",
      "NAME -ni -reg \"HKEY_LOCAL_MACHINE\\Software\\X\\\\\"\n"},
-    {LOGMAN_API, "logs calls of a program; such sets are stored but cannot run here", "NAME -exe C:\\x.exe -o x.etl\n"},
+    {LOGMAN_API, "logs a program's calls of Windows' functions", "NAME -exe C:\\x.exe -o x.etl\n"},
     {LOGMAN_PROVIDERS, "shows the event providers", NULL},
 };
 

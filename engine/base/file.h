@@ -177,6 +177,9 @@ const char *path_root_fault(const char *root);
 const char *path_names_behind(const char *base, const char *path);
 /* Whether Windows treats this name as a device, regardless of an extension. */
 bool path_is_device_name(const char *name);
+/* The canonical form of the name of a module, or of a function as module!function: lower case, the module without
+   folder and ".dll". "C:\\x\\KERNEL32.dll!Sleep" is "kernel32!sleep". From memory_alloc. */
+char *path_api_name(const char *name);
 
 /* ---- times and attributes, for code that copies files; identity of folders ---- */
 

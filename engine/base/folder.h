@@ -71,6 +71,8 @@ struct drive {
 };
 /* The drives of fixed disks and of inserted removable media. Natively one, "Z:", for the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
+/* Whether the letter is a drive of another computer; natively never. */
+bool drive_is_remote(char letter);
 /* In bytes. May take long for a drive of another computer. */
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free);
 

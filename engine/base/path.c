@@ -197,3 +197,19 @@ const char *path_extension(const char *path)
     const char *name = path_name(path), *dot = strrchr(name, '.');
     return dot && dot != name ? dot : name + strlen(name);
 }
+
+char *path_api_name(const char *name)
+{
+    const char *bang = strchr(name, '!');
+    const size_t module_bytes = bang ? (size_t)(bang - name) : strlen(name);
+    size_t begin = module_bytes;
+    while (begin && name[begin - 1] != '\\' && name[begin - 1] != '/')
+        begin--; /* names of Windows, on every host */
+    char *out = text_copy(name + begin);
+    for (char *at = out; at && *at; at++)
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+    char *end = out ? out + (module_bytes - begin) : NULL;
+    if (end && end - out > 4 && strncmp(end - 4, ".dll", 4) == 0)
+        memmove(end - 4, end, strlen(end) + 1);
+    return out;
+}

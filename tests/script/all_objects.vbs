@@ -163,7 +163,7 @@ Check "Stop"
 copy.Query name, ""
 Check "Query after the run"
 message = copy.GetValue("OpenPLA.LastRunMessage")
-If InStr(message, "collector 'Api': type 4 is not supported") = 0 Then WScript.Echo message
+If InStr(message, "the program was not started while the set ran") = 0 Then WScript.Echo message
 
 ' The collection of sets.
 Set sets = CreateObject("PLA.DataCollectorSetCollection")

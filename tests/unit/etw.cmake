@@ -7,7 +7,7 @@ if(WIN32)
 else()
   list(APPEND with_hosts test_etw_full_disk)
 endif()
-set(tests test_tdh_event_api test_tdh_provider_api)
+set(tests test_api_trace test_tdh_event_api test_tdh_provider_api)
 foreach(thing providers session session_file lies clock properties directory directory_processes query injection write callback
     items join classic classic_decoded consumer event_view realtime relogger)
   list(APPEND tests test_etw_${thing})
@@ -90,3 +90,8 @@ if(TARGET openetw)
   openpla_test(test_etw_unload ${CMAKE_CURRENT_LIST_DIR}/test_etw_unload.c LINK openetw openpla_logs)
   add_dependencies(test_etw_unload unloading_provider openetwhost)
 endif()
+# Prototypes change with MinGW's headers.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_test(NAME api_signatures COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_SOURCE_DIR}/engine/etw/api_trace/signatures.py --check)
+openpla_test_properties(api_signatures)

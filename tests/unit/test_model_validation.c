@@ -84,6 +84,7 @@ static void validation_knows_every_kind(void **state)
     validated(API("notepad.exe"), "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
     validated(API("\\\\host\\share\\x.exe"), "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
     validated(API("C:\\no\\such\\x.exe"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+    validated(API("/"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
 /* Exports have an element for each property, and the default name and file. A user who imports one and commits it
@@ -175,7 +176,7 @@ static void overlapping_api_lists_fail(void **state)
     (void)state;
     struct object *set = new_set(), *issues = new_issues();
     assert_int_equal(set_xml(set, SET("<ApiTracingDataCollector><IncludeApi>kernel32!Sleep</IncludeApi><ExcludeApi>"
-                                      "Kernel32!sleep</ExcludeApi></ApiTracingDataCollector>")),
+                                      "C:\\x\\Kernel32.dll!sleep</ExcludeApi></ApiTracingDataCollector>")),
                      S_OK);
     assert_int_equal(set_validate(set, issues), PLA_E_CONFLICT_INCL_EXCL_API);
     assert_non_null(strstr(error_text(PLA_E_CONFLICT_INCL_EXCL_API), "kernel32!Sleep"));

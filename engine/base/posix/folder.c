@@ -158,6 +158,12 @@ size_t drives_list(struct drive drives[DRIVES_MOST])
     return 1;
 }
 
+bool drive_is_remote(char letter)
+{
+    (void)letter;
+    return false;
+}
+
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 {
     (void)drive;

@@ -238,6 +238,13 @@ size_t drives_list(struct drive drives[DRIVES_MOST])
     return count;
 }
 
+bool drive_is_remote(char letter)
+{
+    WCHAR root[4];
+    root_of(letter, root);
+    return GetDriveTypeW(root) == DRIVE_REMOTE;
+}
+
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 {
     ULARGE_INTEGER available, total;

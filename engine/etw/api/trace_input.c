@@ -4,6 +4,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/etw/api_trace.h"
 #include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/manifest_origins.h"
 #include "engine/etw/mof_classes.h"
@@ -236,6 +237,16 @@ static HRESULT add_programs(const struct trace_knowledge *known, struct event_sc
     return hr;
 }
 
+static HRESULT add_api_tracing(struct event_schemas *schemas)
+{
+    struct provider_manifests list;
+    struct schema_origin origin;
+    HRESULT hr = manifest_xml_read(api_trace_manifest, api_trace_manifest_size, NULL, &list);
+    if (SUCCEEDED(hr))
+        hr = manifests_origin(&list, NULL, &origin);
+    return SUCCEEDED(hr) ? event_schemas_add(schemas, &origin, NULL) : hr;
+}
+
 /* Origins from the command line take precedence over registered ones. */
 static HRESULT add_origins(const struct trace_knowledge *known, struct event_schemas *schemas)
 {
@@ -243,6 +254,8 @@ static HRESULT add_origins(const struct trace_knowledge *known, struct event_sch
     HRESULT hr = mof_origin(&origin);
     if (SUCCEEDED(hr))
         hr = event_schemas_add(schemas, &origin, NULL);
+    if (SUCCEEDED(hr))
+        hr = add_api_tracing(schemas);
     if (SUCCEEDED(hr))
         hr = registered_manifests_origin(NULL, &origin);
     if (SUCCEEDED(hr))

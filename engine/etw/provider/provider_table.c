@@ -356,13 +356,12 @@ static bool registration_read_traits(struct registration_record *record, const u
     return true;
 }
 
-/* Whether the enable needs only a header and data: no items, no event filter, no blocking. */
+/* Whether the enable needs only a header and data: no items, no event filter. */
 static bool is_plain(const struct provider_enable *e)
 {
     const uint32_t items = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_STACK_TRACE |
                            EVENT_ENABLE_PROPERTY_PROCESS_START_KEY | EVENT_ENABLE_PROPERTY_EVENT_KEY;
-    return (e->property & items) == 0 && !e->selects && (e->session->mode & TRACE_MODE_BLOCKING) == 0 &&
-           (e->session->header_flags & ETW_HEADER_PRIVATE_SESSION) == 0;
+    return (e->property & items) == 0 && !e->selects && (e->session->header_flags & ETW_HEADER_PRIVATE_SESSION) == 0;
 }
 
 /* Allocates enables with the registration's own properties filled in. */

@@ -6,25 +6,23 @@
 #include "engine/pla/collect/kind.h"
 #include "engine/pla/model.h"
 
-/* NULL: unsupported. */
-static const struct collector_kind *kind_at(uint32_t type)
+HRESULT collector_runs(struct object *collector)
 {
-    return type < collector_kind_count ? collector_kinds[type] : NULL;
+    const struct data_collector *model = collector_of(collector);
+    const uint32_t type = model->DataCollectorType;
+    const struct collector_kind *kind = type < collector_kind_count ? collector_kinds[type] : NULL;
+    HRESULT hr = !kind        ? error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "type %u is not supported", type)
+                 : kind->runs ? kind->runs(collector)
+                              : S_OK;
+    return FAILED(hr) ? error_prefix(hr, "collector '%s'", model->Name) : hr;
 }
 
 static const struct collector_kind *kind_of(struct object *collector)
 {
-    const struct collector_kind *kind = kind_at(collector_of(collector)->DataCollectorType);
-    return kind ? kind : &unavailable_collector_kind;
-}
-
-HRESULT collector_runs(struct object *collector)
-{
-    const struct data_collector *model = collector_of(collector);
-    return kind_at(model->DataCollectorType)
-               ? S_OK
-               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "collector '%s': type %u is not supported",
-                           model->Name, (unsigned)model->DataCollectorType);
+    if (SUCCEEDED(collector_runs(collector)))
+        return collector_kinds[collector_of(collector)->DataCollectorType];
+    error_clear();
+    return &unavailable_collector_kind;
 }
 
 enum collector_output collector_output(struct object *collector)

@@ -85,6 +85,7 @@ struct collector_figures {
     uint64_t buffers_written;
     uint64_t free_buffers;
     uint64_t files_copied;
+    uint64_t api_processes, api_functions, api_calls; /* traced processes, hooked functions, logged calls */
 };
 
 /* May be called before the collector is opened. */
@@ -95,8 +96,8 @@ bool collector_file_is_there(struct object *collector, const char *file);
 bool collector_writes_parts(struct object *collector, const char *file);
 /* Deletes all files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
-/* HRESULT of ERROR_NOT_SUPPORTED, naming it: this version does not run its kind. Opening such a collector succeeds
-   and does nothing. */
+/* Fails, naming it, if this host does not run its kind (HRESULT of ERROR_NOT_SUPPORTED) or the collector has nothing to
+   run. Opening such a collector succeeds and does nothing. */
 HRESULT collector_runs(struct object *collector);
 /* Checks what can fail without opening it, before other collectors have changed anything. */
 HRESULT collector_check(struct object *collector);

@@ -13,6 +13,7 @@ struct collector_kind {
     bool (*is_there)(const struct object *model, const char *file);
     void (*delete_file)(const struct object *model, const char *base, const char *file);
     bool (*writes_parts)(const struct object *model, const char *file); /* NULL: no */
+    HRESULT (*runs)(struct object *model);                              /* as collector_runs; NULL: always */
     HRESULT (*check)(struct object *model); /* NULL: nothing can be checked without opening */
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
     void (*rehearse)(struct object *model);                                /* NULL: opening is fast */
@@ -48,6 +49,7 @@ extern const struct collector_kind counter_collector_kind;
 extern const struct collector_kind trace_collector_kind;
 extern const struct collector_kind unavailable_collector_kind; /* used for unsupported kinds */
 extern const struct collector_kind alert_collector_kind;
+extern const struct collector_kind api_tracing_collector_kind;
 
 /* Sets the error text for an existing collector file and returns the HRESULT of ERROR_ALREADY_EXISTS. */
 HRESULT collector_file_exists(const char *path);

@@ -7,5 +7,6 @@ const struct collector_kind *const collector_kinds[] = {
     [1] = &trace_collector_kind,         /* plaTrace */
     [2] = &configuration_collector_kind, /* plaConfiguration */
     [3] = &alert_collector_kind,         /* plaAlert */
+    [4] = &api_tracing_collector_kind,   /* plaApiTrace */
 };
 const size_t collector_kind_count = sizeof collector_kinds / sizeof collector_kinds[0];

@@ -2,6 +2,7 @@
 /* The collectors of counters, alerts, configurations and API traces: hooks of their rows and their validation. Trace
    collectors are in trace_data_collector.c. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
 #include "engine/base/file.h"
+#include "engine/base/folder.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/logs/sql_log.h"
@@ -276,36 +277,86 @@ static bool is_full_path(const char *path)
     return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';
 }
 
-static HRESULT validate_program(const struct validation *v, const char *path)
+HRESULT api_tracing_program(const struct object *o, char **out)
 {
+    const struct api_tracing_collector *c = (const struct api_tracing_collector *)o;
+    HRESULT hr = S_OK;
+    char *path = os_expand_environment(c->ExePath);
+    *out = NULL;
+    if (!path)
+        return E_OUTOFMEMORY;
     if (!path[0])
-        return validation_report(v, PLA_E_PROPERTY_CONFLICT, "ExePath", "no program is set");
-    if (!strncmp(path, "\\\\", 2) || !strncmp(path, "//", 2))
-        return validation_report(v, PLA_E_NETWORK_EXE_NOT_VALID, "ExePath", "the program is on another machine");
-    if (!is_full_path(path))
-        return validation_report(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath", "the program's full path is required");
-    return file_exists(path) ? S_OK
-                             : validation_report(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "the program does not exist");
+        hr = error_set(PLA_E_PROPERTY_CONFLICT, "ExePath: no program is set");
+    else if (!strncmp(path, "\\\\", 2) || !strncmp(path, "//", 2) || (path[1] == ':' && drive_is_remote(path[0])))
+        hr = error_set(PLA_E_NETWORK_EXE_NOT_VALID, "ExePath: '%s' is on another computer", path);
+    else if (!is_full_path(path))
+        hr = error_set(PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath: '%s' is not a full path", path);
+    else if (folder_exists(path))
+        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "ExePath: '%s' is a folder", path);
+    else if (!file_exists(path))
+        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "ExePath: '%s' does not exist", path);
+    if (SUCCEEDED(hr))
+        *out = path;
+    else
+        memory_free(path);
+    return hr;
+}
+
+/* The names in their canonical form, in which "KERNEL32!Sleep" is "kernel32.dll!sleep". */
+static HRESULT canonical_apis(const struct texts *apis, struct texts *out)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < apis->count; i++) {
+        char *name = path_api_name(apis->items[i]);
+        hr = name ? texts_add_owned(out, name) : E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+static HRESULT check_conflict(const struct api_tracing_collector *c)
+{
+    struct texts include = {0}, exclude = {0};
+    const char *both = NULL;
+    HRESULT hr = canonical_apis(&c->IncludeApis, &include);
+    if (SUCCEEDED(hr))
+        hr = canonical_apis(&c->ExcludeApis, &exclude);
+    if (SUCCEEDED(hr))
+        hr = texts_common(&include, &exclude, &both);
+    for (size_t i = 0; SUCCEEDED(hr) && both && i < include.count; i++)
+        if (include.items[i] == both)
+            hr = error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both",
+                           c->IncludeApis.items[i]);
+    texts_free(&include);
+    texts_free(&exclude);
+    return hr;
 }
 
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     /* Windows ignores FileName too but does not report it (MS-PLA note 3). */
-    static const char *const unused[] = {"FileNameFormat", "FileNameFormatPattern", "LogAppend",
-                                         "LogOverwrite",   "LogCircular",           NULL};
-    const struct api_tracing_collector *c = (const struct api_tracing_collector *)copy;
-    const char *both;
+    static const struct finding findings[] = {
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat",
+         "on Windows the log file is LogFilePath; here it forms its name"},
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern",
+         "on Windows the log file is LogFilePath; here it forms its name"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace is not appended to"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "Windows ignores it; here it replaces an existing log"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "Windows ignores it; here a log with SegmentMaxSize is circular"},
+    };
+    char *program;
     (void)o;
-    HRESULT hr = texts_common(&c->IncludeApis, &c->ExcludeApis, &both);
-    if (SUCCEEDED(hr) && both)
-        hr = error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both", both);
+    HRESULT hr = check_conflict((const struct api_tracing_collector *)copy);
     if (SUCCEEDED(hr))
-        hr = validation_unused(v, unused, "the log file is LogFilePath");
+        hr = validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
     if (FAILED(hr))
         return hr;
-    char *program = os_expand_environment(c->ExePath);
-    hr = program ? validate_program(v, program) : E_OUTOFMEMORY;
+    hr = api_tracing_program(copy, &program);
     memory_free(program);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+        return hr;
+    char *why = text_copy(error_text(hr));
+    hr = why ? validation_report(v, hr, "ExePath", why) : E_OUTOFMEMORY;
+    memory_free(why);
     return hr;
 }
 

@@ -110,13 +110,25 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     return hr;
 }
 
+/* The file's name without decorations: that of an API trace is LogFilePath, if set. */
+static char *output_base(const struct object *o)
+{
+    const char *log =
+        o->class == &api_tracing_collector_class ? ((const struct api_tracing_collector *)o)->LogFilePath : "";
+    const char *name = path_name(log);
+    if (!name[0])
+        return collector_file_base(o);
+    const bool extended = text_equal_nocase(path_extension(name), o->class->extension);
+    return text_copy_n(name, strlen(name) - (extended ? strlen(o->class->extension) : 0));
+}
+
 HRESULT collector_output_file(struct object *o, const char *folder, const struct name_context *context, char **out)
 {
     struct data_collector *c = collector_of(o);
     char *file = NULL;
     *out = NULL;
     object_lock(o);
-    char *base = collector_file_base(o), *pattern = text_copy(c->FileNameFormatPattern);
+    char *base = output_base(o), *pattern = text_copy(c->FileNameFormatPattern);
     const char *ending = o->class->extension_of ? o->class->extension_of(o) : o->class->extension;
     uint32_t format = c->FileNameFormat;
     object_unlock(o);

@@ -359,6 +359,9 @@ static void add_figures(struct text_buffer *b, const struct named_figures *named
         {"BuffersWritten", f->buffers_written},
         {"FreeBuffers", f->free_buffers},
         {"FilesCopied", f->files_copied},
+        {"Processes", f->api_processes},
+        {"Functions", f->api_functions},
+        {"Calls", f->api_calls},
     };
     text_buffer_format(b, "%s: Samples %" PRIu64, named->name, f->samples);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* Watches for new processes and injects openapitrace.dll at their entry point.
+
+   Windows has no event for a new process that works for every account, and Wine none at all. Under Wine the watcher
+   reads the last process id of Linux (/proc/loadavg, 20 us) every 2 ms, and only lists Windows' processes while that
+   number changes and for a while after; on Windows it lists them every 5 ms. A new process of the program is suspended,
+   the first bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
+
+       entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
+       stub:        save the argument registers; LoadLibraryW(dll); put the 16 bytes back;
+                    set `done`; restore; jump to the entry point
+
+   So the DLL is loaded by the program's first thread after the loader has bound all imports and before any code of the
+   program but TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page. A
+   process that has not come to its entry point for 3 seconds had passed it: the bytes are put back and a remote thread
+   loads the DLL, so that its first calls are missing. The stub needs nothing but LoadLibraryW, so a watcher that dies
+   leaves a program that works. */
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/base/thread.h"
+#include "engine/etw/api_trace/api_watch.h"
+
+#include <stdlib.h>
+#include <windows.h>
+#include <winternl.h>
+#include <intrin.h>
+#include <string.h>
+
+NTSYSAPI NTSTATUS NTAPI NtSuspendProcess(HANDLE process);
+NTSYSAPI NTSTATUS NTAPI NtResumeProcess(HANDLE process);
+
+enum {
+    POLL_MS = 2,
+    POLL_WINDOWS_MS = 5,
+    HOT_MS = 150,         /* after the last change of Linux' processes */
+    ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
+    THREAD_WAIT_MS = 10000,
+    SETTLE_MS = 2000, /* for which a new process is checked again whose program cannot be read yet */
+    PENDING = 256,
+    LIST_ROOM = 1 << 16,
+    LIST_ROOM_MOST = 1 << 26,
+    ENTRY_BYTES = 16,
+    STUB_ROOM = 4096,
+    STUB_DONE = 1024,
+    STUB_PATH = 2048,
+    PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
+    HEADERS_ROOM = 4096,
+    CALIBRATE_MS = 20,
+};
+
+/* ---- injection ---- */
+
+/* A process whose entry point leads to the stub. */
+struct entry {
+    HANDLE process;
+    uint8_t *stub, *entry;
+    uint8_t kept[ENTRY_BYTES];
+    DWORD protection;
+};
+
+static HRESULT failed_with(const char *name, const char *what, DWORD code)
+{
+    return error_set(HRESULT_FROM_WIN32(code ? code : ERROR_GEN_FAILURE), "cannot trace '%s': %s (error %lu)", name,
+                     what, code);
+}
+
+static HRESULT failed(const char *name, const char *what)
+{
+    return failed_with(name, what, GetLastError());
+}
+
+static bool read_memory(HANDLE process, const void *from, void *to, size_t size)
+{
+    SIZE_T got = 0;
+    return ReadProcessMemory(process, from, to, size, &got) && got == size;
+}
+
+static bool write_memory(HANDLE process, void *to, const void *from, size_t size)
+{
+    SIZE_T done = 0;
+    return WriteProcessMemory(process, to, from, size, &done) && done == size;
+}
+
+/* The entry point of the program. S_FALSE: the process is not ready yet. */
+static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
+{
+    PROCESS_BASIC_INFORMATION basic;
+    BOOL narrow = FALSE;
+    uint8_t *base = NULL, head[HEADERS_ROOM];
+    IMAGE_DOS_HEADER dos;
+    IMAGE_NT_HEADERS64 nt;
+    if (IsWow64Process(process, &narrow) && narrow)
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
+                         "cannot trace '%s': it is a 32-bit program (only 64-bit programs can be traced)", name);
+    if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) < 0 ||
+        !basic.PebBaseAddress ||
+        !read_memory(process, (uint8_t *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &base, sizeof base) ||
+        !base || !read_memory(process, base, head, sizeof head))
+        return S_FALSE;
+    memcpy(&dos, head, sizeof dos);
+    if (dos.e_lfanew < 0 || (size_t)dos.e_lfanew > sizeof head - sizeof nt)
+        return failed_with(name, "its headers are not readable", ERROR_BAD_EXE_FORMAT);
+    memcpy(&nt, head + dos.e_lfanew, sizeof nt);
+    if (nt.OptionalHeader.Magic != IMAGE_NT_OPTIONAL_HDR64_MAGIC || !nt.OptionalHeader.AddressOfEntryPoint)
+        return failed_with(name, "it has no 64-bit entry point", ERROR_BAD_EXE_FORMAT);
+    *entry = base + nt.OptionalHeader.AddressOfEntryPoint;
+    return S_OK;
+}
+
+struct code {
+    uint8_t bytes[256];
+    size_t size;
+};
+
+static void code_add(struct code *c, const void *bytes, size_t size)
+{
+    memcpy(c->bytes + c->size, bytes, size);
+    c->size += size;
+}
+
+static void code_add_move(struct code *c, const char *instruction, const void *value)
+{
+    code_add(c, instruction, 2);
+    code_add(c, value, 8);
+}
+
+/* The code of the stub that will lie at `stub`. */
+static void make_stub(const struct entry *e, struct code *c)
+{
+    const uint8_t *path = e->stub + STUB_PATH, *done = e->stub + STUB_DONE;
+    void *const load = (void *)LoadLibraryW; /* at the same address in all 64-bit processes */
+    c->size = 0;
+    code_add(c, "\x51\x52\x41\x50\x41\x51\x48\x83\xEC\x28", 10); /* push rcx, rdx, r8, r9; sub rsp, 28h */
+    code_add_move(c, "\x48\xB9", &path);                         /* mov rcx, path */
+    code_add_move(c, "\x48\xB8", &load);                         /* mov rax, LoadLibraryW */
+    code_add(c, "\xFF\xD0", 2);                                  /* call rax */
+    code_add_move(c, "\x48\xB8", &e->entry);                     /* mov rax, entry */
+    code_add_move(c, "\x48\xBA", e->kept);                       /* mov rdx, first half */
+    code_add(c, "\x48\x89\x10", 3);                              /* mov [rax], rdx */
+    code_add_move(c, "\x48\xBA", e->kept + 8);
+    code_add(c, "\x48\x89\x50\x08", 4);  /* mov [rax+8], rdx */
+    code_add_move(c, "\x48\xBA", &done); /* mov rdx, done */
+    code_add(c, "\xC6\x02\x01", 3);      /* mov byte [rdx], 1 */
+    code_add(c, "\x48\x83\xC4\x28\x41\x59\x41\x58\x5A\x59\xFF\xE0",
+             12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
+}
+
+/* The path of openapitrace.dll; false: too long. */
+static bool dll_path(WCHAR out[PATH_UNITS])
+{
+    char *folder = os_module_folder();
+    WCHAR *wide = NULL;
+    size_t units = 0;
+    char *path = folder ? text_format("%s\\%s", folder, API_TRACE_DLL) : NULL;
+    const bool good = path && SUCCEEDED(text_to_utf16(path, &wide, &units)) && units < PATH_UNITS;
+    if (good)
+        memcpy(out, wide, (units + 1) * sizeof(WCHAR));
+    memory_free(wide);
+    memory_free(path);
+    memory_free(folder);
+    return good;
+}
+
+/* Lets the entry point of a suspended process lead to the stub. S_FALSE: as find_entry. */
+static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
+{
+    struct code code;
+    WCHAR path[PATH_UNITS];
+    uint8_t jump[ENTRY_BYTES];
+    *e = (struct entry){.process = process};
+    HRESULT hr = find_entry(process, name, &e->entry);
+    if (hr != S_OK)
+        return hr;
+    if (!dll_path(path))
+        return failed_with(name, "the path of " API_TRACE_DLL " is too long", ERROR_BAD_PATHNAME);
+    if (GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES)
+        return failed(name, API_TRACE_DLL " is missing beside this program");
+    e->stub = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
+    if (!e->stub || !read_memory(process, e->entry, e->kept, sizeof e->kept))
+        return failed(name, "its memory is not accessible");
+    make_stub(e, &code);
+    memcpy(jump, e->kept, sizeof jump);
+    memcpy(jump, "\x48\xB8", 2);
+    memcpy(jump + 2, &e->stub, 8);
+    memcpy(jump + 10, "\xFF\xE0", 2);
+    if (!write_memory(process, e->stub, code.bytes, code.size) ||
+        !write_memory(process, e->stub + STUB_PATH, path, (wcslen(path) + 1) * sizeof(WCHAR)) ||
+        !VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
+        return failed(name, "its memory cannot be changed");
+    return write_memory(process, e->entry, jump, sizeof jump) ? S_OK
+                                                              : failed(name, "its entry point cannot be changed");
+}
+
+static bool entry_is_done(const struct entry *e)
+{
+    uint8_t done = 0;
+    return read_memory(e->process, e->stub + STUB_DONE, &done, sizeof done) && done;
+}
+
+static void entry_protect(const struct entry *e)
+{
+    DWORD before;
+    VirtualProtectEx(e->process, e->entry, ENTRY_BYTES, e->protection, &before);
+}
+
+/* Loads the DLL into a process that has passed its entry point. */
+static bool load_by_thread(const struct entry *e)
+{
+    DWORD code = 0;
+    write_memory(e->process, e->entry, e->kept, sizeof e->kept);
+    entry_protect(e);
+    HANDLE thread = CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW,
+                                       e->stub + STUB_PATH, 0, NULL);
+    if (!thread)
+        return false;
+    if (WaitForSingleObject(thread, THREAD_WAIT_MS) == WAIT_OBJECT_0)
+        GetExitCodeThread(thread, &code);
+    CloseHandle(thread);
+    return code != 0;
+}
+
+HRESULT api_trace_inject(void *process, const char *name)
+{
+    struct entry e;
+    HRESULT hr = entry_replace(process, name, &e);
+    return hr == S_FALSE ? failed_with(name, "its process cannot be read", ERROR_PARTIAL_COPY) : hr;
+}
+
+/* ---- the watcher ---- */
+
+struct seen {
+    DWORD id;
+    int64_t created;
+};
+struct pending {
+    struct entry entry;
+    bool used;
+    ULONGLONG since;
+};
+
+struct api_watch {
+    WCHAR *program;    /* full path */
+    const WCHAR *name; /* of its file, in `program` */
+    char *text;        /* the path, for error texts */
+    HANDLE thread, stopped, ready;
+    struct seen *seen; /* processes that need no more attention */
+    size_t seen_count, seen_room;
+    uint8_t *list; /* of the system's processes */
+    size_t list_room;
+    struct pending pending[PENDING];
+    atomic_uint_least64_t late, failed;
+    struct lock lock;
+    char *failure;
+};
+
+static void note_failure(struct api_watch *w, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr));
+    atomic_fetch_add(&w->failed, 1);
+    lock_enter(&w->lock);
+    memory_free(w->failure);
+    w->failure = text;
+    lock_leave(&w->lock);
+}
+
+static bool is_seen(const struct api_watch *w, DWORD id, int64_t created)
+{
+    for (size_t i = 0; i < w->seen_count; i++)
+        if (w->seen[i].id == id && w->seen[i].created == created)
+            return true;
+    return false;
+}
+
+static void add_seen(struct api_watch *w, DWORD id, int64_t created)
+{
+    if (w->seen_count == w->seen_room) {
+        const size_t room = w->seen_room ? 2 * w->seen_room : 64;
+        struct seen *more = memory_resize(w->seen, room * sizeof *more);
+        if (!more)
+            return;
+        w->seen = more;
+        w->seen_room = room;
+    }
+    w->seen[w->seen_count++] = (struct seen){id, created};
+}
+
+/* Lists the system's processes into w->list. */
+static bool list_processes(struct api_watch *w)
+{
+    for (;;) {
+        ULONG need = 0;
+        const NTSTATUS status = NtQuerySystemInformation(SystemProcessInformation, w->list, (ULONG)w->list_room, &need);
+        if (status >= 0)
+            return true;
+        if (w->list_room >= LIST_ROOM_MOST)
+            return false;
+        const size_t room = 2 * (w->list_room ? w->list_room : (size_t)LIST_ROOM / 2);
+        uint8_t *more = memory_resize(w->list, room);
+        if (!more)
+            return false;
+        w->list = more;
+        w->list_room = room;
+    }
+}
+
+/* Whether it runs our program: S_FALSE: it is not ready to tell. E_FAIL: another. */
+static HRESULT is_program(const struct api_watch *w, HANDLE process)
+{
+    WCHAR path[MAX_PATH * 4];
+    DWORD units = sizeof path / sizeof *path;
+    if (!QueryFullProcessImageNameW(process, 0, path, &units))
+        return S_FALSE;
+    return _wcsicmp(path, w->program) == 0 ? S_OK : E_FAIL;
+}
+
+static struct pending *free_pending(struct api_watch *w)
+{
+    for (size_t i = 0; i < PENDING; i++)
+        if (!w->pending[i].used)
+            return &w->pending[i];
+    return NULL;
+}
+
+/* True: it needs no more attention. */
+static bool take_process(struct api_watch *w, DWORD id, struct pending *p)
+{
+    HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
+    if (!process) {
+        const DWORD code = GetLastError();
+        if (code == ERROR_ACCESS_DENIED)
+            note_failure(w,
+                         failed_with(w->text, "another account's process, or a protected one, cannot be opened", code));
+        return true;
+    }
+    HRESULT hr = is_program(w, process);
+    if (hr == S_OK && NtSuspendProcess(process) >= 0) {
+        hr = entry_replace(process, w->text, &p->entry);
+        NtResumeProcess(process);
+        if (FAILED(hr))
+            note_failure(w, hr);
+    }
+    if (hr != S_OK) {
+        CloseHandle(process);
+        return FAILED(hr);
+    }
+    p->used = true;
+    p->since = GetTickCount64();
+    return true;
+}
+
+static int64_t now_utc(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+}
+
+/* Checks all processes of the name. `first`: they run already. */
+static void check_processes(struct api_watch *w, bool first)
+{
+    enum { TICKS_PER_MS = 10000 };
+    if (!list_processes(w))
+        return;
+    const size_t length = wcslen(w->name) * sizeof(WCHAR);
+    const size_t before = w->seen_count;
+    size_t kept = 0;
+    for (const uint8_t *at = w->list;;) {
+        const SYSTEM_PROCESS_INFORMATION *s = (const void *)at;
+        const UNICODE_STRING *name = (const void *)(at + 0x38);
+        const int64_t *created = (const void *)(at + 0x20);
+        const DWORD id = (DWORD)(ULONG_PTR)s->UniqueProcessId;
+        if (name->Buffer && name->Length == length && _wcsnicmp(name->Buffer, w->name, length / sizeof(WCHAR)) == 0) {
+            struct pending *p = free_pending(w);
+            bool done = first || is_seen(w, id, *created);
+            if (!done && p)
+                done = take_process(w, id, p) || now_utc() - *created > (int64_t)SETTLE_MS * TICKS_PER_MS;
+            if (done)
+                add_seen(w, id, *created);
+        }
+        if (!s->NextEntryOffset)
+            break;
+        at += s->NextEntryOffset;
+    }
+    /* The new list is the one of this check: ids of processes that are gone may come again. */
+    for (size_t i = before; i < w->seen_count; i++)
+        w->seen[kept++] = w->seen[i];
+    w->seen_count = kept;
+}
+
+static void reap_pending(struct api_watch *w)
+{
+    for (struct pending *p = w->pending; p < w->pending + PENDING; p++) {
+        if (!p->used)
+            continue;
+        if (WaitForSingleObject(p->entry.process, 0) == WAIT_OBJECT_0) {
+            /* ended */
+        } else if (entry_is_done(&p->entry)) {
+            entry_protect(&p->entry);
+        } else if (GetTickCount64() - p->since > ENTRY_WAIT_MS) {
+            if (load_by_thread(&p->entry))
+                atomic_fetch_add(&w->late, 1);
+            else
+                note_failure(w, failed(w->text, API_TRACE_DLL " cannot be loaded into its process"));
+        } else {
+            continue;
+        }
+        CloseHandle(p->entry.process);
+        p->used = false;
+    }
+}
+
+/* The last process id of Linux; 0: unknown. */
+static uint32_t last_linux_process(HANDLE loadavg)
+{
+    char text[128];
+    DWORD got = 0;
+    OVERLAPPED begin = {0};
+    if (!ReadFile(loadavg, text, sizeof text - 1, &got, &begin))
+        return 0;
+    text[got] = 0;
+    const char *blank = strrchr(text, ' ');
+    return blank ? (uint32_t)strtoul(blank + 1, NULL, 10) : 0;
+}
+
+static DWORD WINAPI watch_run(void *argument)
+{
+    struct api_watch *w = argument;
+    const HANDLE loadavg = CreateFileW(L"\\\\?\\unix\\proc\\loadavg", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                       NULL, OPEN_EXISTING, 0, NULL);
+    const bool linux_ids = loadavg != INVALID_HANDLE_VALUE;
+    uint32_t last = linux_ids ? last_linux_process(loadavg) : 0;
+    ULONGLONG hot = GetTickCount64() + HOT_MS;
+    SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
+    check_processes(w, true);
+    SetEvent(w->ready);
+    while (WaitForSingleObject(w->stopped, linux_ids ? POLL_MS : POLL_WINDOWS_MS) == WAIT_TIMEOUT) {
+        const uint32_t now = linux_ids ? last_linux_process(loadavg) : 0;
+        if (now != last)
+            hot = GetTickCount64() + HOT_MS;
+        last = now;
+        reap_pending(w);
+        if (!linux_ids || GetTickCount64() < hot)
+            check_processes(w, false);
+    }
+    if (linux_ids)
+        CloseHandle(loadavg);
+    /* Processes between start and entry point: the stub works without us, the page's protection needs us. */
+    for (int i = 0; i < HOT_MS; i++) {
+        reap_pending(w);
+        Sleep(1);
+    }
+    return 0;
+}
+
+HRESULT api_trace_supported(void)
+{
+    return S_OK;
+}
+
+HRESULT api_watch_start(const char *program, struct api_watch **out)
+{
+    struct api_watch *w = memory_zero(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return E_OUTOFMEMORY;
+    w->lock = (struct lock)LOCK_INIT;
+    w->text = text_copy(program);
+    HRESULT hr = w->text ? text_to_utf16(program, &w->program, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        const WCHAR *slash = wcsrchr(w->program, '\\');
+        w->name = slash ? slash + 1 : w->program;
+        w->stopped = CreateEventW(NULL, TRUE, FALSE, NULL);
+        w->ready = CreateEventW(NULL, TRUE, FALSE, NULL);
+        w->thread = w->stopped && w->ready ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
+        if (!w->thread)
+            hr = error_set(HRESULT_FROM_WIN32(GetLastError()), "API tracing: cannot start the watching thread");
+    }
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        api_watch_stop(w);
+        return error_restore(&why);
+    }
+    WaitForSingleObject(w->ready, THREAD_WAIT_MS);
+    *out = w;
+    return S_OK;
+}
+
+void api_watch_stop(struct api_watch *w)
+{
+    if (!w)
+        return;
+    if (w->thread) {
+        SetEvent(w->stopped);
+        WaitForSingleObject(w->thread, INFINITE);
+        CloseHandle(w->thread);
+    }
+    for (struct pending *p = w->pending; p < w->pending + PENDING; p++)
+        if (p->used)
+            CloseHandle(p->entry.process);
+    if (w->stopped)
+        CloseHandle(w->stopped);
+    if (w->ready)
+        CloseHandle(w->ready);
+    memory_free(w->seen);
+    memory_free(w->list);
+    memory_free(w->failure);
+    memory_free(w->program);
+    memory_free(w->text);
+    memory_free(w);
+}
+
+void api_watch_read(struct api_watch *w, struct api_watch_numbers *out)
+{
+    *out = (struct api_watch_numbers){atomic_load(&w->late), atomic_load(&w->failed)};
+}
+
+char *api_watch_take_failure(struct api_watch *w)
+{
+    lock_enter(&w->lock);
+    char *text = w->failure;
+    w->failure = NULL;
+    lock_leave(&w->lock);
+    return text;
+}
+
+uint64_t api_watch_cycles_per_second(void)
+{
+    LARGE_INTEGER per_second, begin, end;
+    QueryPerformanceFrequency(&per_second);
+    QueryPerformanceCounter(&begin);
+    const uint64_t from = __rdtsc();
+    Sleep(CALIBRATE_MS);
+    const uint64_t cycles = __rdtsc() - from;
+    QueryPerformanceCounter(&end);
+    const int64_t passed = end.QuadPart - begin.QuadPart;
+    return passed > 0 && cycles ? (uint64_t)((double)cycles * (double)per_second.QuadPart / (double)passed)
+                                : 1000000000;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* api_target.exe WHAT [COUNT]: the program that the tests of API tracing trace. Its result is in its exit code, which
+   must be the same traced and untraced: 40 for right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <windows.h>
+#include <winternl.h>
+#include <string.h>
+
+enum { RIGHT = 40, WRONG = 1 };
+
+/* ---- what is called and how ---- */
+
+static int known_calls(int count)
+{
+    for (int i = 0; i < count; i++) {
+        SetLastError(77);
+        const HANDLE file = CreateFileW(L"C:\\no such folder\\a.txt", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+        if (file != INVALID_HANDLE_VALUE || GetLastError() != ERROR_PATH_NOT_FOUND)
+            return WRONG;
+    }
+    return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
+}
+
+static int by_name(int count)
+{
+    typedef int(WINAPI * muldiv)(int, int, int);
+    const HMODULE kernel = GetModuleHandleW(L"kernel32.dll");
+    int sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += ((muldiv)(void *)GetProcAddress(kernel, "MulDiv"))(2, 3, 1);
+    /* The addresses in a slot and from the loader stay the same. */
+    return sum == 6 * count && (void *)GetProcAddress(kernel, "MulDiv") == (void *)MulDiv ? RIGHT : WRONG;
+}
+
+/* 20 arguments of which 12 are on the stack, variadic and floating point ones. */
+static int odd_arguments(int count)
+{
+    char text[256];
+    for (int i = 0; i < count; i++) {
+        wsprintfA(text, "%d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6, 7, 8, "nine");
+        if (strcmp(text, "1 2 3 4 5 6 7 8 nine") != 0)
+            return WRONG;
+        const HFONT font = CreateFontW(12, 0, 0, 0, 400, 0, 0, 0, 0, 0, 0, 0, 0, L"Arial");
+        if (!font || !DeleteObject(font))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+static jmp_buf place;
+
+static BOOL CALLBACK leave(LPWSTR name, LONG_PTR value)
+{
+    (void)name;
+    (void)value;
+    longjmp(place, 1);
+}
+
+static BOOL CALLBACK leave_code_page(LPWSTR name)
+{
+    return leave(name, 0);
+}
+
+/* A callback that a traced function calls never returns to it. */
+static int unwinding(int count)
+{
+    volatile int left = 0;
+    for (volatile int i = 0; i < count; i++)
+        if (setjmp(place) == 0)
+            EnumSystemCodePagesW(leave_code_page, CP_INSTALLED);
+        else
+            left++;
+    return left == count ? RIGHT : WRONG;
+}
+
+static volatile LONG thread_sum;
+
+static DWORD WINAPI thread_calls(void *number)
+{
+    for (int i = 0; i < 10; i++)
+        if (MulDiv((int)(INT_PTR)number, 2, 1) != 2 * (int)(INT_PTR)number)
+            return 0;
+    InterlockedIncrement(&thread_sum);
+    return 0;
+}
+
+static int threads(int count)
+{
+    enum { AT_ONCE = 50 };
+    HANDLE handles[AT_ONCE];
+    for (int done = 0; done < count; done += AT_ONCE) {
+        for (int i = 0; i < AT_ONCE; i++)
+            if (!(handles[i] = CreateThread(NULL, 65536, thread_calls, (void *)(INT_PTR)i, 0, NULL)))
+                return WRONG;
+        WaitForMultipleObjects(AT_ONCE, handles, TRUE, INFINITE);
+        for (int i = 0; i < AT_ONCE; i++)
+            CloseHandle(handles[i]);
+    }
+    return thread_sum == count ? RIGHT : WRONG;
+}
+
+/* ---- hostile ---- */
+
+/* A module that comes and goes while its functions are traced. */
+static int unloading(int count)
+{
+    for (int i = 0; i < count; i++) {
+        const HMODULE module = LoadLibraryW(L"cabinet.dll");
+        if (!module || !GetProcAddress(module, "FCICreate") || !FreeLibrary(module))
+            return WRONG;
+    }
+    return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
+}
+
+static void scribble(uint8_t *at, size_t size)
+{
+    DWORD before;
+    if (VirtualProtect(at, size, PAGE_READWRITE, &before)) {
+        memset(at, 0xFF, size);
+        VirtualProtect(at, size, before, &before);
+    }
+}
+
+/* Tables of a module, overwritten before another one is loaded, whose walk then sees them. */
+static int corrupt_tables(int count)
+{
+    uint8_t *module = (uint8_t *)LoadLibraryW(L"cabinet.dll");
+    if (!module)
+        return WRONG;
+    const IMAGE_NT_HEADERS64 *nt = (const void *)(module + ((const IMAGE_DOS_HEADER *)(void *)module)->e_lfanew);
+    const IMAGE_DATA_DIRECTORY exports = nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
+    scribble(module + exports.VirtualAddress, sizeof(IMAGE_EXPORT_DIRECTORY));
+    for (int i = 0; i < count; i++)
+        if (!FreeLibrary(LoadLibraryW(L"lz32.dll")))
+            return WRONG;
+    scribble(module, 4096);
+    for (int i = 0; i < count; i++)
+        if (!FreeLibrary(LoadLibraryW(L"lz32.dll")))
+            return WRONG;
+    return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
+}
+
+/* The settings that the collector shares with us: found by what they begin with, and overwritten. */
+static int scribble_settings(int count)
+{
+    MEMORY_BASIC_INFORMATION page;
+    int found = 0;
+    (void)count;
+    for (uint8_t *at = NULL; VirtualQuery(at, &page, sizeof page); at = (uint8_t *)page.BaseAddress + page.RegionSize)
+        if (page.State == MEM_COMMIT && page.Type == MEM_MAPPED && page.Protect == PAGE_READWRITE &&
+            page.RegionSize > 4096 && memcmp((uint8_t *)page.BaseAddress + 4096, "OPTS", 4) == 0) {
+            memset(page.BaseAddress, 0xA5, page.RegionSize);
+            found++;
+        }
+    return MulDiv(6, 7, 1) == 42 ? RIGHT + found : WRONG;
+}
+
+static int sleeping(int count)
+{
+    Sleep((DWORD)count);
+    return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
+}
+
+/* Calls until a file exists; its path is in the environment. */
+static int until_file(int count)
+{
+    const WCHAR *path = _wgetenv(L"API_TARGET_FILE");
+    unsigned calls = 0;
+    (void)count;
+    while (GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES) {
+        for (int i = 0; i < 1000; i++)
+            if (MulDiv(i, 3, 1) != 3 * i)
+                return WRONG;
+        calls += 1000;
+        Sleep(1);
+    }
+    return calls ? RIGHT : WRONG;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int count);
+    } all[] = {
+        {"known", known_calls}, {"byname", by_name},   {"odd", odd_arguments},      {"unwind", unwinding},
+        {"threads", threads},   {"unload", unloading}, {"corrupt", corrupt_tables}, {"scribble", scribble_settings},
+        {"sleep", sleeping},    {"until", until_file},
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
+        if (strcmp(argv[1], all[i].name) == 0)
+            return all[i].run(argc > 2 ? atoi(argv[2]) : 1);
+    return 2;
+}
