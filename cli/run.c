@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla run: starts a program so that OpenPLA's sessions receive its events. */
 #include "cli/cli.h"
+#include "cli/run_apis.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/etw/api_trace.h"
 #include "engine/etw/injection.h"
 
 #include <stdio.h>
@@ -15,6 +17,8 @@
 
 struct reached {
     bool children;
+    struct run_apis_options apis;
+    struct run_apis *trace;
     char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as injection_into_process takes it */
     const WCHAR *line; /* the program's command line, unchanged */
     PROCESS_INFORMATION started;
@@ -121,7 +125,8 @@ static HRESULT process_start(struct reached *r)
     memory_free(line);
     if (FAILED(hr))
         return hr;
-    hr = injection_into_process(r->started.hProcess, r->path, r->dll, r->children);
+    hr = r->apis.log ? api_trace_inject(r->started.hProcess, r->path)
+                     : injection_into_process(r->started.hProcess, r->path, r->dll, r->children);
     if (SUCCEEDED(hr))
         return S_OK;
     TerminateProcess(r->started.hProcess, 1);
@@ -151,7 +156,7 @@ static int wait_for(struct reached *r)
 
 static HRESULT run_prepare(struct reached *r, const char *name)
 {
-    if (!os_is_wine())
+    if (!os_is_wine() && !r->apis.log)
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "openpla run is only for Wine: on Windows every program's events are recorded without it");
     HRESULT hr = find_program(name, &r->path);
@@ -161,34 +166,92 @@ static HRESULT run_prepare(struct reached *r, const char *name)
         hr = find_dll(&r->dll);
     if (SUCCEEDED(hr) && r->children)
         hr = injection_children_supported();
+    if (SUCCEEDED(hr) && r->apis.log)
+        hr = run_apis_begin(&r->apis, r->path, &r->trace);
     return hr;
+}
+
+/* An option and its value, if it has one, from argv on. Returns the number of arguments taken; 0: unknown. */
+static int take_option(struct reached *r, int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        const char **value;
+        bool *flag;
+    } options[] = {{"children", NULL, &r->children},       {"apis", &r->apis.log, NULL},
+                   {"mods", &r->apis.modules, NULL},       {"inapis", &r->apis.include, NULL},
+                   {"exapis", &r->apis.exclude, NULL},     {"ano", NULL, &r->apis.names_only},
+                   {"recursive", NULL, &r->apis.recursive}};
+    const char *name = argv[0] + 1 + (argv[0][1] == '-');
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!text_equal_nocase(name, options[i].name))
+            continue;
+        if (options[i].value && argc < 2)
+            return 0;
+        if (options[i].value)
+            *options[i].value = argv[1];
+        else
+            *options[i].flag = true;
+        return options[i].value ? 2 : 1;
+    }
+    return 0;
+}
+
+static bool has_api_options(const struct reached *r)
+{
+    return r->apis.modules || r->apis.include || r->apis.exclude || r->apis.names_only || r->apis.recursive;
+}
+
+/* The result of the program, unless its calls could not be logged. */
+static int end_trace(struct reached *r, int result)
+{
+    uint32_t lost;
+    if (!r->trace)
+        return result;
+    const HRESULT hr = run_apis_end(r->trace, &lost);
+    if (FAILED(hr))
+        return cli_error("run", hr);
+    if (lost)
+        fprintf(stderr, "openpla run: the log '%s' lacks %lu calls\n", r->apis.log, (unsigned long)lost);
+    return result;
 }
 
 static int run_run(int argc, char **argv)
 {
-    static const struct option own[] = {{"children", OPTION_FLAG, NULL}};
+    static const char list[] = "NAME,...", file[] = "LOG";
+    static const struct option own[] = {{"children", OPTION_FLAG, NULL},
+                                        {"apis", OPTION_FORM, (void *)(uintptr_t)file},
+                                        {"mods", OPTION_FORM, (void *)(uintptr_t)list},
+                                        {"inapis", OPTION_FORM, (void *)(uintptr_t)list},
+                                        {"exapis", OPTION_FORM, (void *)(uintptr_t)list},
+                                        {"ano", OPTION_FLAG, NULL},
+                                        {"recursive", OPTION_FLAG, NULL}};
     struct reached r = {0};
     int options = 0;
     if (options_report(NULL, own, sizeof own / sizeof *own))
         return CLI_DONE;
-    for (; options < argc && argv[options][0] == '-'; options++) {
+    for (int taken; options < argc && argv[options][0] == '-'; options += taken) {
         if (strcmp(argv[options], "--") == 0) {
             options++;
             break;
         }
-        if (!text_equal_nocase(argv[options], "--children") && !text_equal_nocase(argv[options], "-children"))
-            return cli_usage("run", "unknown option '%s'", argv[options]);
-        r.children = true;
+        taken = take_option(&r, argc - options, argv + options);
+        if (!taken)
+            return cli_usage("run", "unknown option '%s', or its value is missing", argv[options]);
     }
-    if (options == argc)
+    if (options >= argc)
         return cli_usage("run", "missing program");
+    if (r.children && r.apis.log)
+        return cli_usage("run", "-apis cannot be combined with --children");
+    if (has_api_options(&r) && !r.apis.log)
+        return cli_usage("run", "-mods, -inapis, -exapis, -ano and -recursive require -apis");
     r.line = skip_argument(GetCommandLineW(), true);
     for (int i = 0; i <= options; i++) /* the verb, and those */
         r.line = skip_argument(r.line, false);
     HRESULT hr = run_prepare(&r, argv[options]);
     if (SUCCEEDED(hr))
         hr = process_start(&r);
-    const int result = SUCCEEDED(hr) ? wait_for(&r) : cli_error("run", hr);
+    const int result = end_trace(&r, SUCCEEDED(hr) ? wait_for(&r) : cli_error("run", hr));
     memory_free(r.path);
     memory_free(r.dll);
     return result;
@@ -198,6 +261,8 @@ const struct verb verb_run = {
     "run",
     "starts a program under Wine so that sessions receive its events",
     "openpla run [--children] [--] PROGRAM [ARGUMENTS]\n"
+    "openpla run -apis LOG [-mods NAME,...] [-inapis NAME,...] [-exapis NAME,...] [-ano] [-recursive] [--] PROGRAM "
+    "...\n"
     "\n"
     "Starts a program that was not written for OpenPLA, and waits until it exits. Wine's event functions in advapi32 "
     "and\n"
@@ -206,6 +271,12 @@ const struct verb verb_run = {
     "\n"
     "  --children  also inject into the processes that the program starts, and into theirs\n"
     "  --          ends the options: the next argument is the program\n"
+    "  -apis LOG   log the program's calls of kernel32, advapi32, gdi32 and user32 to a new .etl file instead\n"
+    "  -mods       calls of these modules\n"
+    "  -inapis     also of these functions: module!function\n"
+    "  -exapis     not of these functions\n"
+    "  -ano        names only, without arguments and results\n"
+    "  -recursive  also calls between the program's DLLs\n"
     "\n"
     "The program must be a 64-bit program without .NET. Child processes of other kinds run unchanged. On Windows this\n"
     "verb is not needed and fails.\n"

@@ -303,7 +303,7 @@ static int run_show(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"show", run_show}, {"top", trace_top}};
+    static const struct sub_verb verbs[] = {{"show", run_show}, {"top", trace_top}, {"api-summary", trace_api_summary}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
@@ -312,6 +312,7 @@ const struct verb verb_trace = {
     "openpla trace show TRACE [TRACE ...] [options]\n"
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
     "openpla trace top [TRACE ...] [options]\n"
+    "openpla trace api-summary TRACE [TRACE ...] [-rows N] [-sort time|calls|errors] [--json]\n"
     "\n"
     "Shows the events of .etl files, merged in the order of time, or of running sessions until they stop or Ctrl+C:\n"
     "time, process and its ids, provider and event, level, fields.\n"
@@ -341,5 +342,9 @@ const struct verb verb_trace = {
     "  -sort KEY            sort by cpu, ready, switches, read, write, receive, send or id\n"
     "  -threads             a row per thread\n"
     "  -max N               exit after N tables\n"
-    "  --json               print one JSON object per table\n",
+    "  --json               print one JSON object per table\n"
+    "\n"
+    "api-summary shows the calls in traces of API tracing: how often each function was called, its time, its errors, "
+    "and\n"
+    "the same per calling module; the 50 with the most time, unless -rows and -sort say otherwise.\n",
     run};

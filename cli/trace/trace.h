@@ -63,5 +63,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
 
 /* `openpla trace top`, without these two words. Returns an enum cli_exit. */
 int trace_top(int argc, char **argv);
+/* The same for `openpla trace api-summary`. */
+int trace_api_summary(int argc, char **argv);
 
 #endif
