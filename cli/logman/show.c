@@ -347,6 +347,11 @@ static HRESULT show_collector(struct object *set, struct object *collector)
         return show_trace(collector);
     default:
         line_text("Program:", collector, "ExePath", true);
+        line_switch("Names Only:", collector, "LogApiNamesOnly");
+        line_switch("Recursive:", collector, "LogApisRecursively");
+        show_texts("Modules:", collector, "IncludeModules");
+        show_texts("Include APIs:", collector, "IncludeApis");
+        show_texts("Exclude APIs:", collector, "ExcludeApis");
         return S_OK;
     }
 }
