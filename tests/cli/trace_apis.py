@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 from made_trace import SECOND, START, event, trace
 from program import check, openpla
@@ -89,6 +90,20 @@ def events_are_readable():
           "the message of a call", dump[-3000:])
 
 
+def a_report_has_tables():
+    openpla(0, "report", "calls.etl", "-schema", "Report.Api.xml", "-o", "report.xml", "-html", "-y")
+    root = ElementTree.parse("report.xml").getroot()
+    tables = {table.get("name"): [[cell.text for cell in row.iter() if cell.text and cell.text.strip()]
+                                  for row in table.iter() if row.tag.endswith("Item")]
+              for table in root.iter() if table.tag.endswith("Table") and table.get("name")}
+    check(any("kernel32!CreateFileW" in row and "16000" in row for row in tables["apiByFunction"]), "functions", tables)
+    check(any("2" in row and "kernel32!CreateFileW" in row for row in tables["apiByError"]), "errors", tables)
+    check(any("msvcrt!exit" in row for row in tables["apiNames"]), "names", tables)
+    check(any("a 1" in row and "3168" in row for row in tables["apiProcesses"]), "processes", tables)
+    with open("report.html", encoding="utf-8") as file:
+        check("Calls by function" in file.read(), "the page has no table of calls")
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     make()
@@ -96,5 +111,6 @@ with tempfile.TemporaryDirectory() as folder:
     rows_are_sorted_and_limited()
     corrupt_events_are_counted()
     events_are_readable()
+    a_report_has_tables()
     os.chdir("/")
 print("ok")
