@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider_manifest.h"
+#include "engine/etw/provider_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,10 @@ static bool provider_matches(const char *wanted, const struct dumped_event *e)
     const struct event_schema *s = e->schema;
     if (text_to_guid(wanted, &guid))
         return guid_equal(&guid, &e->record->EventHeader.ProviderId) || (s && guid_equal(&guid, &s->provider));
-    if (!s)
-        return false;
+    if (!s) {
+        const char *name = provider_known_name(&e->record->EventHeader.ProviderId);
+        return name && text_matches(wanted, name);
+    }
     return (s->provider_name && text_matches(wanted, s->provider_name)) ||
            (s->source == SCHEMA_MOF && s->task_name && text_matches(wanted, s->task_name));
 }

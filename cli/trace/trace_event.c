@@ -7,6 +7,7 @@
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/provider_manifest.h"
+#include "engine/etw/provider_names.h"
 #include "engine/etw/tmf.h"
 
 #include <stdlib.h>
@@ -104,14 +105,24 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
         text_buffer_add_u64(b, d->Opcode, 1);
     if (d->Id != 0)
         text_buffer_format(b, " #%u", (unsigned)d->Id);
+    if (!s && d->Version != 0)
+        text_buffer_format(b, " version %u", (unsigned)d->Version);
 }
 
+/* The bytes, and what in them reads as text. */
 static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, const char *reason)
 {
+    const uint8_t *bytes = e->record->UserData;
+    struct data_string found;
     text_buffer_add(b, "not decoded: ");
     add_shown(b, reason);
     text_buffer_add(b, " 0x");
-    text_buffer_add_bytes(b, e->record->UserData, e->record->UserDataLength);
+    text_buffer_add_bytes(b, bytes, e->record->UserDataLength);
+    for (size_t at = 0; data_string_next(bytes, e->record->UserDataLength, &at, &found);) {
+        text_buffer_add(b, " \"");
+        data_string_add(&found, b);
+        text_buffer_add(b, "\"");
+    }
 }
 
 /* The sentence of a WPP message contains its arguments. */
@@ -254,6 +265,14 @@ static void put_undecoded(struct json *j, const struct dumped_event *e, const ch
     json_begin(j, "undecoded", '{');
     json_text(j, "reason", reason);
     json_text(j, "data", room->failed ? NULL : room->length != 0 ? room->text : "");
+    json_begin(j, "strings", '[');
+    struct data_string found;
+    for (size_t at = 0; data_string_next(e->record->UserData, e->record->UserDataLength, &at, &found);) {
+        room->length = 0;
+        data_string_add(&found, room);
+        json_text(j, NULL, room->failed ? NULL : room->text);
+    }
+    json_end(j, ']');
     json_end(j, '}');
 }
 
@@ -269,7 +288,7 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     json_integer(j, "process", h->ProcessId);
     json_text(j, "processName", process);
     json_integer(j, "thread", h->ThreadId);
-    json_text(j, "provider", s ? s->provider_name : NULL);
+    json_text(j, "provider", s ? s->provider_name : provider_known_name(&h->ProviderId));
     put_guid(j, "providerId", &h->ProviderId, room);
     json_text(j, "event", s ? s->event_name : NULL);
     json_integer(j, "id", d->Id);

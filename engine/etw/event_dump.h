@@ -43,8 +43,8 @@ HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool 
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);
 
-/* Returns "Provider/Event" for an event without a number, "Process" for a class, else the provider; NULL if unknown. A
-   composed name is written to `room`. */
+/* Returns "Provider/Event" for an event without a number, "Process" for a class, else the provider, which without a
+   schema may be well known; NULL if unknown. A composed name is written to `room`. */
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room);
 /* Appends the text of a WPP message with its arguments. Returns EVENT_DATA_INVALID if the data are too short. */
 HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out);

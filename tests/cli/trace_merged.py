@@ -127,6 +127,16 @@ def a_broken_definition_is_the_reason():
     check("MethodName=Method1" in output, "other events", output)
 
 
+def an_unknown_event_says_what_is_known():
+    output, _ = show("merged.etl", "-provider", "*DotNETRuntimePrivate")
+    check("Microsoft-Windows-DotNETRuntimePrivate/0 #7 version 3  Information  not decoded" in output and
+          '0x010270006C00' in output and '"plain text"' in output, "an event of a well-known provider", output)
+    events, _ = shown("merged.etl")
+    unknown = [e for e in events if "undecoded" in e][0]
+    check(unknown["provider"] == "Microsoft-Windows-DotNETRuntimePrivate" and
+          unknown["undecoded"]["strings"] == ["plain text"], "the same as JSON", unknown)
+
+
 def csv_and_summary_have_them():
     openpla(0, "tracerpt", "merged.etl", "-o", "merged.csv", "-of", "CSV", "-summary", "merged.txt", "-y")
     with open("merged.txt", encoding="utf-8") as f:
@@ -149,6 +159,7 @@ def main():
         the_process_of_an_event_says_how_wide_pointers_are()
         the_trace_comes_before_what_this_computer_knows()
         a_broken_definition_is_the_reason()
+        an_unknown_event_says_what_is_known()
         csv_and_summary_have_them()
         os.chdir("/")
     print("merged traces are decoded by what they contain")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 set(tests)
-foreach(thing classic metadata mof mof_files schema schemas tmf trace_logging values manifest registered wevt_template dump evtx
+foreach(thing classic metadata names mof mof_files schema schemas tmf trace_logging values manifest registered wevt_template dump evtx
     payload_filter)
   list(APPEND tests test_tdh_${thing})
 endforeach()

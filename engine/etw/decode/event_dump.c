@@ -7,6 +7,7 @@
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/decode/manifest/message_tables.h"
 #include "engine/etw/event_values.h"
+#include "engine/etw/provider_names.h"
 #include "engine/etw/tmf.h"
 
 #include <string.h>
@@ -157,7 +158,7 @@ const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *
 {
     const struct event_schema *s = e->schema;
     if (!s)
-        return NULL;
+        return provider_known_name(&e->record->EventHeader.ProviderId);
     if (s->source == SCHEMA_MOF && s->task_name)
         return s->task_name;
     if (s->source != SCHEMA_TRACE_LOGGING || !s->event_name)
@@ -422,6 +423,20 @@ static HRESULT csv_add_value(void *context, enum event_step step, const struct e
     return cell->failed ? E_OUTOFMEMORY : S_OK;
 }
 
+/* A cell for each printable string in the data. */
+static void csv_add_strings(struct event_dump_step *s, const uint8_t *bytes, size_t size)
+{
+    struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
+    struct data_string found;
+    for (size_t at = 0; data_string_next(bytes, size, &at, &found);) {
+        cell->length = 0;
+        data_string_add(&found, cell);
+        comma(b);
+        if (!cell->failed)
+            dump_quoted(b, cell->text, cell->length);
+    }
+}
+
 static void csv_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code,
                               const char *reason)
 {
@@ -435,6 +450,7 @@ static void csv_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, s
     text_buffer_add(&s->dump->cell, reason);
     if (!s->dump->cell.failed)
         dump_quoted(b, s->dump->cell.text, s->dump->cell.length);
+    csv_add_strings(s, bytes, size);
 }
 
 static HRESULT tail(struct event_dump_step *s)

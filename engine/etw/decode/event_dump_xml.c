@@ -3,6 +3,7 @@
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/event_values.h"
+#include "engine/etw/provider_names.h"
 #include "engine/etw/tmf.h"
 
 #include <string.h>
@@ -77,8 +78,9 @@ static void xml_add_head(struct event_dump_step *s)
     const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
     event_inserts_clear(&s->dump->inserts);
     add(b, "<Event xmlns=\"" EVENT_DUMP_EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
-    if (e->schema && e->schema->provider_name)
-        xml_add_attribute(b, "Name", e->schema->provider_name);
+    const char *name = e->schema ? e->schema->provider_name : provider_known_name(&e->record->EventHeader.ProviderId);
+    if (name)
+        xml_add_attribute(b, "Name", name);
     add(b, " Guid=\"");
     text_buffer_add_guid(b, e->schema && e->schema->source == SCHEMA_MOF ? &e->schema->provider : &h->ProviderId);
     number(b, "\" />\r\n\t\t<EventID>", d->Id, "</EventID>\r\n");

@@ -4,6 +4,7 @@
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/provider_manifest.h"
+#include "engine/etw/provider_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -396,7 +397,8 @@ static void add_sort(struct text_buffer *b, const struct counted_kind *kind)
     if (s && kind->undecoded)
         text_buffer_format(b, ", %llu of them with other data", (unsigned long long)kind->undecoded);
     end_line(b);
-    add_guid_line(b, "provider", s ? &s->provider : &kind->provider, s ? s->provider_name : NULL);
+    add_guid_line(b, "provider", s ? &s->provider : &kind->provider,
+                  s ? s->provider_name : provider_known_name(&kind->provider));
     if (s && !guid_equal(&s->event, &none))
         add_guid_line(b, s->source == SCHEMA_MOF ? "class" : "task", &s->event, s->task_name);
     add_descriptor(b, &kind->descriptor, s);

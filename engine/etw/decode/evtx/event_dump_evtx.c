@@ -5,6 +5,7 @@
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/event_values.h"
+#include "engine/etw/provider_names.h"
 #include "engine/etw/tmf.h"
 #include "engine/logs/little_endian.h"
 
@@ -80,8 +81,9 @@ static void add_system(struct event_dump_step *s, struct evtx_record *r)
     const void *related = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof(GUID));
     evtx_begin(r, "System");
     evtx_begin(r, "Provider");
-    if (e->schema && e->schema->provider_name)
-        evtx_attribute(r, "Name", e->schema->provider_name);
+    const char *name = e->schema ? e->schema->provider_name : provider_known_name(&e->record->EventHeader.ProviderId);
+    if (name)
+        evtx_attribute(r, "Name", name);
     evtx_attribute_value(r, "Guid", EVTX_GUID, provider, sizeof *provider);
     evtx_end(r);
     number(r, "EventID", EVTX_U16, d->Id);
