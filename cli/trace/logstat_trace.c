@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat of event traces: events per provider, and losses. Reads the whole trace. */
+/* openpla logstat of event traces: the computer, events per provider with the share that decodes, and losses. Reads the
+   whole trace. */
 #include "cli/trace/logstat_trace.h"
 
 #include "cli/cli.h"
+#include "cli/trace/trace.h"
+#include "cli/trace/trace_contents.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/blg_records.h"
@@ -12,20 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct provider_events {
-    GUID provider; /* or class; zero: unknown */
-    uint64_t events;
-};
-
 struct trace_statistics {
-    uint64_t bytes, events, buffers;   /* except for the log file header; the header's buffer is counted */
-    uint64_t unknown;                  /* events of an unknown form; included in `events` */
-    int64_t first, last;               /* of events, FILETIMEs */
-    uint64_t counter_samples;          /* events of a log of performance counters */
-    struct provider_events *providers; /* sorted by number of events, descending */
-    size_t provider_count, provider_capacity;
-    char *computer; /* from memory_alloc; NULL: unknown */
+    uint64_t bytes, events, buffers; /* except for the log file header; the header's buffer is counted */
+    uint64_t unknown;                /* events of an unknown form; included in `events` */
+    int64_t first, last;             /* of events, FILETIMEs */
+    uint64_t counter_samples;        /* events of a log of performance counters */
+    struct trace_contents contents;
+    char *computer; /* also from a cut event; from memory_alloc; NULL: unknown */
     struct texts damage;
+    struct event_view *view;
+    struct trace_schemas schemas;
 };
 
 enum {
@@ -43,38 +42,28 @@ static void take_warning(void *context, const char *text)
         (void)texts_add(&s->damage, text); /* a damaged trace is not read less for want of memory */
 }
 
-/* The index of the provider in the list sorted by GUID, or its insertion point. */
-static size_t place_of(const struct trace_statistics *s, const GUID *provider)
-{
-    size_t low = 0, high = s->provider_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (memcmp(&s->providers[middle].provider, provider, sizeof *provider) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static HRESULT count_event(struct trace_statistics *s, const struct etl_record *e, size_t *newest)
+static HRESULT count_contents(struct trace_statistics *s, const struct etl_record *e, const struct etl_log *log)
 {
     const GUID provider = etl_record_provider(e);
-    size_t at = *newest;
-    if (at >= s->provider_count || !guid_equal(&s->providers[at].provider, &provider)) {
-        at = place_of(s, &provider);
-        if (at == s->provider_count || !guid_equal(&s->providers[at].provider, &provider)) {
-            void *grown = s->providers;
-            if (!memory_grow(&grown, &s->provider_capacity, s->provider_count + 1, sizeof *s->providers))
-                return E_OUTOFMEMORY;
-            s->providers = grown;
-            memmove(s->providers + at + 1, s->providers + at, (s->provider_count - at) * sizeof *s->providers);
-            s->providers[at] = (struct provider_events){provider, 0};
-            s->provider_count++;
-        }
-    }
-    *newest = at;
-    s->providers[at].events++;
+    const struct found_schema *found;
+    struct trace_event event;
+    struct dumped_event dumped;
+    bool decoded = false;
+    trace_event_view(e, log, false, s->view, &event);
+    HRESULT hr = trace_schemas_find(&s->schemas, &event, &dumped, &found);
+    if (SUCCEEDED(hr))
+        hr = dumped_event_decodes(&dumped, &decoded);
+    if (SUCCEEDED(hr))
+        hr = trace_contents_add(&s->contents, &provider, &dumped, decoded);
+    found_schema_release(s->schemas.all, found);
+    return hr;
+}
+
+static HRESULT count_event(struct trace_statistics *s, const struct etl_record *e, const struct etl_log *log)
+{
+    const HRESULT hr = count_contents(s, e, log);
+    if (FAILED(hr))
+        return hr;
     s->first = s->events == 0 || e->utc < s->first ? e->utc : s->first;
     s->last = s->events == 0 || e->utc > s->last ? e->utc : s->last;
     s->events++;
@@ -89,30 +78,26 @@ static HRESULT count_event(struct trace_statistics *s, const struct etl_record *
     return S_OK;
 }
 
-static int by_events(const void *a, const void *b)
-{
-    const struct provider_events *x = a, *y = b;
-    if (x->events != y->events)
-        return x->events > y->events ? -1 : 1;
-    return memcmp(&x->provider, &y->provider, sizeof x->provider);
-}
-
 /* Reads the trace to its end. Free *out also after a failure. */
 static HRESULT trace_statistics_read(const char *path, struct cli_progress *progress, struct trace_statistics *out,
                                      struct etl_reader **reader)
 {
     struct etl_record e;
     uint64_t done;
-    size_t newest = 0;
     bool header = true;
-    *out = (struct trace_statistics){0};
+    struct trace_knowledge known = {0};
+    *out = (struct trace_statistics){.view = memory_zero(1, sizeof *out->view)};
+    *reader = NULL;
     HRESULT hr = etl_reader_open(path, take_warning, out, reader);
     if (FAILED(hr)) {
         *reader = NULL;
         return hr;
     }
+    hr = out->view ? cli_trace_schemas_open(&known, &out->schemas) : E_OUTOFMEMORY;
+    if (FAILED(hr))
+        return hr;
     while ((hr = etl_reader_next(*reader, &e)) == S_OK) {
-        hr = header ? S_OK : count_event(out, &e, &newest);
+        hr = header ? S_OK : count_event(out, &e, etl_reader_log(*reader));
         if (FAILED(hr))
             break;
         header = false;
@@ -123,14 +108,15 @@ static HRESULT trace_statistics_read(const char *path, struct cli_progress *prog
         }
     }
     etl_reader_progress(*reader, &done, &out->bytes);
-    if (out->provider_count != 0)
-        qsort(out->providers, out->provider_count, sizeof *out->providers, by_events);
+    trace_contents_sort(&out->contents);
     return FAILED(hr) ? hr : S_OK;
 }
 
 static void trace_statistics_free(struct trace_statistics *s)
 {
-    memory_free(s->providers);
+    trace_contents_free(&s->contents);
+    trace_schemas_close(&s->schemas);
+    memory_free(s->view);
     memory_free(s->computer);
     texts_free(&s->damage);
 }
@@ -169,16 +155,13 @@ static int64_t end_of(const struct etl_log *log, const struct trace_statistics *
     return log->end_utc != 0 ? log->end_utc : s->last;
 }
 
-static void print_providers(const struct trace_statistics *s)
+static void print_decoded(const struct trace_contents *c)
 {
-    printf("%-12s%zu\n", "Providers:", s->provider_count);
-    for (size_t i = 0; i < s->provider_count; i++) {
-        const struct provider_events *p = &s->providers[i];
-        const char *name = etl_kernel_class(&p->provider);
-        char guid[39];
-        text_from_guid(&p->provider, guid);
-        printf("  %s  %llu%s%s\n", guid, (unsigned long long)p->events, name ? "  " : "", name ? name : "");
-    }
+    struct text_buffer b = {0};
+    add_share(&b, c->decoded, c->events);
+    printf("%-12s%llu events, %s (openpla trace schema lists what the others need)\n",
+           "Decoded:", (unsigned long long)c->decoded, b.failed ? "" : b.text);
+    text_buffer_free(&b);
 }
 
 static void print_text(const char *path, const struct etl_log *log, const struct trace_statistics *s)
@@ -192,6 +175,7 @@ static void print_text(const char *path, const struct etl_log *log, const struct
     printf("%-12s%u.%u.%u, %u processors, %u bits\n", "System:", (unsigned)log->version_major,
            (unsigned)log->version_minor, (unsigned)log->build, (unsigned)log->processors,
            (unsigned)log->pointer_size * 8);
+    trace_machine_print(&s->contents.machine);
     printf("%-12s%s\n", "Session:", log->logger_name[0] ? log->logger_name : "unknown");
     printf("%-12s%s, UTC = local time %+d minutes\n", "Zone:", zone.name, zone.bias_minutes);
     if (log->clock == ETL_CLOCK_TICKS)
@@ -218,7 +202,10 @@ static void print_text(const char *path, const struct etl_log *log, const struct
     printf("%-12s%llu\n", "Events:", (unsigned long long)s->events);
     if (s->unknown != 0)
         printf("%-12s%llu of them\n", "Unknown:", (unsigned long long)s->unknown);
-    print_providers(s);
+    if (s->contents.decoded < s->contents.events)
+        print_decoded(&s->contents);
+    printf("%-12s%zu\n", "Providers:", s->contents.count);
+    trace_providers_print(&s->contents);
 }
 
 static void print_json(struct json *j, const char *path, const struct etl_log *log, const struct trace_statistics *s)
@@ -233,6 +220,7 @@ static void print_json(struct json *j, const char *path, const struct etl_log *l
     json_text(j, "computer", s->computer);
     json_text(j, "system", version);
     json_integer(j, "processors", log->processors);
+    trace_machine_json(&s->contents.machine, j);
     json_integer(j, "pointerSize", log->pointer_size);
     json_text(j, "session", log->logger_name);
     json_text(j, "logFile", log->file_name);
@@ -254,21 +242,12 @@ static void print_json(struct json *j, const char *path, const struct etl_log *l
     json_integer(j, "buffersLost", log->buffers_lost);
     json_integer(j, "events", (int64_t)s->events);
     json_integer(j, "unknownEvents", (int64_t)s->unknown);
+    json_integer(j, "decodedEvents", (int64_t)s->contents.decoded);
     json_begin(j, "damage", '[');
     for (size_t i = 0; i < s->damage.count; i++)
         json_text(j, NULL, s->damage.items[i]);
     json_end(j, ']');
-    json_begin(j, "providers", '[');
-    for (size_t i = 0; i < s->provider_count; i++) {
-        char guid[39];
-        text_from_guid(&s->providers[i].provider, guid);
-        json_begin(j, NULL, '{');
-        json_text(j, "guid", guid);
-        json_text(j, "name", etl_kernel_class(&s->providers[i].provider));
-        json_integer(j, "events", (int64_t)s->providers[i].events);
-        json_end(j, '}');
-    }
-    json_end(j, ']');
+    trace_providers_json(&s->contents, j);
     json_end(j, '}');
 }
 

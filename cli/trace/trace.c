@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/trace/frames.h"
+#include "cli/trace/trace_contents.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider_manifest.h"
@@ -306,7 +307,8 @@ static int run_show(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"show", run_show}, {"top", trace_top}, {"api-summary", trace_api_summary}};
+    static const struct sub_verb verbs[] = {
+        {"show", run_show}, {"top", trace_top}, {"schema", trace_schema}, {"api-summary", trace_api_summary}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
@@ -316,6 +318,7 @@ const struct verb verb_trace = {
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
     "openpla trace top [TRACE ...] [options]\n"
     "openpla trace api-summary TRACE [TRACE ...] [-rows N] [-sort time|calls|errors] [--json]\n"
+    "openpla trace schema TRACE [TRACE ...] [options]\n"
     "\n"
     "Shows the events of .etl files, merged in the order of time, or of running sessions until they stop or Ctrl+C:\n"
     "time, process and its ids, provider and event, level, fields.\n"
@@ -335,6 +338,10 @@ const struct verb verb_trace = {
     "  --json               print one JSON object per line\n"
     "\n"
     "Events that cannot be decoded are shown in hexadecimal with the reason. Exit code 3: a trace was corrupt.\n"
+    "\n"
+    "schema lists what decodes the events of the traces (-import, -i, -tmf, -tp, --json), and what each provider "
+    "needs\n"
+    "whose events do not decode.\n"
     "\n"
     "top shows a table computed from kernel events, updated until Ctrl+C, or one table for the whole traces. For each\n"
     "process it shows its share of a processor (CPU%), how long it was ready but had no processor (READY%), how often\n"

@@ -98,7 +98,9 @@ def a_running_session_and_its_computer():
         f.write(data)
     stat = json.loads(logstat(0, "running.etl", "--json"))[0]
     check(stat["computer"] == "B\u00dcRO-7" and "end" not in stat and stat["events"] == 901, "running session", stat)
+    check(stat["memoryMB"] == 4096, "the memory of the computer", stat)
     output = logstat(0, "running.etl")
+    check("Hardware:   1 processors of 2000 MHz, 4096 MB of memory" in output, "the hardware", output)
     check("End:        unknown" in output, "an end is told", output)
 
 

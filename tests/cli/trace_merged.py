@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 
-from made_trace import SECOND, START, event, trace
+from made_trace import SECOND, START, classic, event, message, trace, unknown
 from merged_trace import (BULK_FIELDS, NOTHING, RUNTIME, UINT32, bulk, computer, definition, event_info, field, image,
                           map_info, merged, method, method_definition, z)
 from program import check, host_path, openpla, openpla_apart
@@ -127,6 +127,34 @@ def a_broken_definition_is_the_reason():
     check("MethodName=Method1" in output, "other events", output)
 
 
+def logstat_says_where_a_trace_comes_from():
+    output = openpla(0, "logstat", "merged.etl")
+    for line in ("Windows:    Windows 11 Pro, 26100.1.amd64fre.ge_release.240331-1435", "Folder:     C:\\Windows\\",
+                 "Volume:     \\Device\\HarddiskVolume3\\ = C:\\", "Network:    Ethernet: Example Adapter",
+                 "Lost:       3 events, 0 buffers", "Decoded:    117 events, 99.2 %",
+                 "51  100 % decoded by definition in the trace  Microsoft-Windows-DotNETRuntime",
+                 "50  100 % decoded by MOF class  ImageID", "1  0 % decoded  Microsoft-Windows-DotNETRuntimePrivate"):
+        check(line in output, f"no {line!r}", output)
+    check("\\??\\" not in output, "what is no volume", output)
+    stat = json.loads(openpla(0, "logstat", "merged.etl", "--json"))[0]
+    check(stat["windows"] == "Windows 11 Pro" and stat["decodedEvents"] == 117 and
+          stat["providers"][0]["decodedBy"] == {"definitionInTrace": 51}, "the same as JSON", stat)
+
+
+def schema_says_what_the_rest_needs():
+    output = openpla(0, "trace", "schema", "merged.etl")
+    check("118 of 119 events decode (99.2 %)" in output and "  definition in the trace  51\n" in output and
+          "Microsoft-Windows-DotNETRuntimePrivate\n  needs the provider's manifest" in output and
+          "  id 7 version 3: 1 event, its provider is not registered" in output, "what is missing", output)
+    trace("needs.etl", [classic(OTHER, b"abc", START, kind=9, version=2), classic(OTHER, b"abc", START, kind=9, version=2),
+                        message(OTHER, 11, b"", START + 1), unknown(b"abc")])
+    output = openpla(0, "trace", "schema", "needs.etl")
+    check("  type 9 version 2: 2 events" in output and "needs a MOF file with the class" in output and
+          "  message 11: 1 event" in output and "1 of 5 events decode (20.0 %)" in output, "other sources", output)
+    data = json.loads(openpla(0, "trace", "schema", "needs.etl", "--json"))
+    check([k["needs"] for k in data["undecoded"]] == ["mofClass", "tmfFile"], "as JSON", data)
+
+
 def an_unknown_event_says_what_is_known():
     output, _ = show("merged.etl", "-provider", "*DotNETRuntimePrivate")
     check("Microsoft-Windows-DotNETRuntimePrivate/0 #7 version 3  Information  not decoded" in output and
@@ -159,6 +187,8 @@ def main():
         the_process_of_an_event_says_how_wide_pointers_are()
         the_trace_comes_before_what_this_computer_knows()
         a_broken_definition_is_the_reason()
+        logstat_says_where_a_trace_comes_from()
+        schema_says_what_the_rest_needs()
         an_unknown_event_says_what_is_known()
         csv_and_summary_have_them()
         os.chdir("/")

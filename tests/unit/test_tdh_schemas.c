@@ -62,7 +62,8 @@ static int drop(void **state)
 
 static uint64_t add(struct fake *f, enum schema_source source)
 {
-    const struct schema_origin origin = {source, f, fake_schema, fake_providers, NULL, NULL, fake_free};
+    const struct schema_origin origin = {
+        .source = source, .context = f, .schema = fake_schema, .providers = fake_providers, .free = fake_free};
     uint64_t id;
     assert_int_equal(event_schemas_add(schemas, &origin, &id), S_OK);
     return id;
@@ -342,7 +343,11 @@ static void shared_members_are_limited(void **state)
     static struct fake f;
     struct event_kinds kinds = {.schemas = schemas};
     struct text_buffer text = {0};
-    const struct schema_origin origin = {SCHEMA_MANIFEST, &f, nested_schema, fake_providers, NULL, NULL, fake_free};
+    const struct schema_origin origin = {.source = SCHEMA_MANIFEST,
+                                         .context = &f,
+                                         .schema = nested_schema,
+                                         .providers = fake_providers,
+                                         .free = fake_free};
     assert_int_equal(event_schemas_add(schemas, &origin, NULL), S_OK);
     assert_int_equal(count_one(&kinds), S_OK);
     assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);

@@ -203,6 +203,7 @@ static HRESULT add_manifests(const struct trace_knowledge *known, struct event_s
         const char *path = known->manifests.items[i];
         hr = folder_exists(path) ? manifest_xml_folder_origin(path, NULL, &warnings, &origin)
                                  : manifest_file_origin(path, NULL, &origin);
+        origin.place = SCHEMA_OF_USER;
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
@@ -229,6 +230,7 @@ static HRESULT add_programs(const struct trace_knowledge *known, struct event_sc
         hr = tmf_take_paths(&paths, known->programs.items[i]);
     for (size_t i = 0; i < paths.count && SUCCEEDED(hr); i++) {
         hr = program_origin(paths.items[i], &warnings, &origin);
+        origin.place = SCHEMA_OF_USER;
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }

@@ -10,6 +10,14 @@
 /* DECODING_SOURCE */
 enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGING };
 
+/* Who gave the definition of a manifest event. */
+enum schema_place {
+    SCHEMA_OF_COMPUTER, /* registered here, or loaded by the program */
+    SCHEMA_OF_USER,     /* named on the command line */
+    SCHEMA_OF_MERGER,   /* in the trace, by the program that merged it */
+    SCHEMA_OF_WRITER,   /* in the trace, by the program that wrote the event (.NET) */
+};
+
 /* PROPERTY_FLAGS */
 enum event_property_flag {
     PROPERTY_STRUCT = 1,
@@ -62,6 +70,7 @@ struct event_map {
 struct tmf_message;
 struct event_schema {
     enum schema_source source;
+    enum schema_place place;     /* set by the lookup */
     GUID provider;               /* event provider, or provider class */
     GUID event;                  /* event class or task; zero if missing */
     EVENT_DESCRIPTOR descriptor; /* of the schema: version and other members may differ from the event's */
@@ -133,6 +142,7 @@ struct provider_manifest;
    once; missing functions are NULL. */
 struct schema_origin {
     enum schema_source source; /* MANIFEST, MOF or WPP: asked only for events of that kind */
+    enum schema_place place;
     void *context;
     /* Returns S_OK, or S_FALSE if it does not know the event, with a reason by error_set if it knows the event
        provider. `pointer_size`: 4 or 8, of the writer. */
@@ -161,6 +171,7 @@ struct found_schema {
     HRESULT status;                    /* S_OK; S_FALSE: no origin knows it; or the failure of an origin */
     const char *reason;                /* why there is no schema; NULL with a schema */
     uint64_t kind;                     /* equal for all events that are looked up alike */
+    enum schema_source source;         /* which origins were asked */
 };
 /* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), else manifest.
    The only failure is E_OUTOFMEMORY. `pointer_size`: for events that do not have their own; 0: this process's. */

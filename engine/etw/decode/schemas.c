@@ -349,6 +349,8 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
         if (o->is.source == kind && o->is.schema) {
             error_clear();
             hr = o->is.schema(o->is.context, event, pointer_size, out);
+            if (hr == S_OK)
+                (*out)->place = o->is.place;
             /* The first origin that gives a reason wins, as its schema would have, unless a later one fails. Origins
                that do not know the provider give no reason. */
             if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
@@ -445,7 +447,7 @@ static struct kept *kept_create(const struct key *key, uint64_t hash, HRESULT st
         memcpy(blobs, key->metadata, key->metadata_size);
     if (key->traits_size != 0)
         memcpy(blobs + key->metadata_size, key->traits, key->traits_size);
-    *k = (struct kept){.found = {schema, status, reason, hash},
+    *k = (struct kept){.found = {schema, status, reason, hash, (enum schema_source)(key->number & 0xFF)},
                        .schema = schema,
                        .reason = reason,
                        .blobs = blobs,

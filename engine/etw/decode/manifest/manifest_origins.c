@@ -437,6 +437,7 @@ static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathe
         return error_restore(&why);
     HRESULT hr =
         read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);
+    origin.place = SCHEMA_OF_WRITER;
     if (SUCCEEDED(hr) && g->known) {
         g->known = false;
         hr = event_schemas_remove(schemas, g->origin);

@@ -195,7 +195,8 @@ static HRESULT metadata_schema(void *context, const EVENT_RECORD *event, uint32_
 
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas)
 {
-    const struct schema_origin origin = {.source = SCHEMA_MANIFEST, .context = m, .schema = metadata_schema};
+    const struct schema_origin origin = {
+        .source = SCHEMA_MANIFEST, .place = SCHEMA_OF_MERGER, .context = m, .schema = metadata_schema};
     return event_schemas_add(schemas, &origin, NULL);
 }
 
