@@ -307,18 +307,22 @@ static int run_show(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {
-        {"show", run_show}, {"top", trace_top}, {"schema", trace_schema}, {"api-summary", trace_api_summary}};
+    static const struct sub_verb verbs[] = {{"show", run_show},
+                                            {"top", trace_top},
+                                            {"schema", trace_schema},
+                                            {"export", trace_export},
+                                            {"api-summary", trace_api_summary}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_trace = {
-    "trace", "shows the events of traces and sessions, and the activity of processes",
+    "trace", "shows and exports the events of traces and sessions, and the activity of processes",
     "openpla trace show TRACE [TRACE ...] [options]\n"
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
     "openpla trace top [TRACE ...] [options]\n"
     "openpla trace api-summary TRACE [TRACE ...] [-rows N] [-sort time|calls|errors] [--json]\n"
     "openpla trace schema TRACE [TRACE ...] [options]\n"
+    "openpla trace export TRACE [TRACE ...] -f FORMAT [options]\n"
     "\n"
     "Shows the events of .etl files, merged in the order of time, or of running sessions until they stop or Ctrl+C:\n"
     "time, process and its ids, provider and event, level, fields.\n"
@@ -354,7 +358,15 @@ const struct verb verb_trace = {
     "  -max N               exit after N tables\n"
     "  --json               print one JSON object per table\n"
     "\n"
-    "api-summary shows the calls in traces of API tracing: how often each function was called, its time, its errors, "
-    "and\n"
-    "the same per calling module; the 50 with the most time, unless -rows and -sort say otherwise.\n",
+    "api-summary shows the calls in traces of API tracing: how often each function was called, its time and errors,\n"
+    "and the same per calling module; the 50 with the most time, unless -rows and -sort say otherwise.\n"
+    "\n"
+    "export writes CPU samples with their stacks, running and waiting threads, events with fields and counters for\n"
+    "another tool.\n"
+    "\n"
+    "  -f FORMAT            firefox, speedscope, chrome, folded, pprof or ctf\n"
+    "  -o FILE              the output file (default: the trace's name with another extension); with ctf a folder\n"
+    "  -y                   overwrite without asking\n"
+    "  -provider NAME ..., -process ID|NAME ..., -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
+    "                       as in show\n",
     run};

@@ -65,5 +65,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
 int trace_top(int argc, char **argv);
 /* The same for `openpla trace api-summary`. */
 int trace_api_summary(int argc, char **argv);
+/* `openpla trace export`, without these two words. Returns an enum cli_exit. */
+int trace_export(int argc, char **argv);
 
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What the events of a trace mean, as the formats of other tools write it: samples, running and waiting threads,
+   counters, and events with fields. */
+#ifndef OPENPLA_EXPORT_H
+#define OPENPLA_EXPORT_H
+
+#include "cli/trace/export/export_file.h"
+#include "cli/trace/frames.h"
+#include "cli/trace/trace.h"
+#include "engine/etw/id_map.h"
+#include "engine/etw/stack_tree.h"
+
+#define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
+
+/* Equal code in all stacks: a function, or an address without a known function. */
+struct export_frame {
+    char *name;                       /* "ntdll.dll!NtRead", "app.exe+0x1080" */
+    const struct code_module *module; /* NULL: none */
+    const char *function;             /* the part of `name` behind the module; the whole name without one */
+    uint64_t address;                 /* offset in the module; without one the address */
+    bool kernel;
+};
+struct export_thread {
+    uint32_t index, process, id;
+    char *name, *process_name; /* NULL: unknown */
+    void *of_format;           /* freed by the format */
+};
+struct export_event {
+    const struct dumped_event *dumped;
+    int64_t time;
+    uint32_t processor;
+    struct export_thread *thread;    /* NULL: unknown */
+    const struct event_stack *stack; /* NULL: none */
+    uint32_t node;                   /* the same in the tree of frames, for formats with `event_stacks` */
+    const char *name;                /* "Provider/Event" */
+};
+struct export_switch {
+    int64_t time;
+    uint32_t processor;
+    struct export_thread *from, *to; /* NULL: the idle thread */
+    int8_t from_priority, to_priority;
+    uint8_t state, reason; /* of the thread that is switched out: KTHREAD_STATE, KWAIT_REASON */
+    uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
+    const struct event_stack *stack;
+};
+/* A thread between two times on a processor. `ready`: since when it waited for a processor alone; 0: unknown. */
+struct export_wait {
+    struct export_thread *thread;
+    int64_t begin, ready, end;
+    uint8_t state, reason;
+    uint32_t node; /* where it waited */
+};
+enum export_counter {
+    EXPORT_CPU,  /* percent of all processors, since the previous value */
+    EXPORT_READ, /* bytes since the previous value */
+    EXPORT_WRITTEN,
+    EXPORT_RECEIVED,
+    EXPORT_SENT,
+    EXPORT_COUNTERS
+};
+struct export_counter_row {
+    const char *name, *unit; /* unit: "percent" or "bytes" */
+};
+extern const struct export_counter_row export_counters[EXPORT_COUNTERS];
+
+struct export;
+/* Functions that are NULL are not called. */
+struct export_format {
+    const char *name, *extension;
+    bool folder;       /* the output is a folder */
+    bool event_stacks; /* events are given with their node */
+    HRESULT (*begin)(struct export *x);
+    HRESULT(*sample)
+    (struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node, uint32_t weight);
+    HRESULT (*run)(struct export *x, uint32_t processor, struct export_thread *t, int64_t begin, int64_t end);
+    HRESULT (*wait)(struct export *x, const struct export_wait *wait);
+    HRESULT (*switched)(struct export *x, const struct export_switch *s);
+    HRESULT (*readied)(struct export *x, int64_t time, uint32_t processor, struct export_thread *t);
+    HRESULT (*counter)(struct export *x, enum export_counter which, int64_t begin, int64_t end, double value);
+    HRESULT (*event)(struct export *x, const struct export_event *e);
+    HRESULT (*end)(struct export *x);
+    void (*free)(struct export *x);
+};
+extern const struct export_format export_chrome, export_ctf, export_firefox, export_folded, export_pprof,
+    export_speedscope;
+
+struct export
+{
+    const struct export_format *format;
+    void *of_format;
+    struct export_file out;
+    const char *folder, *title; /* folder: of formats with one; title: name of the trace */
+    struct trace_frames *frames;
+    struct stack_tree tree; /* of frames: a value is an index of `frame` + 1 */
+    struct export_frame *frame;
+    size_t frame_count, frame_capacity;
+    struct export_thread **threads;
+    size_t thread_count, thread_capacity;
+    int64_t begin, end; /* FILETIME of the first event; end of the trace since then */
+    uint32_t processors;
+    uint64_t samples, runs, waits, events, undecoded;
+    /* caches, of export_stacks.c */
+    struct id_map frame_of_address, frame_of_name, node_of_user, node_of_kernel;
+    uint64_t stack[STACK_MOST_FRAMES];
+};
+
+/* The stack as a node of `tree`; 0: empty. E_OUTOFMEMORY. `epoch` changes when an address of the process can have other
+   code than before. */
+HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
+                     uint64_t number, uint32_t *node);
+/* The same of a single address. */
+HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
+                       uint32_t *node);
+/* A frame that is not code. *index: of `frame`. */
+HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index);
+void export_stacks_free(struct export *x);
+
+/* Adds "app.exe (100)" and "main (101)". */
+void export_add_process(struct text_buffer *b, const struct export_thread *t);
+void export_add_thread(struct text_buffer *b, const struct export_thread *t);
+/* Names of states and reasons as Windows has them. */
+const char *export_wait_reason(uint8_t reason);
+/* Adds a time as microseconds or milliseconds with all digits. */
+void export_add_us(struct text_buffer *b, int64_t time);
+void export_add_ms(struct text_buffer *b, int64_t time);
+
+/* A value of an event: members of structs are "Struct.Member", elements of arrays are one text. */
+typedef void export_field(void *context, const char *name, const char *text, bool is_number);
+/* Calls `take` for each field. S_FALSE: the event is not decoded, or its data end too early. */
+HRESULT export_fields(const struct export_event *e, export_field *take, void *context);
+/* Adds the fields as members of a JSON object, each after a comma if `first` is false. */
+HRESULT export_json_fields(struct text_buffer *b, const struct export_event *e, bool first);
+
+#endif

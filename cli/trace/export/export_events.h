@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The second reading of an export: from events to samples, runs, waits, counters and events with fields. */
+#ifndef OPENPLA_EXPORT_EVENTS_H
+#define OPENPLA_EXPORT_EVENTS_H
+
+#include "cli/trace/export/export.h"
+#include "cli/trace/export/threads.h"
+
+struct export_processor {
+    uint32_t running; /* thread; 0: idle */
+    bool known;
+    int64_t since;
+};
+/* Zero-initialise, and set the first four. */
+struct export_events {
+    struct export *to;
+    struct trace_schemas *schemas;
+    const struct texts *providers; /* names with wildcards or GUIDs of events to export; empty: all */
+    const struct texts *processes; /* ids, or names with wildcards, of processes to export; empty: all */
+    struct live_threads live;
+    struct id_map processors; /* number + 1 -> struct export_processor */
+    uint32_t interval;        /* 100 ns between two samples */
+    bool begun, switches;
+    int64_t counted;                  /* until here counters are written */
+    double counters[EXPORT_COUNTERS]; /* since then; EXPORT_CPU: 100 ns of all processors */
+    struct text_buffer name;
+};
+/* A trace_take for trace_stacks_read. */
+HRESULT export_events_prepare(void *events, const struct trace_event *e);
+/* A trace_take for the second reading. */
+HRESULT export_events_take(void *events, const struct trace_event *e);
+/* Ends what still runs. */
+HRESULT export_events_end(struct export_events *x);
+void export_events_free(struct export_events *x);
+
+#endif

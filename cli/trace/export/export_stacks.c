@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns stacks of addresses into stacks of frames with names. The two trees grow alike: a node of the trace's tree, in
+   one process, is one node here. Caches know those, so most stacks cost two searches. */
+#include "cli/trace/export/export.h"
+#include "engine/base/memory.h"
+
+enum {
+    MOST_NODES = 4 << 20,
+    MOST_CACHED = 1 << 20, /* per cache; a later entry replaces another one */
+    MOST_FRAMES = 1 << 20, /* later ones are called by their module */
+    MOST_NAME = 1024,      /* bytes of a frame's name */
+};
+
+static HRESULT no_memory(void)
+{
+    return error_set(E_OUTOFMEMORY, "out of memory for the stacks of the export");
+}
+
+static uint64_t cache_key(uint64_t a, uint64_t b)
+{
+    const uint64_t key = hash_number(hash_number(HASH_START, a), b);
+    return key != 0 ? key : 1;
+}
+
+static uint32_t *cache_put(struct id_map *cache, uint64_t key)
+{
+    cache->item_size = sizeof(uint32_t);
+    cache->most = MOST_CACHED;
+    return id_map_put(cache, key);
+}
+
+/* ---- frames ---- */
+
+static HRESULT frame_add(struct export *x, struct text_buffer *name, size_t module_bytes,
+                         const struct trace_frame *from, uint32_t *index)
+{
+    void *frames = x->frame;
+    if (!memory_grow(&frames, &x->frame_capacity, x->frame_count + 1, sizeof *x->frame))
+        return no_memory();
+    x->frame = frames;
+    struct export_frame *f = &x->frame[x->frame_count];
+    *f = (struct export_frame){.name = text_copy(name->text)};
+    if (!f->name)
+        return no_memory();
+    f->function = f->name + module_bytes;
+    if (from) {
+        f->module = from->place.module;
+        f->kernel = from->address >= UINT64_C(0x8000000000000000);
+        f->address = from->place.module ? from->place.offset - (from->function ? from->offset : 0) : from->address;
+    }
+    *index = (uint32_t)x->frame_count++;
+    return S_OK;
+}
+
+/* Frames are equal if their names are. */
+static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t module_bytes,
+                            const struct trace_frame *from, uint32_t *index)
+{
+    if (name->failed)
+        return no_memory();
+    uint64_t key = hash_text(HASH_START, name->text);
+    key = key != 0 ? key : 1;
+    x->frame_of_name.item_size = sizeof(uint32_t);
+    const uint32_t *known = id_map_find(&x->frame_of_name, key);
+    if (known && strcmp(x->frame[*known].name, name->text) == 0) {
+        *index = *known;
+        return S_OK;
+    }
+    HRESULT hr = frame_add(x, name, module_bytes, from, index);
+    uint32_t *item = SUCCEEDED(hr) ? id_map_put(&x->frame_of_name, key) : NULL;
+    if (SUCCEEDED(hr) && !item)
+        hr = no_memory();
+    if (item)
+        *item = *index;
+    return hr;
+}
+
+/* The name without the offset in the function: calls of one function are one frame. */
+static size_t frame_name(const struct export *x, struct trace_frame *f, struct text_buffer *name)
+{
+    const char *module = f->place.module ? f->place.module->name : f->place.method_module;
+    size_t module_bytes = 0;
+    if (module) {
+        text_buffer_add(name, module);
+        module_bytes = name->length;
+        if (x->frame_count >= MOST_FRAMES && !f->function)
+            return 0;
+        text_buffer_add(name, f->function ? "!" : "+");
+        module_bytes += f->function ? 1 : 0;
+    }
+    if (f->function)
+        text_buffer_add(name, f->function);
+    else if (x->frame_count >= MOST_FRAMES)
+        text_buffer_add(name, "?");
+    else
+        text_buffer_add_hex(name, module ? f->place.offset : f->address, 1);
+    if (!name->failed && name->length > MOST_NAME)
+        name->text[name->length = MOST_NAME] = 0;
+    return module_bytes < name->length ? module_bytes : 0;
+}
+
+static HRESULT frame_of(struct export *x, uint64_t address, bool innermost, uint32_t process, uint32_t epoch,
+                        uint64_t number, uint32_t *index)
+{
+    const bool kernel = address >= UINT64_C(0x8000000000000000);
+    const uint64_t back = innermost ? 0 : 1;
+    uint32_t *cached = cache_put(
+        &x->frame_of_address, cache_key((kernel ? 0 : process) | (uint64_t)epoch << 32, (address - back) << 1 | back));
+    if (!cached)
+        return no_memory();
+    if (*cached != 0) {
+        *index = *cached - 1;
+        return S_OK;
+    }
+    struct trace_frame f;
+    struct text_buffer name = {0};
+    trace_frames_find(x->frames, process, address, innermost, number, &f);
+    const size_t module_bytes = frame_name(x, &f, &name);
+    const HRESULT hr = frame_intern(x, &name, module_bytes, &f, index);
+    text_buffer_free(&name);
+    if (SUCCEEDED(hr))
+        *cached = *index + 1;
+    return hr;
+}
+
+HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index)
+{
+    struct text_buffer copy = {0};
+    text_buffer_add(&copy, name);
+    const HRESULT hr = frame_intern(x, &copy, 0, NULL, index);
+    text_buffer_free(&copy);
+    return hr;
+}
+
+/* ---- stacks ---- */
+
+/* S_FALSE: the tree is full. */
+static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint32_t *node)
+{
+    const uint64_t refused = x->tree.refused;
+    x->tree.most = MOST_NODES;
+    const uint32_t added = stack_tree_add(&x->tree, parent, (uint64_t)frame + 1);
+    if (added == 0)
+        return x->tree.refused != refused ? S_FALSE : no_memory();
+    *node = added;
+    return S_OK;
+}
+
+struct part {
+    uint32_t process, epoch;
+    uint64_t number, context; /* context: what a node's name depends on beside itself */
+    struct id_map *cache;
+    bool innermost; /* the first frame is the address that was executed */
+};
+
+/* Adds the frames of `from`, a node of the trace's tree, below *node. Frames above the innermost one that is cached are
+   not looked up. */
+static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, uint32_t *node)
+{
+    const struct stack_tree *t = stack_joiner_tree(x->frames->stacks.joiner);
+    uint32_t path[STACK_MOST_FRAMES];
+    size_t depth = 0;
+    for (; from != 0 && depth < STACK_MOST_FRAMES; from = stack_tree_parent(t, from)) {
+        const uint32_t *known =
+            id_map_find(p->cache, cache_key(p->context, (uint64_t)from << 1 | (depth == 0 && p->innermost)));
+        if (known && *known != 0) {
+            *node = *known;
+            break;
+        }
+        path[depth++] = from;
+    }
+    while (depth-- > 0) {
+        uint32_t frame;
+        const bool innermost = depth == 0 && p->innermost;
+        HRESULT hr = frame_of(x, stack_tree_value(t, path[depth]), innermost, p->process, p->epoch, p->number, &frame);
+        if (SUCCEEDED(hr))
+            hr = node_add(x, *node, frame, node);
+        if (hr != S_OK)
+            return hr;
+        uint32_t *cached = cache_put(p->cache, cache_key(p->context, (uint64_t)path[depth] << 1 | innermost));
+        if (!cached)
+            return no_memory();
+        *cached = *node;
+    }
+    return S_OK;
+}
+
+HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
+                     uint64_t number, uint32_t *node)
+{
+    const uint32_t owner = stack->process != UINT32_MAX ? stack->process : process;
+    struct part p = {.process = owner,
+                     .epoch = epoch,
+                     .number = number,
+                     .context = owner | (uint64_t)epoch << 32,
+                     .cache = &x->node_of_user,
+                     .innermost = stack->kernel == 0};
+    *node = 0;
+    HRESULT hr = stack->user != 0 ? part_add(x, stack->user, &p, node) : S_OK;
+    if (hr != S_OK || stack->kernel == 0)
+        return SUCCEEDED(hr) ? S_OK : hr;
+    p.context = *node;
+    p.cache = &x->node_of_kernel;
+    p.innermost = true;
+    hr = part_add(x, stack->kernel, &p, node);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
+                       uint32_t *node)
+{
+    uint32_t frame;
+    *node = 0;
+    HRESULT hr = frame_of(x, address, true, process, epoch, number, &frame);
+    if (SUCCEEDED(hr))
+        hr = node_add(x, 0, frame, node);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+void export_stacks_free(struct export *x)
+{
+    for (size_t i = 0; i < x->frame_count; i++)
+        memory_free(x->frame[i].name);
+    memory_free(x->frame);
+    stack_tree_free(&x->tree);
+    id_map_free(&x->frame_of_address);
+    id_map_free(&x->frame_of_name);
+    id_map_free(&x->node_of_user);
+    id_map_free(&x->node_of_kernel);
+}
