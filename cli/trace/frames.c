@@ -5,10 +5,13 @@
 #include "cli/trace/trace.h"
 #include "engine/etw/stack_tree.h"
 
-HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, trace_take *also, void *context)
+HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, const struct texts *symbols,
+                          trace_take *also, void *context)
 {
     struct cli_progress progress = {0};
-    const HRESULT hr = trace_stacks_read(paths, also, context, trace_inputs_progress, &progress, &f->stacks);
+    HRESULT hr = symbols->count != 0 ? symbols_open(symbols, &f->symbols) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = trace_stacks_read(paths, also, context, trace_inputs_progress, &progress, &f->stacks);
     cli_progress_end(&progress);
     if (FAILED(hr))
         return hr;
@@ -33,6 +36,20 @@ void trace_frames_find(struct trace_frames *f, uint32_t process, uint64_t addres
         return;
     out->function = out->place.method;
     out->offset = out->place.offset;
+    if (!f->symbols || !out->place.module)
+        return;
+    const uint64_t back = innermost ? 0 : 1;
+    if (symbols_find(f->symbols, out->place.module, out->place.offset - back, &out->function, &out->offset))
+        out->offset += back;
+}
+
+void trace_frames_report(const struct trace_frames *f)
+{
+    const struct symbols_count *c = f->symbols ? symbols_count(f->symbols) : NULL;
+    for (size_t i = 0; c && i < c->warnings.count; i++)
+        fprintf(stderr, "openpla trace: %s\n", c->warnings.items[i]);
+    if (c && c->found < c->asked)
+        fprintf(stderr, "openpla trace: symbols of %zu of %zu images were found\n", c->found, c->asked);
 }
 
 void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame)
@@ -116,4 +133,5 @@ void trace_frames_json(struct trace_frames *f, const struct event_stack *stack, 
 void trace_frames_close(struct trace_frames *f)
 {
     trace_stacks_free(&f->stacks);
+    symbols_close(f->symbols);
 }

@@ -6,11 +6,13 @@
 #include "cli/output.h"
 #include "engine/etw/code_places.h"
 #include "engine/etw/stack_join.h"
+#include "engine/etw/symbols.h"
 #include "engine/etw/trace_stacks.h"
 
 /* Zero-initialise. */
 struct trace_frames {
     struct trace_stacks stacks;
+    struct symbols *symbols;            /* NULL: none */
     uint64_t frames[STACK_MOST_FRAMES]; /* of the stack that was shown last */
 };
 struct trace_frame {
@@ -19,8 +21,12 @@ struct trace_frame {
     const char *function;    /* of the symbols, or the method; NULL: unknown */
     uint64_t offset;         /* from the function; without one from the module */
 };
-/* The first reading of the traces. Prints what could not be joined to stderr. */
-HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, trace_take *also, void *context);
+/* The first reading of the traces. `symbols`: as symbols_open takes them; may be empty. Prints what could not be joined
+   to stderr. */
+HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, const struct texts *symbols,
+                          trace_take *also, void *context);
+/* Prints which symbols were not found to stderr. */
+void trace_frames_report(const struct trace_frames *f);
 /* The frame of an address at the time of the event `number`. `innermost`: the address that was executed, not one that
    is returned to. */
 void trace_frames_find(struct trace_frames *f, uint32_t process, uint64_t address, bool innermost, uint64_t number,

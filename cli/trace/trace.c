@@ -67,7 +67,7 @@ static bool trace_choice_takes(const struct trace_choice *c, const struct dumped
 enum { LOOK_MS = 250 };
 
 struct show {
-    struct texts files, sessions, begin, end;
+    struct texts files, sessions, begin, end, symbols;
     struct trace_knowledge known;
     struct trace_choice choice;
     const char *level;
@@ -234,6 +234,8 @@ static int show_check_line(struct show *s, const struct texts *words)
         return cli_usage(VERB, "-rt: sessions cannot be combined with files");
     if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
         return cli_usage(VERB, "-%s: only valid for files (sessions are read from now on)", s->begin.count ? "b" : "e");
+    if (s->symbols.count != 0 && !s->stacks)
+        return cli_usage(VERB, "-symbols: only valid with -stack");
     if (s->stacks && (s->sessions.count != 0 || s->follow))
         return cli_usage(VERB, "-stack: only valid for complete traces (stacks may come after their events)");
     const int result = read_level(s);
@@ -247,7 +249,7 @@ static int show_events(struct show *s)
     if (SUCCEEDED(hr) && s->choice.text)
         hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->stacks)
-        hr = trace_frames_open(&s->frames, &s->files, NULL, NULL);
+        hr = trace_frames_open(&s->frames, &s->files, &s->symbols, NULL, NULL);
     if (SUCCEEDED(hr) && s->files.count != 0)
         hr = trace_inputs_open(&s->inputs, &s->files);
     s->inputs.schemas = &s->schemas;
@@ -259,6 +261,7 @@ static int show_events(struct show *s)
     if (s->undecoded != 0)
         fprintf(stderr, "openpla " VERB ": %llu of %llu events could not be decoded\n",
                 (unsigned long long)s->undecoded, (unsigned long long)s->shown);
+    trace_frames_report(&s->frames);
     return trace_inputs_print_warnings(&s->inputs, VERB);
 }
 
@@ -282,6 +285,7 @@ static int run_show(int argc, char **argv)
         {"max", OPTION_COUNT, &s.max},
         {"follow", OPTION_FLAG, &s.follow},
         {"stack", OPTION_FLAG, &s.stacks},
+        {"symbols", OPTION_TEXTS, &s.symbols},
         {"json", OPTION_FLAG, &s.as_json},
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
@@ -297,9 +301,17 @@ static int run_show(int argc, char **argv)
     memory_free(s.processes);
     memory_free(s.pattern);
     text_buffer_free(&s.line);
-    struct texts *const texts[] = {
-        &s.files,           &s.sessions,        &s.begin,          &s.end, &s.choice.providers, &s.choice.processes,
-        &s.choice.keywords, &s.known.manifests, &s.known.programs, &words};
+    struct texts *const texts[] = {&s.files,
+                                   &s.sessions,
+                                   &s.begin,
+                                   &s.end,
+                                   &s.choice.providers,
+                                   &s.choice.processes,
+                                   &s.choice.keywords,
+                                   &s.known.manifests,
+                                   &s.known.programs,
+                                   &s.symbols,
+                                   &words};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;
@@ -338,6 +350,7 @@ const struct verb verb_trace = {
     "  -import PATH ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
     "                       event definitions in addition to the registered ones, as in tracerpt\n"
     "  -stack               with files: the stack of each event that has one, a line per frame, innermost first\n"
+    "  -symbols FOLDER ...  with -stack: names of functions from PDB files and images there, or in a symbol store\n"
     "  -max N               exit after N events\n"
     "  --json               print one JSON object per line\n"
     "\n"
@@ -367,6 +380,7 @@ const struct verb verb_trace = {
     "  -f FORMAT            firefox, speedscope, chrome, folded, pprof or ctf\n"
     "  -o FILE              the output file (default: the trace's name with another extension); with ctf a folder\n"
     "  -y                   overwrite without asking\n"
+    "  -symbols FOLDER ...  names of functions, as in show\n"
     "  -provider NAME ..., -process ID|NAME ..., -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
     "                       as in show\n",
     run};

@@ -3,3 +3,4 @@ openpla_fuzz(fuzz_injection_image ${CMAKE_CURRENT_LIST_DIR}/fuzz_injection_image
 openpla_fuzz(fuzz_api_trace ${CMAKE_CURRENT_LIST_DIR}/fuzz_api_trace.c LINK openpla_etw)
 openpla_fuzz(fuzz_event_view ${CMAKE_CURRENT_LIST_DIR}/fuzz_event_view.c LINK openpla_etw)
 openpla_fuzz(fuzz_trace_stacks ${CMAKE_CURRENT_LIST_DIR}/fuzz_trace_stacks.c LINK openpla_etw)
+openpla_fuzz(fuzz_symbols ${CMAKE_CURRENT_LIST_DIR}/fuzz_symbols.c LINK openpla_etw)

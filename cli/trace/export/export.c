@@ -13,7 +13,7 @@ static const struct export_format *const formats[] = {&export_firefox, &export_s
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct command {
-    struct texts files, providers, processes;
+    struct texts files, providers, processes, symbols;
     const char *format, *to;
     bool yes;
     struct trace_knowledge known;
@@ -97,7 +97,7 @@ static HRESULT output_open(struct command *c, struct export *x)
 static HRESULT export_read(struct command *c, struct export *x, struct export_events *events)
 {
     struct cli_progress progress = {0};
-    HRESULT hr = trace_frames_open(&c->frames, &c->files, export_events_prepare, events);
+    HRESULT hr = trace_frames_open(&c->frames, &c->files, &c->symbols, export_events_prepare, events);
     if (SUCCEEDED(hr))
         hr = x->format->begin(x);
     if (SUCCEEDED(hr))
@@ -159,6 +159,7 @@ int trace_export(int argc, char **argv)
         {"f", OPTION_TEXT, &c.format},
         {"o", OPTION_TEXT, &c.to},
         {"y", OPTION_FLAG, &c.yes},
+        {"symbols", OPTION_TEXTS, &c.symbols},
         {"provider", OPTION_TEXTS, &c.providers},
         {"process", OPTION_TEXTS, &c.processes},
         {"import", OPTION_TEXTS, &c.known.manifests},
@@ -173,6 +174,8 @@ int trace_export(int argc, char **argv)
         const HRESULT hr = export_write(&c, &x);
         if (SUCCEEDED(hr))
             print_result(&c, &x);
+        if (SUCCEEDED(hr))
+            trace_frames_report(&c.frames);
         result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_print_warnings(&c.inputs, VERB);
     }
     for (size_t i = 0; i < x.thread_count; i++) {
@@ -187,7 +190,8 @@ int trace_export(int argc, char **argv)
     trace_schemas_close(&c.schemas);
     trace_frames_close(&c.frames);
     memory_free(c.path);
-    struct texts *const texts[] = {&c.files, &c.providers, &c.processes, &c.known.manifests, &c.known.programs, &words};
+    struct texts *const texts[] = {&c.files,          &c.providers, &c.processes, &c.known.manifests,
+                                   &c.known.programs, &c.symbols,   &words};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;

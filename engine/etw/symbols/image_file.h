@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program file says about its own functions: the exports, function table and symbol table of a PE image, and the
+   symbol tables of an ELF file. The file is untrusted. */
+#ifndef OPENPLA_IMAGE_FILE_H
+#define OPENPLA_IMAGE_FILE_H
+
+#include "engine/etw/symbols/symbol_table.h"
+
+struct image_facts {
+    uint32_t time, size; /* TimeDateStamp and SizeOfImage; 0 of an ELF file */
+    bool has_symbols;    /* the next three are known */
+    GUID signature;
+    uint32_t age;
+    char symbols[260]; /* last part of the PDB's path */
+};
+/* HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with a text: neither. */
+HRESULT image_read_facts(const uint8_t *bytes, size_t size, struct image_facts *out);
+/* Adds the functions. Tables that are not in the file are skipped. E_OUTOFMEMORY. */
+HRESULT image_read_symbols(const uint8_t *bytes, size_t size, struct symbol_table *out);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The container of PDB files: numbered streams, each a list of blocks of one size.
+
+     block 0   magic, block size, number of blocks, bytes of the directory, block of the directory's block list
+     directory number of streams, size of each stream, then the blocks of each stream */
+#ifndef OPENPLA_MSF_FILE_H
+#define OPENPLA_MSF_FILE_H
+
+#include "engine/etw/symbols/pdb_file.h"
+
+struct msf_stream {
+    uint32_t size;
+    uint32_t first; /* index in `blocks` */
+};
+struct msf_file {
+    const struct pdb_source *source;
+    uint32_t block_size, block_count;
+    struct msf_stream *streams;
+    uint32_t stream_count;
+    uint32_t *blocks;
+};
+/* Every stream's blocks are in the file. Errors as pdb_read_identity. Free it also on failure. */
+HRESULT msf_open(const struct pdb_source *source, struct msf_file *out);
+/* 0 for a stream that does not exist. */
+uint32_t msf_size(const struct msf_file *m, uint32_t stream);
+/* Fails if the stream is shorter. */
+HRESULT msf_read(const struct msf_file *m, uint32_t stream, uint32_t offset, void *bytes, uint32_t size);
+void msf_close(struct msf_file *m);
+HRESULT pdb_corrupt(const char *what);
+
+#endif

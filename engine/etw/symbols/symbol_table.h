@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of one image by offset. */
+#ifndef OPENPLA_SYMBOL_TABLE_H
+#define OPENPLA_SYMBOL_TABLE_H
+
+#include "engine/base/text.h"
+
+struct symbol_row {
+    uint32_t at, size; /* offset in the image; size 0: unknown, up to the next one or the end of its extent */
+    uint32_t name;     /* offset in `names` */
+};
+/* A range of code that belongs together, such as a function without a name. */
+struct symbol_extent {
+    uint32_t at, size;
+};
+/* Zero-initialise. */
+struct symbol_table {
+    struct symbol_row *rows;
+    size_t count, capacity;
+    struct symbol_extent *extents;
+    size_t extent_count, extent_capacity;
+    struct text_buffer names; /* each with its NUL */
+};
+/* Names end at the first NUL, or after `size` bytes; an empty one is ignored. E_OUTOFMEMORY; S_FALSE: the table is
+ * full. */
+HRESULT symbol_table_add(struct symbol_table *t, uint64_t at, uint64_t bytes, const char *name, size_t size);
+HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t bytes);
+/* Call it after the last row. Of rows at one offset the one with a size stays. */
+void symbol_table_sort(struct symbol_table *t);
+/* The function that has the offset. False: unknown. */
+bool symbol_table_find(const struct symbol_table *t, uint64_t offset, const char **name, uint64_t *from);
+size_t symbol_table_bytes(const struct symbol_table *t);
+void symbol_table_free(struct symbol_table *t);
+
+#endif
