@@ -9,7 +9,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
 build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 libz-mingw-w64-dev mingw-w64-tools wine wine64 cmake
-  ninja-build dpkg-dev python3"
+  ninja-build dpkg-dev python3 libjs-dygraphs"
 test_packages="clang lld llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev zlib1g-dev cabextract wixl msitools
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client babeltrace2 protobuf-compiler"
 # Where there is no clang-format-14, layers.format is skipped (tests/expected-skips.txt).

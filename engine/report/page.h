@@ -6,7 +6,7 @@
 
 #include "engine/base/text.h"
 
-#define PAGE_MOST_BYTES ((size_t)2 << 20) /* of a page by our own sheet, of any report */
+#define PAGE_MOST_BYTES ((size_t)8 << 20) /* of a page by our own sheet, of any report */
 
 struct page_make {
     const char *report, *output; /* files */
@@ -29,6 +29,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 struct page_bounds {
     size_t cells;                /* of all tables */
+    size_t waves;                /* bytes of the values that the script draws; 0: none */
     bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
 };
@@ -37,7 +38,8 @@ struct page_bounds {
    charts. Attributes beside the report's own: title; on a Table rows (their total number); on a warning's Item number,
    from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a warning). A
    Data and a Table have an element Tag for each of their tags; the first Data of a row also has those of its row and of
-   cells that are not shown. An element Damage describes problems of the report. Errors and notes of report_read. */
+   cells that are not shown. An element Waves has the values of all series for the script (page_waves.h). An element
+   Damage describes problems of the report. Errors and notes of report_read. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 
@@ -48,17 +50,29 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
-#define CHART_MOST_POINTS 512
+#define CHART_MOST_POINTS 1024 /* as the series of a report have them; of other documents the first ones */
 #define CHART_MOST_LIMITS 4
-#define CHART_TIMES       5    /* labels of the time */
+#define CHART_TIMES       6    /* labels of the time, at most about */
 #define CHART_GREATEST    3e37 /* beyond that floats end: no value of a counter */
+
+struct chart_value {
+    float least, mean, greatest; /* least > greatest: a gap */
+};
+/* A series as a report has it. */
+struct chart_source {
+    const char *name, *points;
+    bool has_place;     /* else the items share the chart's duration */
+    double first, step; /* seconds: of the middle of the first item, and between items */
+};
+/* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */
+size_t chart_values_read(const char *points, struct chart_value *out);
 
 struct chart_line {
     char *name;
+    bool has_place;
+    double first, step;
     size_t count;
-    struct {
-        float least, greatest; /* least > greatest: a gap */
-    } points[CHART_MOST_POINTS];
+    struct chart_value points[CHART_MOST_POINTS];
 };
 /* A horizontal line: the limit that a warning compared the counter with, or one that the user asked for. */
 struct chart_limit {
@@ -76,14 +90,14 @@ struct chart_layout {
     size_t limit_count;
 };
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration);
-/* A series from the text of its points. Anything but a number is a gap. `must`: the series precedes others, and
-   replaces one of them if the chart is full. */
-HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must);
+/* `must`: the series precedes others, and replaces one of them if the chart is full. */
+HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *series, bool must);
 /* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the place of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
 /* Adds the element Chart: attributes id, name, `title` and the common counter of all series, Mark elements from the top
-   of the scale down, Time elements from left to right, Limit elements with warning, y and value as far as known, and
-   Series elements with path, least, greatest and last. */
+   of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value as far
+   as known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
+   greatest and last. Values have the unit that the counter's name tells (page_unit.h). */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);
 

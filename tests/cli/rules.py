@@ -108,7 +108,7 @@ def two_rules_may_tell_of_one_row():
         there = re.search(rf'<t[dh][^>]*id="{places[wanted[0]]}".*?</t[dh]>', page, re.S).group(0)
         check(re.findall(r'href="#w(\d)"', there) == wanted, f"the ways back of {cell}", there)
     legend = "".join(re.findall(r'<ul class="legend">.*?</ul>', page, re.S))
-    check(re.findall(r"Limit (\d+) of .*?#w(\d)", legend) == [("70", "1"), ("50", "2"), ("60", "3")], "limits", legend)
+    check(re.findall(r"Limit (\d+) % of .*?#w(\d)", legend) == [("70", "1"), ("50", "2"), ("60", "3")], "limits", legend)
 
 
 def memory_is_held_against_what_this_computer_has():

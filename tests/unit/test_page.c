@@ -2,6 +2,7 @@
 /* Report pages: they show the whole content safely, even hostile content, in a size that browsers can open. */
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
+#include "engine/report/page/page_unit.h"
 #include "tests/unit/scratch_folder.h"
 
 #define MOST_PAGE ((size_t)4 << 20)
@@ -320,6 +321,52 @@ static void test_a_text_is_cut_between_characters(void **state)
     text_buffer_free(&b);
 }
 
+/* A chart that says 22.1 k of MBytes leaves its reader to find out that these are 21.6 GB. */
+static void test_values_have_the_unit_that_the_counter_means(void **state)
+{
+    static const struct {
+        const char *name;
+        double value;
+        const char *wanted;
+    } cases[] = {
+        {"Available MBytes", 22100, "21.58 GB"},       {"Private Bytes (a)", 512, "512 B"},
+        {"Disk Bytes/sec (0 C:)", 5e6, "4.768 MB/s"},  {"Avg. Disk sec/Read (0 C:)", 0.0125, "12.5 ms"},
+        {"Average Wait Time (ms) (x)", 1500, "1.5 s"}, {"% Processor Time (_Total)", 99.5, "99.5 %"},
+        {"% Processor Time (_Total)", 0.00001, "0 %"}, {"Context Switches/sec", 12345.6, "12,346"},
+        {"Context Switches/sec", 1234567, "1.235 M"},  {"Threads (bytes)", 7, "7"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text_buffer b = {0};
+        const struct page_unit unit = page_unit_of(cases[i].name);
+        const struct page_scale scale = page_unit_scale(&unit, cases[i].value);
+        page_scale_add(&b, &scale, cases[i].value, 4);
+        assert_string_equal(b.text, cases[i].wanted);
+        text_buffer_free(&b);
+    }
+}
+
+static void test_a_chart_has_bands_and_round_times(void **state)
+{
+    struct chart_layout c = {0};
+    struct text_buffer b = {0};
+    (void)state;
+    assert_int_equal(chart_layout_begin(&c, "c", "2026-01-02T23:50:17.000+01:00", "3600"), S_OK);
+    const struct chart_source sources[] = {{"Threads (a)", "1:2:3 - 4:5:9", true, 0, 1800},
+                                           {"Threads (b)", "3 3:1:2 x 1:2:3:4 5", false, 0, 0}};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(chart_layout_series(&c, &sources[i], false), S_OK);
+    chart_layout_add(&b, &c, 1, "t");
+    assert_non_null(strstr(b.text, "<Time x=\"162\">01-03</Time>"));
+    assert_non_null(strstr(b.text, "<Time x=\"329\">00:10</Time>"));
+    assert_non_null(strstr(
+        b.text, "name=\"a\" least=\"1\" greatest=\"9\" last=\"5\" path=\"M0 192h0M1000 120h0\" band=\"M0 168v48zM1000 "
+                "24v120z\"/>"));
+    assert_non_null(strstr(b.text, "path=\"M100 168h0M900 120h0\"/>"));
+    text_buffer_free(&b);
+    chart_layout_free(&c);
+}
+
 static int setup(void **state)
 {
     *state = scratch_create("page");
@@ -336,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_stopping_keeps_the_old_page),
         cmocka_unit_test(test_numbers_keep_their_significant_digits),
         cmocka_unit_test(test_a_text_is_cut_between_characters),
+        cmocka_unit_test(test_values_have_the_unit_that_the_counter_means),
+        cmocka_unit_test(test_a_chart_has_bands_and_round_times),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);
 }

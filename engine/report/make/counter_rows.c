@@ -320,12 +320,13 @@ static HRESULT write_chart(const struct counter_rows *from, const struct row *ro
     report_chart_begin(to, &head);
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         struct text_buffer points = {0};
+        struct chart_series_place place;
         char *series =
             *rows[i].instance ? text_format("%s (%s)", rows[i].counter, rows[i].instance) : text_copy(rows[i].counter);
-        chart_series_text(from->series[rows[i].at].chart, head.first, head.last, &points);
+        chart_series_text(from->series[rows[i].at].chart, head.first, &points, &place);
         hr = series && !points.failed && points.text ? S_OK : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
-            report_chart_series(to, series, points.text);
+            report_chart_series(to, series, place.first, place.step, points.text);
         text_buffer_free(&points);
         memory_free(series);
     }
@@ -377,7 +378,8 @@ static double standing_of(struct counter_series *s, enum standing kind)
     }
 }
 
-/* Selects the first MOST_CHARTED by each criterion, and the sum of all instances, in the order of the rows. */
+/* Selects the first MOST_CHARTED by each criterion and the sum of all instances, then the others, each in the order of
+   the rows. */
 static size_t pick_watched(const struct counter_rows *from, struct row *rows, size_t count, size_t rank,
                            struct row *out)
 {
@@ -399,9 +401,10 @@ static size_t pick_watched(const struct counter_rows *from, struct row *rows, si
                 break;
             best->picked = true;
         }
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].rank == rank && (rows[i].picked || is_sum(&rows[i])) && picked < MOST_WATCHED)
-            out[picked++] = rows[i];
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < count && picked < MOST_WATCHED; i++)
+            if (rows[i].rank == rank && (rows[i].picked || is_sum(&rows[i])) == !others)
+                out[picked++] = rows[i];
     return picked;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method.
    Percentiles keep all values while they are few, then their numbers in ranges of 2 % each, as DDSketch does (Masson,
-   Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a fixed number of points: when the time exceeds
+   Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a limited number of points: when the time exceeds
    them, each two points become one. */
 #include "engine/base/memory.h"
-#include "engine/etw/event_values.h"
 #include "engine/report/make/report_counters.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
@@ -192,23 +192,22 @@ void value_statistics_free(struct value_statistics *s)
 
 #define SECOND INT64_C(10000000)
 
-static const struct chart_point no_value = {1, 0};
-
-static bool is_empty(const struct chart_point *p)
-{
-    return p->least > p->greatest;
-}
+static const struct chart_point no_value;
 
 static void chart_point_merge(struct chart_point *to, const struct chart_point *other)
 {
-    if (is_empty(other))
+    if (!other->count)
         return;
-    if (is_empty(to)) {
+    if (!to->count) {
         *to = *other;
         return;
     }
+    const uint64_t count = (uint64_t)to->count + other->count;
     to->least = other->least < to->least ? other->least : to->least;
     to->greatest = other->greatest > to->greatest ? other->greatest : to->greatest;
+    to->mean =
+        (float)((double)to->mean + ((double)other->mean - (double)to->mean) * ((double)other->count / (double)count));
+    to->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
 static void double_width(struct chart_series *s)
@@ -221,6 +220,11 @@ static void double_width(struct chart_series *s)
     }
     s->count = (s->count + 1) / 2;
     s->width *= 2;
+}
+
+static size_t most_points(const struct chart_series *s)
+{
+    return s->most ? s->most : CHART_POINTS;
 }
 
 /* From where the first point begins, if the first value is at `from`. Unsigned, since a hostile log's times may be any.
@@ -246,11 +250,11 @@ static void chart_series_interpolate(struct chart_series *s, size_t to, float va
     const double step = ((double)value - (double)s->latest) / (double)(to - from);
     while (isfinite(step) && s->count < to) {
         const float between = (float)((double)s->latest + step * (double)(s->count - from));
-        s->points[s->count++] = (struct chart_point){between, between};
+        s->points[s->count++] = (struct chart_point){between, between, between, 1};
     }
 }
 
-void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval)
+HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval)
 {
     if (s->width == 0) {
         s->begin = s->last = utc;
@@ -263,41 +267,70 @@ void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t
         s->lead = s->width / 2;
     }
     const uint64_t since = distance(s, s->begin, utc);
-    while (since / (uint64_t)s->width >= CHART_POINTS && s->width <= INT64_MAX / 2)
+    const size_t most = most_points(s);
+    while (since / (uint64_t)s->width >= most && s->width <= INT64_MAX / 2)
         double_width(s);
     const uint64_t wanted = since / (uint64_t)s->width;
-    const size_t at = wanted < CHART_POINTS ? (size_t)wanted : CHART_POINTS - 1;
+    const size_t at = wanted < most ? (size_t)wanted : most - 1;
+    void *points = s->points;
+    if (!memory_grow(&points, &s->capacity, at + 1, sizeof *s->points))
+        return E_OUTOFMEMORY;
+    s->points = points;
     if (s->count && at > s->count && are_neighbours(s, utc))
         chart_series_interpolate(s, at, (float)value);
     while (s->count <= at)
         s->points[s->count++] = no_value;
-    const struct chart_point one = {(float)value, (float)value};
+    const struct chart_point one = {(float)value, (float)value, (float)value, 1};
     chart_point_merge(&s->points[at], &one);
     if (utc >= s->last) {
         s->last = utc;
         s->latest = one.least;
     }
+    return S_OK;
 }
 
-void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out)
+void chart_series_limit(struct chart_series *s, size_t most)
 {
-    /* Points of the chart before the start or after the end of the series have no value. */
-    const uint64_t width = s->width > 0 ? (uint64_t)s->width : (uint64_t)SECOND;
-    const uint64_t before = distance(s, first, s->begin) / width;
-    const uint64_t all = distance(s, first, last) / width + 1;
+    s->most = most;
+    while (s->count > most && s->width <= INT64_MAX / 2)
+        double_width(s);
+}
+
+/* Seven digits, as many as a float has. The program may have set a locale with another decimal separator. */
+static void add_value(struct text_buffer *out, float value, const char *end)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.7g", (double)value);
+    for (char *p = text; *p; p++)
+        *p = *p == ',' ? '.' : *p;
+    text_buffer_add(out, text);
+    text_buffer_add(out, end);
+}
+
+void chart_series_text(const struct chart_series *s, int64_t start, struct text_buffer *out,
+                       struct chart_series_place *place)
+{
+    const double middle = ((double)s->begin - (double)start) - (double)s->lead + (double)s->width / 2;
     const char *blank = "";
-    for (uint64_t i = 0; i < all && i < 2 * CHART_POINTS; i++) {
-        const struct chart_point *p = i >= before && i - before < s->count ? &s->points[i - before] : &no_value;
+    *place = (struct chart_series_place){middle / 1e7, (double)s->width / 1e7};
+    for (size_t i = 0; i < s->count; i++) {
+        const struct chart_point *p = &s->points[i];
         text_buffer_add(out, blank);
         blank = " ";
-        if (is_empty(p)) {
+        if (!p->count) {
             text_buffer_add(out, "-");
             continue;
         }
-        add_real(out, (double)p->least, true);
         if (p->greatest > p->least) {
-            text_buffer_add(out, ":");
-            add_real(out, (double)p->greatest, true);
+            add_value(out, p->least, ":");
+            add_value(out, p->mean, ":");
         }
+        add_value(out, p->greatest, "");
     }
+}
+
+void chart_series_free(struct chart_series *s)
+{
+    memory_free(s->points);
+    *s = (struct chart_series){0};
 }

@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum {
-    MOST_GAPS = 64,        /* gaps of a log that are kept: the longest */
-    MOST_GAP_WARNINGS = 5, /* gaps of a log with a separate warning */
-    COLUMN_BYTES = 640,    /* about, of a column with its names and values */
-    MOST_CHARTED = 1024,   /* series that have points */
-    MOST_WATCHED = 4096,   /* and such as a warning may need; 2 KB each */
+    MOST_GAPS = 64,           /* gaps of a log that are kept: the longest */
+    MOST_GAP_WARNINGS = 5,    /* gaps of a log with a separate warning */
+    COLUMN_BYTES = 640,       /* about, of a column with its names and values */
+    MOST_CHARTED = 1024,      /* series that have points */
+    MOST_WATCHED = 8192,      /* and those that a warning or a reader may select */
+    WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and of the report */
 };
 
 struct gap {
@@ -34,6 +35,7 @@ struct report_counters {
     struct columns columns;
     struct counter_series *series; /* beside the columns */
     size_t series_count, series_capacity, charted, watched;
+    size_t watched_points;  /* that each watched series may have */
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
     int bias_minutes; /* of the first log's zone */
@@ -82,6 +84,7 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
     if (!c)
         return E_OUTOFMEMORY;
     c->make = *make;
+    c->watched_points = CHART_POINTS;
     c->columns = (struct columns){.filter = &c->filter, .values = true, .most = make->memory / COLUMN_BYTES + 1};
     HRESULT hr = make_filter(c);
     if (FAILED(hr))
@@ -92,6 +95,17 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
 }
 
 /* ---- reading ---- */
+
+/* The more series there are to select from, the fewer points each has. The newest one has its limit already. */
+static void share_points(struct report_counters *c)
+{
+    if (c->watched * c->watched_points <= WATCHED_POINTS || c->watched_points <= CHART_LEAST_POINTS)
+        return;
+    c->watched_points /= 2;
+    for (size_t i = 0; i < c->series_count; i++)
+        if (c->series[i].chart && c->series[i].chart->most)
+            chart_series_limit(c->series[i].chart, c->watched_points);
+}
 
 /* The requirements of the tables for a series, determined once. */
 static HRESULT begin_series(struct report_counters *c, size_t at)
@@ -121,6 +135,10 @@ static HRESULT begin_series(struct report_counters *c, size_t at)
         c->bytes += sizeof *s->chart;
         hr = s->chart ? S_OK : E_OUTOFMEMORY;
     }
+    if (SUCCEEDED(hr) && s->chart && !charted) {
+        share_points(c);
+        s->chart->most = c->watched_points;
+    }
     return hr;
 }
 
@@ -149,8 +167,11 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
         const size_t before = value_statistics_memory(&s->statistics);
         hr = value_statistics_add(&s->statistics, cell->value, s->percentiles);
         c->bytes += value_statistics_memory(&s->statistics) - before;
-        if (s->chart && SUCCEEDED(hr))
-            chart_series_add(s->chart, utc, cell->value, interval);
+        if (s->chart && SUCCEEDED(hr)) {
+            const size_t points = s->chart->capacity;
+            hr = chart_series_add(s->chart, utc, cell->value, interval);
+            c->bytes += (s->chart->capacity - points) * sizeof *s->chart->points;
+        }
         if (c->bytes > c->make.memory && s->percentiles &&
             SUCCEEDED(hr)) { /* existing percentiles stay exact or are dropped */
             c->exhausted = true;
@@ -362,6 +383,8 @@ void report_counters_free(struct report_counters *c)
     for (size_t i = 0; i < c->series_count; i++) {
         value_statistics_free(&c->series[i].statistics);
         memory_free(c->series[i].instance);
+        if (c->series[i].chart)
+            chart_series_free(c->series[i].chart);
         memory_free(c->series[i].chart);
     }
     for (size_t i = 0; i < c->log_count; i++) {

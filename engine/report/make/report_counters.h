@@ -35,10 +35,15 @@ void value_statistics_free(struct value_statistics *s);
 
 /* ---- charts ----
 
-   A series of values over time in a limited number of points: each is a part of the time with its least and its
-   greatest value, so no peak is lost, however long the log is. */
-#define CHART_POINTS 256
+   A series of values over time in a limited number of points: each is a part of the time with its least, mean and
+   greatest value. So no peak is lost, however long the log is, and each sample is a point while they fit. */
+#define CHART_POINTS       1024 /* of a series, about the pixels of a chart's width */
+#define CHART_LEAST_POINTS 32   /* of one series among very many */
 
+struct chart_point {
+    float least, mean, greatest;
+    uint32_t count; /* of values; 0: no value */
+};
 /* Zero-initialise. */
 struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; 100 ns of each point */
@@ -47,18 +52,24 @@ struct chart_series {
     float latest;     /* that value */
     int64_t interval; /* 100 ns between samples, as last reported; 0: unknown */
     bool assumed;     /* the width is still an assumption */
+    size_t most;      /* points at most; 0: CHART_POINTS */
     size_t count;     /* points up to the last one with a value */
-    struct chart_point {
-        float least, greatest; /* least > greatest: no value */
-    } points[CHART_POINTS];
+    struct chart_point *points;
+    size_t capacity;
 };
 /* Times may come in any order from the first one on; an earlier one counts as that. `interval`: the log's, which a
    point is long at first; 0: it is not known yet, as of a first value, and a point is one second unless a later call
-   tells it while there is one. Another log's may be longer: between its samples there is no gap. */
-void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
-/* The points between two times, as the text of a Series: min:max, one number where both are the same, - for none, with
-   blanks between. */
-void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out);
+   tells it while there is one. Another log's may be longer: between its samples there is no gap. E_OUTOFMEMORY. */
+HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
+/* At most that many points from now on, CHART_POINTS or less; existing ones are merged. */
+void chart_series_limit(struct chart_series *s, size_t most);
+struct chart_series_place {
+    double first, step; /* seconds: from the chart's start to the middle of the first point, and between points */
+};
+/* The points as the text of a Series: min:mean:max, one number if they are equal, - for none, with blanks between. */
+void chart_series_text(const struct chart_series *s, int64_t start, struct text_buffer *out,
+                       struct chart_series_place *place);
+void chart_series_free(struct chart_series *s);
 
 /* ---- the reading ---- */
 struct report_counters;
@@ -112,9 +123,9 @@ struct counter_rows {
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 /* For each of the table's patterns the series with the greatest means, at most 8; _Total is one of them. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
-#define COUNTER_MOST_WATCHED 40 /* series of a watched counter's chart */
-/* A chart of each counter that the table watches, where its own charts have not all series of it: of the means the 8
-   greatest and the 8 least, the 8 highest peaks, the 8 greatest growths, and _Total. */
+#define COUNTER_MOST_WATCHED 512 /* series of a watched counter's chart */
+/* A chart of each counter that the table watches, where its own charts have not all series of it: first, of the means,
+   the 8 greatest and the 8 least, the 8 highest peaks, the 8 greatest growths, and _Total; then the others. */
 HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 
 #endif

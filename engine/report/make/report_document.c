@@ -313,10 +313,15 @@ void report_chart_begin(struct report_document *d, const struct report_chart_hea
     text_buffer_add(&d->text, ">\n");
 }
 
-void report_chart_series(struct report_document *d, const char *name, const char *points)
+void report_chart_series(struct report_document *d, const char *name, double first, double step, const char *points)
 {
+    char text[40];
     text_buffer_add(&d->text, "   <Series");
     xml_add_attribute(&d->text, "name", name);
+    snprintf(text, sizeof text, "%.3f", first);
+    xml_add_attribute(&d->text, "first", text);
+    snprintf(text, sizeof text, "%.3f", step);
+    xml_add_attribute(&d->text, "step", text);
     text_buffer_add(&d->text, ">");
     xml_add_escaped(&d->text, points, false);
     text_buffer_add(&d->text, "</Series>\n");

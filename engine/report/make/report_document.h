@@ -79,7 +79,8 @@ struct report_chart_head {
     int64_t first, last; /* FILETIME */
 };
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
-void report_chart_series(struct report_document *d, const char *name, const char *points);
+/* `first` and `step`: seconds from the chart's start to the middle of the first point, and between points. */
+void report_chart_series(struct report_document *d, const char *name, double first, double step, const char *points);
 void report_chart_end(struct report_document *d);
 void report_string(struct report_document *d, const char *id, const char *text);
 /* S_OK, or the first failure so far. */

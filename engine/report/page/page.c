@@ -19,7 +19,8 @@
 #include <libxslt/xsltutils.h>
 #include <string.h>
 
-#define MOST_CELLS 16000 /* of a page; about 1.2 MB */
+#define MOST_CELLS 16000                /* of a page; about 1.2 MB */
+#define MOST_WAVES ((size_t)5500 << 10) /* bytes of the values for the script */
 
 struct making {
     const struct page_make *make;
@@ -33,15 +34,17 @@ static HRESULT cancelled(HRESULT hr)
                                                      : hr;
 }
 
-static HRESULT transform_share(struct making *m, size_t cells, struct texts *notes)
+/* `part`: 1, or the part of all that is left where a page has become too large. */
+static HRESULT transform_share(struct making *m, size_t part, struct texts *notes)
 {
     const struct page_make *make = m->make;
     struct text_buffer document = {0};
-    HRESULT hr =
-        page_document_make(make->report, &(struct page_bounds){cells, make->stop, make->context}, &document, notes);
+    const struct page_bounds bounds = {MOST_CELLS / part, make->picture ? 0 : MOST_WAVES / part, make->stop,
+                                       make->context};
+    HRESULT hr = page_document_make(make->report, &bounds, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
-    if (SUCCEEDED(hr) && document.length <= 2 * PAGE_MOST_BYTES) /* else the page is too large, too */
+    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* else the page is too large, too */
         hr = page_transform(
             &(struct page_part){make->picture ? "the sheet of pictures" : "the sheet of pages", sheet, strlen(sheet)},
             &(struct page_part){make->report, document.text, document.length}, &m->page, &m->size);
@@ -53,13 +56,13 @@ static HRESULT transform_share(struct making *m, size_t cells, struct texts *not
 static HRESULT page_fit_size(struct making *m, struct texts *notes)
 {
     struct texts again = {0};
-    size_t cells = MOST_CELLS;
-    HRESULT hr = transform_share(m, cells, notes);
-    while (SUCCEEDED(hr) && m->size > PAGE_MOST_BYTES && cells) {
+    size_t part = 1;
+    HRESULT hr = transform_share(m, part, notes);
+    while (SUCCEEDED(hr) && m->size > PAGE_MOST_BYTES && part < MOST_CELLS) {
         memory_free(m->page);
         m->page = NULL;
-        cells /= 4;
-        hr = transform_share(m, cells, &again);
+        part *= 4;
+        hr = transform_share(m, part, &again);
     }
     texts_free(&again);
     if (SUCCEEDED(hr) && m->size > PAGE_MOST_BYTES)

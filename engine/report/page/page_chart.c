@@ -4,6 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
+#include "engine/report/page/page_unit.h"
 
 #include <stdlib.h>
 #include <math.h>
@@ -46,27 +47,33 @@ static bool read_value(const char **at, float *out)
     return true;
 }
 
-static void read_points(struct chart_line *l, const char *at)
+static struct chart_value read_item(const char **at)
 {
-    while (*(at += strspn(at, " \t\r\n")) && l->count < CHART_MOST_POINTS) {
-        float least = 1, greatest = 0;
-        bool right = read_value(&at, &least);
-        if (right && *at == ':') {
-            at++;
-            right = read_value(&at, &greatest);
-        } else
-            greatest = least;
-        if (!right || (*at && !strchr(" \t\r\n", *at)) || least > greatest) {
-            least = 1;
-            greatest = 0;
-        }
-        l->points[l->count].least = least;
-        l->points[l->count++].greatest = greatest;
-        at += strcspn(at, " \t\r\n");
-    }
+    static const struct chart_value gap = {1, 1, 0};
+    float parts[3];
+    size_t count = 0;
+    while (read_value(at, &parts[count]) && ++count < 3 && **at == ':')
+        ++*at;
+    if (!count || (*at)[-1] == ':' || (**at && !strchr(" \t\r\n", **at)))
+        return gap;
+    if (count == 1)
+        return (struct chart_value){parts[0], parts[0], parts[0]};
+    const float greatest = parts[count - 1];
+    const float mean = count == 3 ? parts[1] : (float)(((double)parts[0] + (double)greatest) / 2);
+    return parts[0] <= mean && mean <= greatest ? (struct chart_value){parts[0], mean, greatest} : gap;
 }
 
-HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must)
+size_t chart_values_read(const char *at, struct chart_value *out)
+{
+    size_t count = 0;
+    while (*(at += strspn(at, " \t\r\n")) && count < CHART_MOST_POINTS) {
+        out[count++] = read_item(&at);
+        at += strcspn(at, " \t\r\n");
+    }
+    return count;
+}
+
+HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *series, bool must)
 {
     if (c->count == CHART_MOST_SERIES) {
         c->omitted++;
@@ -75,14 +82,18 @@ HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char
         memory_free(c->lines[--c->count].name);
     }
     const size_t at = must ? c->first : c->count;
-    char *copy = text_copy(name);
+    char *copy = text_copy(series->name);
     if (!copy)
         return E_OUTOFMEMORY;
-    memmove(&c->lines[at + 1], &c->lines[at], (c->count - at) * sizeof *c->lines);
-    c->lines[at] = (struct chart_line){.name = copy};
+    struct chart_line *l = &c->lines[at];
+    memmove(l + 1, l, (c->count - at) * sizeof *l);
+    l->name = copy;
+    l->has_place = series->has_place;
+    l->first = series->first;
+    l->step = series->step;
+    l->count = chart_values_read(series->points, l->points);
     c->count++;
     c->first += must;
-    read_points(&c->lines[at], points);
     return S_OK;
 }
 
@@ -102,7 +113,9 @@ void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit)
 
 /* ---- the scale ---- */
 
+/* In shown units: those of the counter times the factor of `unit`. */
 struct scale {
+    struct page_scale unit;
     double low, high, step;
 };
 
@@ -139,9 +152,25 @@ static double round_step(double least)
     return power * (of_ten <= 1 ? 1 : of_ten <= 2 ? 2 : of_ten <= 5 ? 5 : 10);
 }
 
-/* From zero on, where that does not flatten the line. */
-static struct scale make_scale(double least, double greatest)
+/* The unit of all series; none if they differ. */
+static struct page_unit common_unit(const struct chart_layout *c)
 {
+    static const struct page_unit none = {PAGE_UNIT_NONE, 1, false};
+    const struct page_unit unit = c->count ? page_unit_of(c->lines[0].name) : none;
+    for (size_t i = 1; i < c->count; i++) {
+        const struct page_unit other = page_unit_of(c->lines[i].name);
+        if (!page_unit_equals(&unit, &other))
+            return none;
+    }
+    return unit;
+}
+
+/* From zero on, where that does not flatten the line. */
+static struct scale make_scale(const struct page_unit *unit, double least, double greatest)
+{
+    const struct page_scale shown = page_unit_scale(unit, fmax(fabs(least), fabs(greatest)));
+    least *= shown.factor;
+    greatest *= shown.factor;
     if (least >= 0 && least <= 0.6 * greatest)
         least = 0;
     if (greatest <= 0 && greatest >= 0.6 * least)
@@ -152,7 +181,7 @@ static struct scale make_scale(double least, double greatest)
         greatest += room;
         least = least >= 0 && least < room ? 0 : least - room;
     }
-    struct scale s = {.step = round_step((greatest - least) / STEPS)};
+    struct scale s = {.unit = shown, .step = round_step((greatest - least) / STEPS)};
     s.low = floor(least / s.step + 1e-6) * s.step;
     s.high = ceil(greatest / s.step - 1e-6) * s.step;
     return s;
@@ -160,11 +189,20 @@ static struct scale make_scale(double least, double greatest)
 
 static int height_of(const struct scale *s, double value)
 {
-    const double at = (s->high - value) / (s->high - s->low) * CHART_HEIGHT;
+    const double at = (s->high - value * s->unit.factor) / (s->high - s->low) * CHART_HEIGHT;
     return at <= 0 ? 0 : at >= CHART_HEIGHT ? CHART_HEIGHT : (int)lround(at);
 }
 
-/* ---- the path ---- */
+/* ---- the paths ---- */
+
+/* In units of the chart: it starts at 0 and ends at CHART_WIDTH. */
+static int place_of(const struct chart_line *l, size_t at, double duration)
+{
+    if (!l->has_place || !(duration > 0))
+        return (int)((2 * at + 1) * CHART_WIDTH / (2 * l->count));
+    const double x = (l->first + l->step * (double)at) / duration * CHART_WIDTH;
+    return x <= 0 ? 0 : x >= CHART_WIDTH ? CHART_WIDTH : (int)lround(x);
+}
 
 static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
 {
@@ -180,9 +218,8 @@ static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
     *y = to_y;
 }
 
-/* Each point is drawn from the end that is nearer to where the line is to the other one. A gap begins a new sub-path,
-   and a point alone is a line of no length, which a round end shows. */
-static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s)
+/* The means. A gap begins a new sub-path, and a point alone is a line of no length, which a round end shows. */
+static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
 {
     bool down = false; /* the pen */
     int x = 0, y = 0;
@@ -191,45 +228,66 @@ static void add_path(struct text_buffer *out, const struct chart_line *l, const 
             down = false;
             continue;
         }
-        const int at = (int)((2 * i + 1) * CHART_WIDTH / (2 * l->count));
-        const int high = height_of(s, (double)l->points[i].greatest), low = height_of(s, (double)l->points[i].least);
-        const bool from_high = down && abs(y - high) < abs(y - low);
-        const int first = from_high ? high : low, second = from_high ? low : high;
-        if (down)
-            line_to(out, &x, &y, at, first);
-        else {
-            const bool alone = first == second && (i + 1 == l->count || is_gap(l, i + 1));
-            text_buffer_format(out, alone ? "M%d %dh0" : "M%d %d", at, first);
-            x = at;
-            y = first;
+        const int to_x = place_of(l, i, duration), to_y = height_of(s, (double)l->points[i].mean);
+        if (down) {
+            line_to(out, &x, &y, to_x, to_y);
+        } else {
+            const bool alone = i + 1 == l->count || is_gap(l, i + 1);
+            text_buffer_format(out, alone ? "M%d %dh0" : "M%d %d", to_x, to_y);
+            x = to_x;
+            y = to_y;
         }
         down = true;
-        line_to(out, &x, &y, at, second);
+    }
+}
+
+/* From the greatest values, forward, to the least ones, backward, of the points from `from` up to `to`. */
+static void add_band(struct text_buffer *out, const struct chart_line *l, size_t from, size_t to, const struct scale *s,
+                     double duration)
+{
+    int x = place_of(l, from, duration), y = height_of(s, (double)l->points[from].greatest);
+    text_buffer_format(out, "M%d %d", x, y);
+    for (size_t i = from + 1; i < to; i++)
+        line_to(out, &x, &y, place_of(l, i, duration), height_of(s, (double)l->points[i].greatest));
+    for (size_t i = to; i-- > from;)
+        line_to(out, &x, &y, place_of(l, i, duration), height_of(s, (double)l->points[i].least));
+    text_buffer_add(out, "z");
+}
+
+static void add_bands(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
+{
+    for (size_t from = 0, to; from < l->count; from = to + 1) {
+        bool some = false;
+        for (to = from; to < l->count && !is_gap(l, to); to++)
+            some |= l->points[to].least < l->points[to].greatest;
+        if (some)
+            add_band(out, l, from, to, s, duration);
     }
 }
 
 /* ---- the element ---- */
 
-static void add_value(struct text_buffer *out, const char *name, double value)
+static void add_value(struct text_buffer *out, const char *name, const struct page_unit *unit, double value)
 {
+    const struct page_scale own = page_unit_scale(unit, value);
     text_buffer_format(out, " %s=\"", name);
-    page_number_scaled(out, value, value, 4);
+    page_scale_add(out, &own, value, 4);
     text_buffer_add(out, "\"");
 }
 
 static void add_marks(struct text_buffer *out, const struct scale *s)
 {
-    const double largest = fmax(fabs(s->low), fabs(s->high));
     const int count = (int)lround((s->high - s->low) / s->step);
     for (int i = 0; i <= count; i++) {
-        const double value = s->high - i * s->step;
+        const double shown = s->high - i * s->step, value = shown / s->unit.factor;
         text_buffer_format(out, "<Mark y=\"%d\">", height_of(s, value));
-        page_number_scaled(out, fabs(value) < s->step / 1e6 ? 0 : value, largest, 6);
+        page_scale_add(out, &s->unit, fabs(shown) < s->step / 1e6 ? 0 : value, 6);
         text_buffer_add(out, "</Mark>");
     }
 }
 
-static void add_limits(struct text_buffer *out, const struct chart_layout *c, const struct scale *s, bool some)
+static void add_limits(struct text_buffer *out, const struct chart_layout *c, const struct page_unit *unit,
+                       const struct scale *s, bool some)
 {
     for (size_t i = 0; i < c->limit_count; i++) {
         const struct chart_limit *l = &c->limits[i];
@@ -238,7 +296,7 @@ static void add_limits(struct text_buffer *out, const struct chart_layout *c, co
             text_buffer_format(out, " warning=\"%zu\"", l->warning);
         if (l->has_value && some) {
             text_buffer_format(out, " y=\"%d\"", height_of(s, l->value));
-            add_value(out, "value", l->value);
+            add_value(out, "value", unit, l->value);
         }
         text_buffer_add(out, "/>");
     }
@@ -249,44 +307,67 @@ static unsigned two_digits(const char *at)
     return (unsigned)(at[0] - '0') * 10 + (unsigned)(at[1] - '0');
 }
 
-/* A start as reports have it, 2026-01-02T03:04:05.000Z; the seconds of the day. */
-static bool read_start(const char *text, double *seconds)
+/* A start as reports have it, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
+static bool read_start(const char *text, int64_t *out)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
     for (size_t i = 0; form[i]; i++)
         if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
             return false;
-    *seconds = two_digits(text + 11) * 3600.0 + two_digits(text + 14) * 60.0 + two_digits(text + 17);
+    struct calendar_time t = {.year = (int)(two_digits(text) * 100 + two_digits(text + 2)),
+                              .month = (int)two_digits(text + 5),
+                              .day = (int)two_digits(text + 8),
+                              .hour = (int)two_digits(text + 11),
+                              .minute = (int)two_digits(text + 14),
+                              .second = (int)two_digits(text + 17)};
     if (text[19] == '.' && strspn(text + 20, "0123456789") == 3)
-        *seconds += (two_digits(text + 20) * 10.0 + (text[22] - '0')) / 1000;
+        t.millisecond = (int)(two_digits(text + 20) * 10) + text[22] - '0';
+    if (t.year < 1601 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > 31)
+        return false;
+    *out = clock_from_calendar(&t);
     return true;
 }
 
+/* Labels at round local times: whole steps from midnight on, days from the first one on. */
 static void add_times(struct text_buffer *out, const struct chart_layout *c)
 {
-    double start, duration = strtod(c->duration, NULL);
-    if (!read_start(c->start, &start) || !(duration >= 0 && duration < 1e9))
+    static const int64_t steps_ms[] = {100,     200,      500,      1000,     2000,     5000,      10000,    15000,
+                                       30000,   60000,    120000,   300000,   600000,   900000,    1800000,  3600000,
+                                       7200000, 10800000, 21600000, 43200000, 86400000, 172800000, 604800000};
+    int64_t start = 0;
+    const double duration = strtod(c->duration, NULL);
+    const bool elapsed = !read_start(c->start, &start); /* without a start: the time since then */
+    if (!(duration >= 0 && duration < 1e9) || !*c->duration)
         return;
-    for (int i = 0; i < CHART_TIMES; i++) {
-        const double at = start + duration * i / (CHART_TIMES - 1);
-        const uint64_t ms = (uint64_t)(at * 1000 + 0.5);
-        const unsigned day = (unsigned)(ms / 86400000), s = (unsigned)(ms / 1000 % 86400);
-        text_buffer_format(out, "<Time x=\"%d\">", CHART_WIDTH * i / (CHART_TIMES - 1));
-        if (duration >= 86400)
-            text_buffer_format(out, "+%u d ", day);
-        if (duration < 10)
-            text_buffer_format(out, "%02u:%02u:%02u.%u", s / 3600, s / 60 % 60, s % 60, (unsigned)(ms / 100 % 10));
-        else if (duration < 6 * 3600)
-            text_buffer_format(out, "%02u:%02u:%02u", s / 3600, s / 60 % 60, s % 60);
+    const int64_t ms = (int64_t)(duration * 1000 + 0.5), first = start / 10000;
+    int64_t step = steps_ms[0];
+    for (size_t i = 1; i < sizeof steps_ms / sizeof *steps_ms && ms / step > CHART_TIMES; i++)
+        step = steps_ms[i];
+    while (ms / step > CHART_TIMES)
+        step *= 2;
+    const int64_t day = 86400000, origin = first - first % day;
+    for (int64_t at = origin + (first - origin + step - 1) / step * step; at <= first + ms; at += step) {
+        const struct calendar_time t = clock_calendar(at * 10000);
+        text_buffer_format(out, "<Time x=\"%d\">",
+                           ms ? (int)lround((double)(at - first) / (double)ms * CHART_WIDTH) : 0);
+        if (at % day == 0 && elapsed && at)
+            text_buffer_format(out, "%lld d", (long long)(at / day));
+        else if (at % day == 0 && !elapsed && (ms >= day || at > first))
+            text_buffer_format(out, "%02d-%02d", t.month, t.day);
+        else if (step < 1000)
+            text_buffer_format(out, "%02d:%02d:%02d.%d", t.hour, t.minute, t.second, t.millisecond / 100);
+        else if (step < 60000)
+            text_buffer_format(out, "%02d:%02d:%02d", t.hour, t.minute, t.second);
         else
-            text_buffer_format(out, "%02u:%02u", s / 3600, s / 60 % 60);
+            text_buffer_format(out, "%02d:%02d", t.hour, t.minute);
         text_buffer_add(out, "</Time>");
     }
 }
 
 static void add_line(struct text_buffer *out, const struct chart_line *l, const char *name, size_t number,
-                     const struct scale *s)
+                     const struct scale *s, double duration)
 {
+    const struct page_unit unit = page_unit_of(l->name);
     double least = 0, greatest = 0, last = 0;
     bool some = false;
     for (size_t i = 0; i < l->count; i++) {
@@ -295,18 +376,24 @@ static void add_line(struct text_buffer *out, const struct chart_line *l, const 
         const double low = (double)l->points[i].least, high = (double)l->points[i].greatest;
         least = !some || low < least ? low : least;
         greatest = !some || high > greatest ? high : greatest;
-        last = high;
+        last = (double)l->points[i].mean;
         some = true;
     }
     text_buffer_format(out, "<Series number=\"%zu\"", number);
     page_attribute(out, "name", name, PAGE_LONGEST_NAME);
     if (some) {
-        add_value(out, "least", least);
-        add_value(out, "greatest", greatest);
-        add_value(out, "last", last);
+        add_value(out, "least", &unit, least);
+        add_value(out, "greatest", &unit, greatest);
+        add_value(out, "last", &unit, last);
         text_buffer_add(out, " path=\"");
-        add_path(out, l, s);
+        add_path(out, l, s, duration);
         text_buffer_add(out, "\"");
+        struct text_buffer band = {0};
+        add_bands(&band, l, s, duration);
+        if (band.length)
+            text_buffer_format(out, " band=\"%s\"", band.text);
+        out->failed |= band.failed;
+        text_buffer_free(&band);
     }
     text_buffer_add(out, "/>");
 }
@@ -335,7 +422,8 @@ void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, uns
 {
     double least = 0, greatest = 1;
     const bool some = find_bounds(c, &least, &greatest);
-    const struct scale s = make_scale(least, greatest);
+    const struct page_unit unit = common_unit(c);
+    const struct scale s = make_scale(&unit, least, greatest);
     const size_t counter = common_counter(c);
     text_buffer_format(out, "<Chart id=\"c%u\"", id);
     page_attribute(out, "title", title, PAGE_LONGEST_NAME);
@@ -351,11 +439,11 @@ void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, uns
                        some ? "" : " empty=\"1\"");
     add_marks(out, &s);
     add_times(out, c);
-    add_limits(out, c, &s, some);
+    add_limits(out, c, &unit, &s, some);
     for (size_t i = 0; i < c->count; i++) {
         char *name = short_name(c->lines[i].name, counter);
         out->failed |= !name;
-        add_line(out, &c->lines[i], name, i + 1, &s);
+        add_line(out, &c->lines[i], name, i + 1, &s, strtod(c->duration, NULL));
         memory_free(name);
     }
     text_buffer_add(out, "</Chart>\n");

@@ -23,8 +23,9 @@
      within rows, at most SUB_ROWS rows each;
    - rows of warnings and rows that a warning refers to are shown beyond a table's share, up to MOST_ALWAYS;
    - columns of a table, tags, header facts and lengths of strings: MOST_COLUMNS, MOST_TAGS, MOST_FACTS, PAGE_LONGEST_*;
-   - charts: those that page_findings_settle has chosen.
-   If the result still exceeds PAGE_MOST_BYTES, page.c starts over with a quarter of the cells.
+   - charts: those that page_findings_settle has chosen;
+   - values for the script: page_bounds.waves bytes of all series, in the order of the document.
+   If the result still exceeds PAGE_MOST_BYTES, page.c starts over with a quarter of cells and values.
 
    The report may change between the readings, or be corrupt: the second reading then ends early or finds tables that
    the survey does not have, which are skipped. */
@@ -32,6 +33,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
+#include "engine/report/page/page_waves.h"
 
 #include <stdlib.h>
 #include <math.h>
@@ -70,6 +72,8 @@ struct writing {
     unsigned skipped;                      /* depth + 1 of the table that is skipped, or whose row is; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
+    bool chart_shown, chart_watched; /* of the open chart */
+    struct page_waves waves;
 };
 
 static const char *title_of(const struct writing *w, const char *id)
@@ -440,8 +444,10 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
     const char *duration = report_attribute(chart->attributes, chart->attribute_count, "duration");
     const size_t at = w->chart_at++;
     w->passed_charts += at >= f->chart_count;
-    if (at >= f->chart_count || !f->charts[at].shown)
+    if (at >= f->chart_count)
         return S_OK;
+    w->chart_shown = f->charts[at].shown;
+    w->chart_watched = f->charts[at].watched;
     HRESULT hr = chart_layout_begin(&w->chart, chart->name, start ? start : "", duration ? duration : "");
     const size_t count = page_findings_about(f, at, warnings);
     for (size_t i = 0; i < count; i++)
@@ -460,6 +466,22 @@ static bool is_sum(const struct found_chart *c, const char *series)
            !strcmp(series + length - (sizeof sum - 1), sum);
 }
 
+static bool read_seconds(const struct report_data *d, const char *name, double *out)
+{
+    const char *text = report_attribute(d->attributes, d->attribute_count, name);
+    char *end = NULL;
+    *out = text && strchr("-+.0123456789", *text) ? strtod(text, &end) : 0;
+    return end && end != text && !*end && fabs(*out) < 1e10;
+}
+
+static struct chart_source read_source(const struct report_data *series)
+{
+    struct chart_source s = {.name = series->name, .points = series->text};
+    s.has_place = read_seconds(series, "first", &s.first);
+    s.has_place = read_seconds(series, "step", &s.step) && s.step > 0 && s.has_place;
+    return s;
+}
+
 static HRESULT on_series(void *about, const struct report_data *series)
 {
     struct writing *w = about;
@@ -467,17 +489,25 @@ static HRESULT on_series(void *about, const struct report_data *series)
     if (!w->chart.lines)
         return S_OK;
     const size_t at = w->chart_at - 1;
+    const struct chart_source source = read_source(series);
+    const HRESULT hr = page_waves_series(&w->waves, &w->chart, f->charts[at].source, &source, w->chart_watched);
+    if (FAILED(hr) || !w->chart_shown)
+        return hr;
     const bool named = page_findings_names(f, at, series->name);
     if (!named && is_sum(&f->charts[at], series->name))
         return S_OK;
-    return chart_layout_series(&w->chart, series->name, series->text, named);
+    return chart_layout_series(&w->chart, &source, named);
 }
 
 static HRESULT on_chart_end(void *about)
 {
     struct writing *w = about;
-    if (w->chart.lines)
+    if (w->chart.lines && w->chart_shown) {
+        const size_t at = w->chart_at - 1;
         chart_layout_add(w->out, &w->chart, ++w->charts, title_of(w, w->chart.name));
+        page_waves_chart(&w->waves, w->charts, w->survey.findings.charts[at].source, &w->chart, &w->survey.findings,
+                         at);
+    }
     chart_layout_free(&w->chart);
     return status(w);
 }
@@ -508,6 +538,7 @@ static HRESULT write_all(struct writing *w, const char *report, const struct tex
         page_text(w->out, notes->items[i], PAGE_LONGEST_CELL, false);
         text_buffer_add(w->out, "</Damage>");
     }
+    page_waves_add(w->out, &w->waves);
     text_buffer_format(w->out, "<Omitted tables=\"%u\" charts=\"%u\"/></Report>\n", w->passed_tables, w->passed_charts);
     return w->out->failed ? E_OUTOFMEMORY : S_OK;
 }
@@ -523,6 +554,7 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
     w->survey.stop = bounds->stop;
     w->survey.context = bounds->context;
     w->cells_left = bounds->cells / 4;
+    w->waves.most = bounds->waves;
     w->always_left = MOST_ALWAYS;
     w->tags_left = MOST_TAGS;
     const size_t before = notes->count;
@@ -536,6 +568,7 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++)
         free_columns(&w->open[i]);
     chart_layout_free(&w->chart);
+    page_waves_free(&w->waves);
     page_survey_free(&w->survey);
     memory_free(w);
     return FAILED(hr) ? error_restore(&why) : S_OK;

@@ -27,9 +27,6 @@ bool page_is_number(const char *text);
    significant digits of a fraction, in groups of three; a whole number unchanged, in groups with `grouped`. A text that
    is not a number is added unchanged. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
-/* A value of a chart with `digits` digits and the suffix k, M, G, T, P or E, which `largest` of the scale determines.
- */
-void page_number_scaled(struct text_buffer *out, double value, double largest, int digits);
 
 /* ---- what the warnings of a report are about ----
 

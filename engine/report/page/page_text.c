@@ -214,18 +214,3 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
     add_digits(out, &d, &f);
     text_buffer_add_n(out, f.behind, f.behind_length);
 }
-
-void page_number_scaled(struct text_buffer *out, double value, double largest, int digits)
-{
-    static const char names[] = " kMGTPE";
-    size_t step = 0;
-    for (largest = fabs(largest); largest >= 9999.5 && step + 2 < sizeof names; step++) {
-        largest /= 1000;
-        value /= 1000;
-    }
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, fabs(value) < 1e-12 * largest ? 0.0 : value);
-    text_buffer_add(out, text);
-    if (step)
-        text_buffer_format(out, " %c", names[step]);
-}

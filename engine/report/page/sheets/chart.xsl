@@ -5,12 +5,13 @@
       <xsl:for-each select="Time"><path d="M{@x} 0V{../@height}"/></xsl:for-each>
     </g>
     <xsl:for-each select="Limit[@y]"><path class="limit" d="M0 {@y}H{../@width}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
+    <xsl:for-each select="Series[@band]"><path class="b{@number}{substring(' pale', 1, 5 * (count(../Series) &gt; 3))}" d="{@band}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
     <xsl:for-each select="Series[@path]"><path class="s{@number}" d="{@path}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
   </xsl:template>
 
   <xsl:template name="chart-title">
     <xsl:value-of select="@title"/>
-    <xsl:if test="@counter"><xsl:text>: </xsl:text><xsl:value-of select="@counter"/></xsl:if>
+    <xsl:if test="@counter and @counter != @title"><xsl:text>: </xsl:text><xsl:value-of select="@counter"/></xsl:if>
   </xsl:template>
 
   <!-- The zone of 2026-01-02T03:04:05.000+01:00: UTC+01:00. Empty for any other text. -->
@@ -53,8 +54,8 @@
   </xsl:template>
 
   <xsl:template name="chart-words">
-    <xsl:text>Lines over time from </xsl:text>
-    <xsl:call-template name="time"><xsl:with-param name="text" select="@start"/></xsl:call-template>
+    <xsl:text>Lines over time</xsl:text>
+    <xsl:if test="@start"> from <xsl:call-template name="time"><xsl:with-param name="text" select="@start"/></xsl:call-template></xsl:if>
     <xsl:text>, </xsl:text>
     <xsl:call-template name="seconds"><xsl:with-param name="text" select="@duration"/></xsl:call-template>
     <xsl:text>; scale from </xsl:text><xsl:value-of select="Mark[last()]"/>

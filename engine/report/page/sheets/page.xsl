@@ -110,7 +110,8 @@
               <h2 id="charts">Over time</h2>
               <p class="quiet">
                 <xsl:variable name="zone"><xsl:call-template name="zone"><xsl:with-param name="text" select="string($charts[1]/@start)"/></xsl:call-template></xsl:variable>
-                <xsl:if test="$zone != ''"><xsl:value-of select="concat('Times are ', $zone, '. ')"/></xsl:if>
+                <xsl:if test="$zone != ''"><span id="zone"><xsl:value-of select="concat('Times are ', $zone, '. ')"/></span></xsl:if>
+                <xsl:if test="$charts/Series/@band">A line is the mean, and the band around it reaches from the minimum to the maximum. </xsl:if>
                 <xsl:text>A gap in a line means that there are no values.</xsl:text>
               </p>
               <xsl:apply-templates select="$charts"/>
@@ -136,7 +137,8 @@
             <xsl:apply-templates select="$made/Table"/>
           </section>
         </main>
-        <footer><p>Created by OpenPLA.</p></footer>
+        <footer><p>Created by OpenPLA.@LIBRARY@</p></footer>
+        <xsl:if test="Waves"><div id="waves" hidden=""><xsl:value-of select="Waves"/></div></xsl:if>
         <script>@SCRIPT@</script>
       </body>
     </html>
@@ -275,12 +277,22 @@
           <desc id="{@id}d"><xsl:call-template name="chart-words"/></desc>
           <xsl:call-template name="drawing"/>
         </svg>
-        <div class="times" aria-hidden="true"><xsl:for-each select="Time"><span><xsl:value-of select="."/></span></xsl:for-each></div>
+        <!-- The page's policy allows no style here, but widths of columns. -->
+        <table class="times" role="presentation" aria-hidden="true">
+          <tr>
+            <xsl:if test="Time[1]/@x &gt; 0"><td width="{Time[1]/@x div 10}%"/></xsl:if>
+            <xsl:for-each select="Time">
+              <xsl:variable name="wide"><xsl:call-template name="gap"/></xsl:variable>
+              <td width="{$wide div 10}%"><xsl:if test="$wide &gt;= 60"><xsl:value-of select="."/></xsl:if></td>
+            </xsl:for-each>
+          </tr>
+        </table>
       </div>
       <xsl:if test="@empty"><p class="quiet">No values.</p></xsl:if>
       <ul class="legend">
-        <xsl:for-each select="Series">
-          <li>
+        <!-- A single line has the title's name. -->
+        <xsl:for-each select="Series[count(../Series) &gt; 1 or @name != ../@counter]">
+          <li class="line">
             <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 40 8"><path class="s{@number}" d="M1 4h38"/></svg>
             <xsl:value-of select="@name"/>
           </li>
@@ -298,7 +310,7 @@
       </ul>
       <xsl:if test="@omitted &gt; 0"><p class="quiet"><xsl:value-of select="@omitted"/> more series are in the report itself.</p></xsl:if>
       <details>
-        <summary>The numbers<span class="quiet"> of <xsl:call-template name="chart-title"/></span></summary>
+        <summary>The numbers<span class="unseen"> of <xsl:call-template name="chart-title"/></span></summary>
         <div class="scroll" role="group" tabindex="0" aria-labelledby="{@id}h">
           <table aria-labelledby="{@id}h">
             <thead><tr><th scope="col">Series</th><th scope="col" class="n">Minimum</th><th scope="col" class="n">Maximum</th><th scope="col" class="n">Last</th></tr></thead>
@@ -316,6 +328,14 @@
         </div>
       </details>
     </figure>
+  </xsl:template>
+
+  <!-- From a label to the next one, or to the end. -->
+  <xsl:template name="gap">
+    <xsl:choose>
+      <xsl:when test="following-sibling::Time"><xsl:value-of select="following-sibling::Time[1]/@x - @x"/></xsl:when>
+      <xsl:otherwise><xsl:value-of select="../@width - @x"/></xsl:otherwise>
+    </xsl:choose>
   </xsl:template>
 
   <!-- ==== tables ==== -->
@@ -349,7 +369,7 @@
       <xsl:if test="not(parent::Item)">
         <h3 id="{@id}h"><xsl:value-of select="@title"/></h3>
         <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
-        <xsl:if test="@source"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
+        <xsl:if test="@source != @title"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
         <xsl:if test="Tag"><p><xsl:call-template name="back"/></p></xsl:if>
       </xsl:if>
       <xsl:choose>

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Units of counters, which logs do not contain: the names of counters tell them. */
+#ifndef OPENPLA_PAGE_UNIT_H
+#define OPENPLA_PAGE_UNIT_H
+
+#include "engine/base/text.h"
+
+enum page_unit_kind { PAGE_UNIT_NONE, PAGE_UNIT_BYTES, PAGE_UNIT_PERCENT, PAGE_UNIT_SECONDS };
+
+struct page_unit {
+    enum page_unit_kind kind;
+    double factor; /* of the counter's values: to bytes or seconds */
+    bool rate;     /* bytes per second */
+};
+/* Of a counter, or of a chart's line, "counter (instance)": "Available MBytes" has 1,048,576 bytes. */
+struct page_unit page_unit_of(const char *name);
+bool page_unit_equals(const struct page_unit *a, const struct page_unit *b);
+
+struct page_scale {
+    double factor; /* of the counter's values, to what is shown */
+    char suffix[12];
+};
+/* The scale in which the largest value has one to four digits: 24064 MBytes are 23.5 GB. */
+struct page_scale page_unit_scale(const struct page_unit *unit, double largest);
+/* Adds the value of a counter with up to `digits` digits, and its unit. */
+void page_scale_add(struct text_buffer *out, const struct page_scale *s, double value, int digits);
+
+#endif
