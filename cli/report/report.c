@@ -98,6 +98,28 @@ static HRESULT make_page(struct report_request *r)
         &r->warnings);
 }
 
+/* Adds the warnings of rules to the report. */
+static HRESULT report_request_check(struct report_request *r)
+{
+    struct rules *rules;
+    struct rules_outcome outcome = {0};
+    HRESULT hr = rules_read_named(&r->rules, &rules);
+    if (SUCCEEDED(hr))
+        hr = rules_apply(
+            &(struct rules_job){
+                .rules = rules, .report = r->path, .output = r->path, .language = r->language, .stop = interrupt_asked},
+            &outcome);
+    const struct texts *const said[] = {SUCCEEDED(hr) ? rules_errors(rules) : NULL, &outcome.errors,
+                                        SUCCEEDED(hr) ? rules_notes(rules) : NULL, &outcome.notes};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        for (size_t k = 0; said[i] && k < said[i]->count && SUCCEEDED(hr); k++)
+            hr = texts_add(&r->warnings, said[i]->items[k]);
+    const struct error_kept why = error_keep(hr);
+    rules_outcome_free(&outcome);
+    rules_free(rules);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
 /* Creates the page of an existing report: the only operand. */
 static HRESULT report_request_make_page(struct report_request *r)
 {
@@ -107,6 +129,8 @@ static HRESULT report_request_make_page(struct report_request *r)
         hr = error_set(E_INVALIDARG, "cannot write '%s': it is an input file", r->path);
     if (SUCCEEDED(hr) && r->output && !r->yes && file_exists(r->page) && !cli_may_overwrite(r->page))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", r->page);
+    if (SUCCEEDED(hr) && r->rules.count && r->checked)
+        hr = report_request_check(r);
     return SUCCEEDED(hr) ? make_page(r) : hr;
 }
 
@@ -133,6 +157,8 @@ HRESULT report_request_make(struct report_request *r)
     make.output = r->path;
     if (SUCCEEDED(hr))
         hr = report_make(&make, &r->warnings);
+    if (SUCCEEDED(hr) && r->checked)
+        hr = report_request_check(r);
     if (SUCCEEDED(hr) && r->page)
         hr = make_page(r);
     const struct error_kept why = error_keep(hr);
@@ -169,6 +195,7 @@ void report_request_free(struct report_request *r)
 {
     texts_free(&r->operands);
     texts_free(&r->schemas);
+    texts_free(&r->rules);
     texts_free(&r->inputs);
     texts_free(&r->warnings);
     report_schema_free(&r->schema);
@@ -196,6 +223,7 @@ static int report_run(int argc, char **argv)
                                      {"json", OPTION_FLAG, &r.as_json},
                                      {"html", OPTION_FLAG, &r.html},
                                      {"sheet", OPTION_TEXT, &r.sheet},
+                                     {"rules", OPTION_TEXTS, &r.rules},
                                      {"progress", OPTION_FLAG, &r.show_progress},
                                      {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
@@ -205,6 +233,8 @@ static int report_run(int argc, char **argv)
         result = cli_usage(VERB, "-level: invalid level %u: expected 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
     if (result == CLI_DONE && r.sheet && !r.html)
         result = cli_usage(VERB, "-sheet: requires -html");
+    const bool none = r.rules.count == 1 && text_equal_nocase(r.rules.items[0], "none");
+    r.checked = (r.html || r.rules.count) && !none;
     if (result == CLI_DONE) {
         const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : report_print_result(&r);
@@ -218,7 +248,7 @@ static int report_run(int argc, char **argv)
 const struct verb verb_report = {
     VERB, "creates a report from logs, traces and configurations",
     "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
-    "openpla report FOLDER|FILE ...|REPORT.xml -html [-o PAGE.html] [-sheet SHEET.xsl]\n"
+    "openpla report FOLDER|FILE ...|REPORT.xml -html [-rules RULES ...|none] [-o PAGE.html] [-sheet SHEET.xsl]\n"
     "\n"
     "Creates a report, an XML document, from the counter logs (.blg, .csv, .tsv), traces (.etl) and configuration\n"
     "documents (.xml) of a folder, or from these files: tables of counters and events as defined by report schemas, "
@@ -230,7 +260,10 @@ const struct verb verb_report = {
     "  -o         the report; default report.xml in the folder\n"
     "  -events    write all events too, as XML, to this file\n"
     "  -level     include tables up to this level, 1 to 5; default 1\n"
-    "  -html      create a report page (report.html) beside the report; of an existing report only the page\n"
+    "  -html      check the report with rules and create a report page (report.html) beside it; of an existing report\n"
+    "             only the page\n"
+    "  -rules     check the report with these rules (see \"openpla rules\"): files, or built-in ones; default with\n"
+    "             -html: Rules.General.xml. none: without rules\n"
     "  -sheet     create the report page with your XSLT file\n"
     "  -set       the name of the set, for the report's header\n"
     "  -language  the language of titles, if a schema has several\n"

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "engine/etw/trace_input.h"
 #include "engine/report/report_schema.h"
+#include "engine/report/rules.h"
 
 /* Zero-initialise, and set the options. */
 struct report_request {
@@ -16,6 +17,8 @@ struct report_request {
     uint32_t level;
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
+    bool checked;       /* rules are applied */
+    struct texts rules; /* names of rules; empty: the built-in ones */
     struct trace_knowledge known;
     /* What came of it. */
     char *path; /* of the report */
@@ -29,5 +32,19 @@ struct report_request {
 /* Creates the report. Ctrl+C cancels with the HRESULT of ERROR_CANCELLED. */
 HRESULT report_request_make(struct report_request *r);
 void report_request_free(struct report_request *r); /* all but `known` */
+
+/* Rules files, or built-in ones by their names; without names the built-in ones that contain all. Free *out in any
+ * case. */
+HRESULT rules_read_named(const struct texts *names, struct rules **out);
+
+/* A report of a log, a trace or a folder by the general schema, in a folder of its own for temporary files.
+   Zero-initialise. */
+struct temporary_report {
+    char *folder, *path;
+    struct texts warnings;
+};
+HRESULT temporary_report_make(struct temporary_report *t, const char *input);
+/* Deletes it. */
+void temporary_report_free(struct temporary_report *t);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla rules: checks a report with rules. */
+/* openpla rules: checks a report, or what a log comes to, with rules. */
 #include "engine/report/rules.h"
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/report/report.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/etl_file.h"
@@ -19,6 +20,8 @@ struct rules_request {
     struct texts operands, rules; /* names of rules files; empty: the built-in ones */
     const char *output, *language, *log;
     bool as_json, yes;
+    const char *report;           /* the operand, or what is made of it */
+    struct temporary_report made; /* of a log, a trace or a folder */
     struct rules *read;
     struct rules_outcome outcome;
 };
@@ -27,17 +30,6 @@ static const char *severity_name(enum rules_severity severity)
 {
     static const char *const names[] = {"nothing", "information", "warning", "error"};
     return names[severity];
-}
-
-static HRESULT read_rules(struct rules_request *r)
-{
-    r->read = rules_create();
-    HRESULT hr = r->read ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && !r->rules.count)
-        hr = texts_add(&r->rules, RULES_GENERAL);
-    for (size_t i = 0; i < r->rules.count && SUCCEEDED(hr); i++)
-        hr = rules_add_file(r->read, r->rules.items[i]);
-    return hr;
 }
 
 static bool is_trace(const char *path)
@@ -58,20 +50,17 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* Users often pass logs or folders of runs, from which a report must be created first. */
-static HRESULT check_input(const struct rules_request *r)
+/* A log, a trace or a folder of a run: its report is made first. A binary log has the container format of traces. */
+static HRESULT find_report(struct rules_request *r)
 {
     const char *path = r->operands.items[0];
-    const char *what = NULL;
-    if (folder_exists(path))
-        what = "a folder";
-    else if (file_exists(path)) /* a binary log has the container format of traces */
-        what = is_counter_log(path) ? "a counter log" : is_trace(path) ? "a trace" : NULL;
-    return what ? error_set(E_INVALIDARG,
-                            "cannot check '%s' with rules: it is %s, not a report (create one: openpla report %s -o "
-                            "report.xml)",
-                            path, what, path)
-                : S_OK;
+    const bool is_input = folder_exists(path) || (file_exists(path) && (is_counter_log(path) || is_trace(path)));
+    r->report = path;
+    if (!is_input)
+        return S_OK;
+    const HRESULT hr = temporary_report_make(&r->made, path);
+    r->report = r->made.path;
+    return hr;
 }
 
 /* The output may be the report itself: the user named it twice. */
@@ -82,6 +71,8 @@ static HRESULT check_output(const struct rules_request *r)
         const bool is_report = asked[i] && file_is_same(asked[i], r->operands.items[0]);
         if (is_report && asked[i] == r->log)
             return error_set(E_INVALIDARG, "cannot write '%s': the report cannot be the log", asked[i]);
+        if (is_report && r->made.path)
+            return error_set(E_INVALIDARG, "cannot write '%s': it is an input file", asked[i]);
         if (asked[i] && !is_report && !r->yes && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
             return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                              asked[i]);
@@ -93,7 +84,7 @@ static HRESULT rules_request_apply(struct rules_request *r)
 {
     const struct rules_job job = {
         .rules = r->read,
-        .report = r->operands.items[0],
+        .report = r->report,
         .output = r->output,
         .language = r->language,
         .log_level = r->log ? RULES_LOG_ERRORS | RULES_LOG_RULES | RULES_LOG_STEPS | RULES_LOG_ACTIONS : 0,
@@ -122,7 +113,7 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf("nothing found\n");
+        printf(o->known ? "nothing found\n" : "nothing found: no rule knows a counter or event of this report\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -142,6 +133,7 @@ static void show_json(const struct rules_request *r)
     json_begin(&j, NULL, '{');
     json_text(&j, "report", r->operands.items[0]);
     json_text(&j, "output", r->output);
+    json_bool(&j, "known", o->known != 0);
     json_text(&j, "worst", severity_name(o->worst));
     json_begin(&j, "warnings", '[');
     for (size_t i = 0; i < o->warning_count; i++) {
@@ -172,8 +164,8 @@ static void show_json(const struct rules_request *r)
 
 static int rules_print_result(const struct rules_request *r)
 {
-    const struct texts *const said[] = {rules_errors(r->read), &r->outcome.errors, rules_notes(r->read),
-                                        &r->outcome.notes};
+    const struct texts *const said[] = {&r->made.warnings, rules_errors(r->read), &r->outcome.errors,
+                                        rules_notes(r->read), &r->outcome.notes};
     bool wrong = false;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         for (size_t k = 0; k < said[i]->count; k++, wrong = true)
@@ -197,27 +189,29 @@ static int rules_run(int argc, char **argv)
     if (result == CLI_DONE && r.operands.count != 1)
         result = cli_usage(VERB, r.operands.count ? "expected one report" : "missing report");
     if (result == CLI_DONE) {
-        HRESULT hr = check_input(&r);
+        HRESULT hr = find_report(&r);
         if (SUCCEEDED(hr))
             hr = check_output(&r);
         if (SUCCEEDED(hr))
-            hr = read_rules(&r);
+            hr = rules_read_named(&r.rules, &r.read);
         if (SUCCEEDED(hr))
             hr = rules_request_apply(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : rules_print_result(&r);
     }
     rules_outcome_free(&r.outcome);
     rules_free(r.read);
+    temporary_report_free(&r.made);
     texts_free(&r.operands);
     texts_free(&r.rules);
     return result;
 }
 
 const struct verb verb_rules = {
-    VERB, "checks a report with rules",
-    "openpla rules REPORT.xml [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
+    VERB, "checks a report or a log with rules",
+    "openpla rules REPORT.xml|LOG|FOLDER [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
     "\n"
     "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
+    "Of a log, a trace or a folder of a run, a temporary report is created first.\n"
     "\n"
     "  -rules     rules: files, or built-in ones such as Rules.System.Memory.xml; default Rules.General.xml, which\n"
     "             contains all of them\n"

@@ -107,6 +107,8 @@ bool folder_exists(const char *path); /* a folder */
 bool file_is_same(const char *a, const char *b);
 /* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
 HRESULT folder_create(const char *path);
+/* A new one of this user alone, in the host's folder for temporary files. The caller deletes it. */
+HRESULT folder_create_temporary(char **path);
 HRESULT folder_delete(const char *path); /* must be empty */
 /* The names (not paths) of the entries, sorted, without "." and "..": only files or only folders. A missing folder is
    PATH_NOT_FOUND. */

@@ -6,8 +6,10 @@
 
 #include "engine/report/report_schema.h"
 
-#define RULES_GENERAL  "Rules.General.xml" /* all rules that the program brings */
-#define RULES_LOG_NAME "rules.log"
+#define RULES_GENERAL      "Rules.General.xml" /* all rules that the program brings */
+#define RULES_LOG_NAME     "rules.log"
+/* The note of the report's table of warnings if no rule selected anything of its tables. */
+#define RULES_KNOW_NOTHING "No rule knows a counter or event of this report."
 
 enum {
     RULES_FILES_MAX = 256,
@@ -59,6 +61,7 @@ struct rules_outcome {
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* of the warnings */
     struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
+    uint64_t known;             /* parts of tables that steps selected; 0: no rule knows what the report has */
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);

@@ -45,14 +45,40 @@ def exit_codes_tell_the_worst():
     check(not told["errors"] and not told["remarks"], output)
 
 
-def what_is_no_report_becomes_one():
-    """Who has a log, a trace or a run's folder is told the command that makes a report of it."""
-    report_of(10, 10)
+def a_log_is_checked_as_it_is():
+    """A log or a run's folder needs no report first, and nothing is left beside it."""
+    report_of(95, 10)
     openpla(0, "relog", "a.csv", "-o", "a.blg", "-y")
     os.makedirs("run", exist_ok=True)
-    for name, kind in (("a.blg", "a counter log"), ("a.csv", "a counter log"), ("run", "a folder")):
-        said = openpla(1, "rules", name)
-        check(f"'{name}'" in said and kind in said and f"openpla report {name} -o report.xml" in said, name, said)
+    write_log("run/b.csv", [r"Memory\% Committed Bytes In Use"], [85])
+    before = sorted(os.listdir(".")) + os.listdir("run")
+    for name, code, word in (("a.blg", 4, "error: 95 %"), ("a.csv", 4, "error: 95 %"), ("run", 3, "warning: 85 %")):
+        output, _ = openpla_apart(code, "rules", name)
+        check(word in output, name, output)
+    check(sorted(os.listdir(".")) + os.listdir("run") == before, "something is left", os.listdir("."))
+    check("is an input file" in openpla(1, "rules", "a.csv", "-o", "a.csv", "-y"), "the log is not overwritten")
+    write_log("other.csv", [r"Web Service(shop)\Response Time"], [250])
+    check("no rule knows" in openpla(0, "rules", "other.csv"), "counters that no rule knows")
+
+
+def a_page_says_what_the_rules_found():
+    """In its head: warnings, none, or that no rule knew any counter."""
+    for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule knows a counter", ()),
+                                ("a.csv", "Not checked by rules", ("-rules", "none")), ("other.csv", "1 warning", ("-rules", "mine.xml"))):
+        write_log("fine.csv", [r"Memory\% Committed Bytes In Use"], [10])
+        openpla(0, "report", log, "-o", "said.html", "-html", "-y", *options)
+        with open("said.html", encoding="utf-8") as f:
+            head = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", re.search(r"<header>.*?</header>", f.read(), re.S).group(0)))
+        check(words in head, f"{log}: the head lacks {words}", head)
+    with open("said.xml", encoding="utf-8") as f:
+        before = f.read()
+    openpla(0, "report", "said.xml", "-html")
+    with open("said.xml", encoding="utf-8") as f:
+        check(f.read() == before, "the page of a report leaves the report")
+    openpla(0, "report", "other.csv", "-o", "ruled.xml", "-rules", "mine.xml", "-y")
+    with open("ruled.xml", encoding="utf-8") as f:
+        check("answers after 250 ms" in f.read(), "rules without a page")
+    check("none.xml" in openpla(1, "report", "a.csv", "-html", "-o", "said.html", "-y", "-rules", "none.xml"), "no such rules")
 
 
 def the_report_is_changed_where_that_is_asked():
@@ -142,11 +168,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         exit_codes_tell_the_worst()
-        what_is_no_report_becomes_one()
+        a_log_is_checked_as_it_is()
         the_report_is_changed_where_that_is_asked()
         two_rules_may_tell_of_one_row()
         memory_is_held_against_what_this_computer_has()
         rules_of_the_page_find_what_they_say()
+        a_page_says_what_the_rules_found()
         os.chdir("/")
 
 

@@ -71,6 +71,22 @@ HRESULT folder_create(const char *path)
     return hr;
 }
 
+HRESULT folder_create_temporary(char **out)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = path_join(folder && *folder ? folder : "/tmp", "openpla.XXXXXX");
+    *out = NULL;
+    if (!path)
+        return E_OUTOFMEMORY;
+    if (!mkdtemp(path)) {
+        const HRESULT hr = posix_failed(errno, path);
+        memory_free(path);
+        return hr;
+    }
+    *out = path;
+    return S_OK;
+}
+
 HRESULT folder_delete(const char *path)
 {
     HRESULT hr = file_operation(FILE_OPERATION_DELETE_FOLDER, path);

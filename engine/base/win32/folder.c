@@ -83,6 +83,18 @@ HRESULT folder_create(const char *path)
     return hr;
 }
 
+/* The folder for temporary files belongs to the user. */
+HRESULT folder_create_temporary(char **out)
+{
+    WCHAR folder[MAX_PATH + 1], wide[MAX_PATH + 1];
+    *out = NULL;
+    /* An empty file of a name that nobody has yet, then a folder in its place. */
+    if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"pla", 0, wide) || !DeleteFileW(wide) ||
+        !CreateDirectoryW(wide, NULL))
+        return win32_failed(GetLastError(), "the folder for temporary files");
+    return text_from_utf16(wide, wcslen(wide), true, out);
+}
+
 HRESULT folder_delete(const char *path)
 {
     WCHAR *wide = NULL;

@@ -178,6 +178,17 @@ static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpa
     return done && !failed ? S_OK : S_FALSE;
 }
 
+/* Whether the node is in a section of the report itself, not in what rules say about it. */
+static bool is_of_tables(xmlNodePtr node)
+{
+    for (; node && node->type == XML_ELEMENT_NODE; node = node->parent)
+        if (!strcmp((const char *)node->name, "Section")) {
+            const char *name = rules_attribute(node, "name");
+            return name && strcmp(name, "advice") != 0;
+        }
+    return false;
+}
+
 static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
 {
     struct xpath_result nodes = {0};
@@ -190,6 +201,8 @@ static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
         hr = rules_wrong(step, "select", rules_attribute(step, "select"), "selects no nodes");
     if (SUCCEEDED(hr)) {
         rules_log(run, RULES_LOG_STEPS, "step", "%llu nodes", (unsigned long long)nodes.count);
+        for (size_t i = 0; i < nodes.count; i++)
+            run->out->known += is_of_tables(nodes.nodes[i]);
         hr = step_choose_nodes(run, step, &nodes);
     }
     if (SUCCEEDED(hr))
@@ -263,7 +276,10 @@ static HRESULT do_all(struct rules_run *run)
     if (hr == PLA_E_RULES_MANAGER_FAILED) /* they exceeded a limit; their changes so far stay */
         hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", error_keep(hr).text));
     /* Created even if no rule raised a warning, so that readers know that rules ran. */
-    return FAILED(hr) ? hr : report_target_warnings(run->target, &warnings);
+    if (SUCCEEDED(hr))
+        hr = report_target_warnings(run->target, &warnings);
+    return SUCCEEDED(hr) && !run->out->known ? report_target_mark(run->target, warnings, "note", RULES_KNOW_NOTHING)
+                                             : hr;
 }
 
 static void run_free(struct rules_run *run)

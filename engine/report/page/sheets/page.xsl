@@ -94,6 +94,10 @@
                 </ol>
                 <xsl:apply-templates mode="cut" select="$advice/Table[@name = 'warning']"/>
               </xsl:when>
+              <xsl:when test="$advice/Table[@name = 'warning']/@note">
+                <p class="quiet"><xsl:value-of select="$advice/Table[@name = 'warning']/@note"/><xsl:text/>
+                  <xsl:text> Rules of your own can check it: openpla report ... -html -rules FILE.</xsl:text></p>
+              </xsl:when>
               <xsl:when test="$advice/Table[@name = 'warning']"><p class="nothing">The rules found no problems in this report.</p></xsl:when>
               <xsl:otherwise><p class="quiet">This report has not been checked by rules.</p></xsl:otherwise>
             </xsl:choose>
@@ -183,6 +187,9 @@
     </xsl:if>
     <xsl:if test="not($found)">
       <xsl:choose>
+        <xsl:when test="Section[@name = 'advice']/Table[@name = 'warning']/@note">
+          <span class="sev info"><xsl:value-of select="Section[@name = 'advice']/Table[@name = 'warning']/@note"/></span>
+        </xsl:when>
         <xsl:when test="Section[@name = 'advice']/Table[@name = 'warning']"><span class="sev good">No problems found</span></xsl:when>
         <xsl:otherwise><span class="quiet">Not checked by rules</span></xsl:otherwise>
       </xsl:choose>
