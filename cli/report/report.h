@@ -37,7 +37,7 @@ void report_request_free(struct report_request *r); /* all but `known` */
  * case. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
 
-/* A report of a log, a trace or a folder by the general schema, in a folder of its own for temporary files.
+/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files.
    Zero-initialise. */
 struct temporary_report {
     char *folder, *path;

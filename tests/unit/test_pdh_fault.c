@@ -30,8 +30,8 @@ static bool failed(PDH_STATUS status)
     return status == OUT_OF_MEMORY;
 }
 
-/* Each part uses some functions once, and returns true if a call reported that memory ran out. The parts have loops of
-   their own: a try then costs one part, and not all of them. */
+/* Each part uses some functions once, and returns true if a call reported that memory ran out. Each part has its own
+   loop, so a try costs one part, not all of them. */
 
 static bool use_query(void)
 {

@@ -309,8 +309,7 @@ static void a_user_starts_what_has_a_host_already(void **state)
     memory_free(root);
 }
 
-/* A service that is killed while it creates a host process must not leave one that runs the set at an unplanned
-   time. */
+/* A service that is killed while it creates a host process must not leave one that runs the set later. */
 static void a_host_whose_maker_is_gone_runs_nothing(void **state)
 {
     (void)state;
@@ -654,9 +653,8 @@ static char *definition_at(int64_t due, const char *root)
     return xml;
 }
 
-/* An editor, or a copy over a network, first empties the file and writes it a moment later, when it has already been
-   moved to its place. The schedule must not be lost until the next full check, and the set not be reported as
-   corrupt. */
+/* An editor, or a copy over a network, first empties the file and writes it a moment later. The schedule must not be
+   lost until the next full check, and the set not be reported as corrupt. */
 static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
 {
     (void)state;
@@ -695,8 +693,7 @@ static void a_definition_that_is_still_being_written_is_read_to_its_end(void **s
     memory_free(root);
 }
 
-/* A writer that does not allow its file to be moved, as Windows programs do, and exits without a change that the watch
-   reports. */
+/* A writer that does not let its file be moved, as Windows programs do, and exits without a reported change. */
 static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **state)
 {
     (void)state;
