@@ -187,7 +187,7 @@ static void status_print(const struct dcom_settings *s, size_t accounts, bool an
     printf("May connect:         %s\n", s->from);
     printf("Accounts:            %u\n", (unsigned)accounts);
     printf("State:               %s\n", answers    ? "accepts connections"
-                                        : s->is_on ? "does not accept connections (openpla events -max 20)"
+                                        : s->is_on ? "does not accept connections (openpla events -last 20)"
                                                    : "closed");
     for (int i = 0; i < DCOM_LIMITS; i++)
         if (s->limits[i] != dcom_limit_default((enum dcom_limit)i))
@@ -378,10 +378,10 @@ const struct verb verb_dcom = {
         "Lets programs on other computers use the sets of this Wine prefix by DCOM, with an account that is added\n"
         "here. It is off until it is turned on; the service OpenPLA follows each change at once.\n"
         "\n"
-        "  -port       the TCP port, 135 unless set; clients know no other one without being told\n"
+        "  -port       the TCP port, 135 unless set; clients try no other one unless they get its number\n"
         "  -address    the address of this computer to listen at, * for all. Default: 127.0.0.1\n"
         "  -from       addresses that may connect, with * and ?, separated by blanks or commas: \"10.1.2.* 10.1.3.7\"\n"
-        "  -advertise  the port that clients are told, if a firewall redirects it to -port\n"
+        "  -advertise  the port that the server names to clients, if a firewall redirects it to -port\n"
         "  -limits     limits on connections and objects, see docs/user/limits.md\n"
         "  -role       users: a Performance Log User, the default; administrators: an administrator\n"
         "  -replace    gives an existing account another password and role\n"

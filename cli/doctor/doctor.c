@@ -182,7 +182,8 @@ static int doctor_examine(struct doctor *d, bool as_json)
     HRESULT(*const checks[])
     (struct doctor * d) = {
 #ifdef _WIN32
-        doctor_check_registration, doctor_check_service, doctor_check_server,   doctor_check_ports, doctor_check_wine,
+        doctor_check_registration, doctor_check_service, doctor_check_server,
+        doctor_check_ports,        doctor_check_dcom,    doctor_check_wine,
 #endif
         doctor_check_host,         doctor_check_store,   doctor_check_sessions,
     };

@@ -38,6 +38,9 @@ HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder
 HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
 HRESULT doctor_check_ports(struct doctor *d);  /* after doctor_check_service */
+HRESULT doctor_check_dcom(struct doctor *d);   /* after doctor_check_service */
+/* Whether the checks before found a running service: else nobody listens, which is another finding. */
+bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif
 /* The file's last write time, as clock_utc; 0: it does not exist or the time is unknown. */

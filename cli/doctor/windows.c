@@ -369,8 +369,7 @@ static bool is_open(uint16_t port)
     return open;
 }
 
-/* Without the service no program listens, and that is another finding. */
-static bool is_expected(const struct doctor *d)
+bool doctor_service_runs(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)
         switch (d->items[i].id) {
@@ -398,7 +397,7 @@ HRESULT doctor_check_ports(struct doctor *d)
     const uint16_t port = hr == S_OK ? settings.port : 0;
     if (hr == S_OK)
         pcq_settings_free(&settings);
-    if (!port || !is_expected(d) || WSAStartup(MAKEWORD(2, 2), &data))
+    if (!port || !doctor_service_runs(d) || WSAStartup(MAKEWORD(2, 2), &data))
         return S_OK;
     hr = S_OK;
     if (!is_open(port))

@@ -300,7 +300,7 @@ static uint32_t dll_entry_answer(ITypeInfo *info, struct ndr_reader *in, struct 
     const uint32_t kind = ndr_read_u32(in);
     BSTR dll = NULL, name = NULL;
     WORD ordinal = 0;
-    ndr_read_u32(in); /* which results are wanted */
+    ndr_read_u32(in); /* which results the client requests */
     if (in->fault)
         return in->fault;
     const HRESULT hr = ITypeInfo_GetDllEntry(info, id, (INVOKEKIND)kind, &dll, &name, &ordinal);

@@ -17,7 +17,7 @@ struct remote_call {
 /* From the wire: 0, or the fault to answer with; *out is empty then. */
 uint32_t remote_bstr_in(const struct ndr_bstr *s, BSTR *out);
 uint32_t remote_array_in(struct remote_call *c, const struct ndr_array *a, SAFEARRAY **out);
-/* What a reference (VT_BYREF) refers to goes into *referent, which then owns it, and *out points there. `referent`
+/* The value behind a reference (VT_BYREF) goes into *referent, which then owns it, and *out points there. `referent`
    NULL: references are malformed. */
 uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, VARIANT *out, VARIANT *referent);
 /* An object that the caller holds, as this interface. A null pointer is allowed. */

@@ -31,7 +31,7 @@ static struct {
     struct dcom_settings settings; /* of the front and the host */
     struct dcom_host *host;
     struct front_process front;
-    struct process *idle; /* Wine stops a service with the last program that is none */
+    struct process *idle; /* Wine stops a service with the last other program */
 } keeper;
 
 /* ---- the front process ---- */
@@ -205,7 +205,7 @@ static LSTATUS keeper_watch_key(void)
                                    keeper.changed, TRUE);
 }
 
-/* A key that somebody has deleted is created again. */
+/* A deleted key is created again. */
 static void keeper_expect_change(void)
 {
     if (keeper_watch_key() && !keeper_open_key())

@@ -41,7 +41,7 @@ static struct {
     uint32_t last_id;
     struct orpc_server *names; /* only to know the interfaces */
     struct dual_strings bindings;
-    uint16_t port; /* that clients are told */
+    uint16_t port; /* that clients get in object references */
 } front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
 
 /* The service has ended, or the pipe is broken: nothing can be answered any more. */

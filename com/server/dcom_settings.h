@@ -22,9 +22,10 @@ enum dcom_limit {
 struct dcom_settings {
     bool is_on;
     uint16_t port;
-    uint16_t advertised_port; /* that clients are told, for a host whose firewall redirects it; 0: `port` */
-    char *address;            /* to listen at, in digits; DCOM_ALL_ADDRESSES: all of this computer */
-    char *from;               /* patterns of addresses that may connect (ip_address_matches) */
+    uint16_t
+        advertised_port; /* that clients get in object references, for a host whose firewall redirects it; 0: `port` */
+    char *address;       /* to listen at, in digits; DCOM_ALL_ADDRESSES: all of this computer */
+    char *from;          /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
 };
 /* Defaults for what is not set: off. E_INVALIDARG with a message that names the invalid value; *out is empty then. */
@@ -63,7 +64,7 @@ const struct dcom_account *dcom_account_named(const struct dcom_accounts *a, con
 HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *password, bool replace);
 HRESULT dcom_account_remove(const char *name); /* S_FALSE: it does not exist */
 
-/* Who it is for access checks; strings are borrowed from the account. */
+/* An account for access checks; strings are borrowed from the account. */
 struct dcom_identity {
     struct account_sids sids;
     const char *groups[6];

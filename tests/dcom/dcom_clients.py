@@ -328,6 +328,15 @@ def access_tests(port, sids):
     check("as another account with that name", sid != sids["guest"], True)
 
 
+def example_test(port):
+    """examples/remote_set.py, as a user runs it."""
+    done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", "remote_set.py"), "127.0.0.1", "admin", str(port)],
+                          input=PASSWORDS["admin"] + "\n", capture_output=True, text=True, timeout=600)
+    check("the example", (done.returncode, done.stdout.split("\n")[:4]),
+          (0, ["committed: remote example", "its title: made from afar", "status:    1", "status:    0"]))
+    check("the example shows the error text", "no such set" in done.stdout, True)
+
+
 def samba_tests(port):
     parameters = LoadParm()
     parameters.load_default()
@@ -438,6 +447,7 @@ def main():
     subprocess.run(["sh", prefix, "setup"], check=True)
     server = os.path.join(sys.argv[1], "openplasrv.exe")
     try:
+        wine("net", "stop", "OpenPLA")
         for folder in ("PerfLogs", os.path.join("ProgramData", "OpenPLA")):  # what an earlier run left
             shutil.rmtree(os.path.join(os.environ["WINEPREFIX"], "drive_c", folder), ignore_errors=True)
         wine("reg", "delete", r"HKLM\Software\OpenPLA\Dcom", "/f")
@@ -448,6 +458,7 @@ def main():
         late_binding_test(port)
         every_method_test(port)
         access_tests(port, sids)
+        example_test(port)
         samba_tests(port)
         clients_test(port)
         front_test(port)

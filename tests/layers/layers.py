@@ -75,11 +75,11 @@ ALLOWED = {
     # A client of sets as any other: through the facade under Windows, the engine itself natively.
     "cli/logman": ["cli/logman", "cli", "com"] + REMOTE_SETS,
     # Inspects all that exists: what is registered, the server, the store and its runs.
-    "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote"] + PLA,
+    "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote", "engine/rpc"] + PLA,
     "cli": ["cli", "com", "engine/pdh/perflib", "engine/pdh/remote"] + REMOTE_SETS,
 }
-# Made by widl; only who speaks COM sees them.
-GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$")
+# Made by widl and com/remote/make_slots.py; only who speaks COM sees them.
+GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$|remote_slots\.inc$")
 GENERATED_FOR = ("com", "reg", "cli")
 # What C11 gives on every host, and the XML library where XML is read.
 PORTABLE = {f"{name}.h" for name in (
