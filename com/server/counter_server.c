@@ -46,7 +46,11 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
     if (!os_is_wine())
         return offer("ncacn_ip_tcp", port);
     static struct auth_accounts accounts;
+#ifdef _WIN64 /* no server has 32 bits (DECISIONS 42) */
     HRESULT hr = dcom_auth_accounts(&accounts);
+#else
+    HRESULT hr = E_NOTIMPL;
+#endif
     if (SUCCEEDED(hr))
         hr = counter_port_open(server, settings, &accounts);
     return listener_report(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);

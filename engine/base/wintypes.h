@@ -71,6 +71,9 @@ typedef struct {
 #define ERROR_INVALID_DATA         13
 #define ERROR_HANDLE_EOF           38
 #define ERROR_BAD_NETPATH          53
+#define ERROR_CONNECTION_REFUSED   1225
+#define ERROR_HOST_UNREACHABLE     1232
+#define ERROR_CONNECTION_ABORTED   1236
 #define ERROR_WRITE_PROTECT        19
 #define ERROR_MOD_NOT_FOUND        126
 #define ERROR_PROC_NOT_FOUND       127

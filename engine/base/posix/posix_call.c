@@ -46,6 +46,14 @@ static HRESULT posix_result(int error)
         return HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     case ETIMEDOUT:
         return HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+    case ECONNREFUSED:
+        return HRESULT_FROM_WIN32(ERROR_CONNECTION_REFUSED);
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+        return HRESULT_FROM_WIN32(ERROR_HOST_UNREACHABLE);
+    case ECONNRESET:
+    case EPIPE:
+        return HRESULT_FROM_WIN32(ERROR_CONNECTION_ABORTED);
     case EIO:
         return HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
     default:

@@ -57,4 +57,18 @@ static void set_time(host_socket s, int option, uint32_t ms)
     (void)setsockopt(s, SOL_SOCKET, option, &time, sizeof time);
 }
 
+/* A host that is gone without a word ends a wait for its answer within about two minutes. */
+static void notice_dead_host(host_socket s)
+{
+    static const struct {
+        int level, option, value;
+    } options[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, 60},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, 10},
+                   {IPPROTO_TCP, TCP_KEEPCNT, 6},
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 120000 /* ms; of bytes that nobody acknowledges */}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        (void)setsockopt(s, options[i].level, options[i].option, &options[i].value, sizeof options[i].value);
+}
+
 #include "engine/base/socket_calls.inc"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <winsock2.h>
 #include <ws2tcpip.h>
+#include <mstcpip.h>
 #include <string.h>
 
 typedef SOCKET host_socket;
@@ -57,6 +58,14 @@ static void set_time(host_socket s, int option, uint32_t ms)
 {
     DWORD time = ms;
     (void)setsockopt(s, SOL_SOCKET, option, (const char *)&time, sizeof time);
+}
+
+/* A host that is gone without a word ends a wait for its answer within about two minutes. */
+static void notice_dead_host(host_socket s)
+{
+    struct tcp_keepalive times = {.onoff = 1, .keepalivetime = 60000, .keepaliveinterval = 6000};
+    DWORD done;
+    (void)WSAIoctl(s, SIO_KEEPALIVE_VALS, &times, sizeof times, NULL, 0, &done, NULL, NULL);
 }
 
 #include "engine/base/socket_calls.inc"

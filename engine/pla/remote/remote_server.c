@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define TYPE_MISMATCH  ((HRESULT)0x80020005) /* DISP_E_TYPEMISMATCH */
-#define SERVER_GONE    1722                  /* RPC_S_SERVER_UNAVAILABLE */
-#define CALL_FAILED    1726                  /* RPC_S_CALL_FAILED */
 #define VARIANT_TRUE16 0xFFFFu
 
 struct remote_server {
@@ -138,8 +136,7 @@ HRESULT remote_server_create(struct remote_server *s, const char *space, bool is
 
 bool remote_object_is_gone(HRESULT hr)
 {
-    return hr == (HRESULT)RPC_FAULT_DISCONNECTED || hr == HRESULT_FROM_WIN32(ERROR_HANDLE_EOF) ||
-           hr == HRESULT_FROM_WIN32(SERVER_GONE) || hr == HRESULT_FROM_WIN32(CALL_FAILED);
+    return hr == (HRESULT)RPC_FAULT_DISCONNECTED;
 }
 
 /* ---- calls ---- */

@@ -37,7 +37,7 @@ HRESULT remote_object_get_number(struct orpc_object *o, const char *property, ui
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 
-/* Whether the failure means that the object is gone, or its server cannot be reached any more: a new one may work. */
+/* Whether the failure means that the object is gone, as after a restart of its server. The call was not executed. */
 bool remote_object_is_gone(HRESULT hr);
 
 #endif

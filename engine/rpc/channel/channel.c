@@ -18,6 +18,7 @@ struct rpc_channel {
     struct rpc_client *client;
     struct auth_credentials credentials;
     char *user, *domain;
+    char *where; /* host and port, for messages */
     uint8_t received[PDU_FRAGMENT];
 };
 
@@ -31,11 +32,21 @@ void rpc_channel_close(struct rpc_channel *c)
     memory_wipe(&c->credentials, sizeof c->credentials);
     memory_free(c->user);
     memory_free(c->domain);
+    memory_free(c->where);
     memory_free(c);
+}
+
+/* Sockets do not know whom they are connected to. */
+static HRESULT channel_failed(const struct rpc_channel *c, HRESULT hr)
+{
+    return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", c->where, error_standard_text(hr));
 }
 
 static HRESULT channel_begin(struct rpc_channel *c, const struct rpc_target *t)
 {
+    c->where = text_format("%s port %s", t->host, t->port);
+    if (!c->where)
+        return E_OUTOFMEMORY;
     if (t->credentials) {
         c->user = text_copy(t->credentials->user);
         c->domain = text_copy(t->credentials->domain);
@@ -48,6 +59,8 @@ static HRESULT channel_begin(struct rpc_channel *c, const struct rpc_target *t)
     HRESULT hr = rpc_client_open(t->credentials ? &c->credentials : NULL, AUTH_NTLM, t->level, &c->client);
     if (SUCCEEDED(hr))
         hr = socket_connect(t->host, t->port, t->connect_ms ? t->connect_ms : CONNECT_MS, &c->socket);
+    if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
+        hr = channel_failed(c, hr);
     if (SUCCEEDED(hr)) {
         const uint32_t answer_ms = t->answer_ms ? t->answer_ms : ANSWER_MS;
         socket_set_timeouts(c->socket, answer_ms, answer_ms);
@@ -74,7 +87,7 @@ static HRESULT channel_send(struct rpc_channel *c)
     HRESULT hr = bytes ? socket_send(c->socket, bytes, size) : S_OK;
     if (SUCCEEDED(hr) && bytes)
         rpc_client_sent(c->client, size);
-    return hr;
+    return FAILED(hr) ? channel_failed(c, hr) : hr;
 }
 
 /* Hands one PDU to the state machine, which refuses what is not one. */
@@ -87,8 +100,10 @@ static HRESULT channel_receive(struct rpc_channel *c)
         hr = socket_receive(c->socket, c->received + PDU_HEADER, size - PDU_HEADER);
     }
     if (hr == S_FALSE)
-        return error_set(HRESULT_FROM_WIN32(ERROR_HANDLE_EOF), "the other computer closed the connection");
-    return SUCCEEDED(hr) ? rpc_client_take(c->client, c->received, size) : hr;
+        return error_set(HRESULT_FROM_WIN32(ERROR_HANDLE_EOF), "%s: the connection was closed", c->where);
+    if (FAILED(hr))
+        return channel_failed(c, hr);
+    return rpc_client_take(c->client, c->received, size);
 }
 
 /* Until the bind or call that has begun is done. */
