@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The stored accounts are one secret: a number, then a line for each host. A change writes the other of two secrets
    with the next number and then deletes the old one, so that a crash leaves one of them whole. */
-#include "engine/rpc/remote_account.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
 #include "engine/base/security.h"
+#include "engine/rpc/auth/remote_accounts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_MOST 255
-#define FIELDS    4 /* host, domain, user, hash */
+#define FIELDS 4 /* host, domain, user, hash */
 
 /* ---- one account ---- */
 
@@ -60,24 +58,15 @@ static HRESULT account_copy(const struct remote_account *from, struct remote_acc
 
 /* ---- tables ---- */
 
-struct row {
-    char host[HOST_MOST + 1];
-    struct remote_account account;
-};
-struct table {
-    struct row *rows;
-    size_t count, capacity;
-};
-
-static void table_free(struct table *t)
+void remote_accounts_free(struct remote_accounts *t)
 {
     for (size_t i = 0; i < t->count; i++)
         remote_account_free(&t->rows[i].account);
     memory_free(t->rows);
-    *t = (struct table){0};
+    *t = (struct remote_accounts){0};
 }
 
-static struct row *table_find(const struct table *t, const char *host)
+static struct remote_accounts_row *table_find(const struct remote_accounts *t, const char *host)
 {
     for (size_t i = 0; i < t->count; i++)
         if (text_equal_nocase(t->rows[i].host, host))
@@ -86,9 +75,9 @@ static struct row *table_find(const struct table *t, const char *host)
 }
 
 /* Takes over the account, also on failure. */
-static HRESULT table_put(struct table *t, const char *host, struct remote_account *account)
+static HRESULT table_put(struct remote_accounts *t, const char *host, struct remote_account *account)
 {
-    struct row *row = table_find(t, host);
+    struct remote_accounts_row *row = table_find(t, host);
     if (row) {
         remote_account_free(&row->account);
     } else if (memory_grow((void **)&t->rows, &t->capacity, t->count + 1, sizeof *t->rows)) {
@@ -104,7 +93,7 @@ static HRESULT table_put(struct table *t, const char *host, struct remote_accoun
 
 static HRESULT host_check(const char *host)
 {
-    if (!*host || strlen(host) > HOST_MOST || strpbrk(host, " \t\r\n"))
+    if (!*host || strlen(host) > REMOTE_HOST_MOST || strpbrk(host, " \t\r\n"))
         return error_set(E_INVALIDARG, "invalid computer '%s': expected a name or an address", host);
     return S_OK;
 }
@@ -115,7 +104,7 @@ static const char *host_without_slashes(const char *host)
 }
 
 /* NULL: none of the name with its port, and none of the name. */
-static HRESULT table_find_host(const struct table *t, const char *text, struct row **out)
+static HRESULT table_find_host(const struct remote_accounts *t, const char *text, struct remote_accounts_row **out)
 {
     char *host, *port;
     *out = table_find(t, text);
@@ -146,7 +135,7 @@ static bool hash_read(const char *digits, uint8_t hash[AUTH_HASH_BYTES])
 }
 
 /* S_FALSE: not such a line. Changes it. */
-static HRESULT row_read(char *line, struct table *t)
+static HRESULT row_read(char *line, struct remote_accounts *t)
 {
     char *fields[FIELDS];
     struct remote_account account = {0};
@@ -159,7 +148,7 @@ static HRESULT row_read(char *line, struct table *t)
             *end = 0;
         line = end ? end + 1 : NULL;
     }
-    if (!*fields[0] || strlen(fields[0]) > HOST_MOST || !*fields[2] || !hash_read(fields[3], account.hash))
+    if (!*fields[0] || strlen(fields[0]) > REMOTE_HOST_MOST || !*fields[2] || !hash_read(fields[3], account.hash))
         return S_FALSE;
     account.domain = text_copy(fields[1]);
     account.user = text_copy(fields[2]);
@@ -169,7 +158,7 @@ static HRESULT row_read(char *line, struct table *t)
     return E_OUTOFMEMORY;
 }
 
-static HRESULT table_read(char *text, uint64_t *number, struct table *out)
+HRESULT remote_accounts_read(char *text, uint64_t *number, struct remote_accounts *out)
 {
     HRESULT hr = S_OK;
     char *line = text, *end = strchr(text, '\n');
@@ -187,7 +176,7 @@ static HRESULT table_read(char *text, uint64_t *number, struct table *out)
         hr = row_read(line, out);
     }
     if (hr != S_OK)
-        table_free(out);
+        remote_accounts_free(out);
     return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                                      "cannot read the accounts for other computers: the stored secret is corrupt "
                                      "(store them again after openpla remote remove -all)")
@@ -195,35 +184,35 @@ static HRESULT table_read(char *text, uint64_t *number, struct table *out)
 }
 
 /* The newest table, with its key and number; -1: none. */
-static HRESULT stored_load(struct table *out, int *slot, uint64_t *number)
+static HRESULT stored_load(struct remote_accounts *out, int *slot, uint64_t *number)
 {
     HRESULT hr = S_OK;
-    *out = (struct table){0};
+    *out = (struct remote_accounts){0};
     *slot = -1;
     *number = 0;
     for (int i = 0; SUCCEEDED(hr) && i < 2; i++) {
-        struct table t = {0};
+        struct remote_accounts t = {0};
         char *text = NULL;
         uint64_t n = 0;
         hr = secret_load(stored_keys[i], &text);
         if (hr == S_OK)
-            hr = table_read(text, &n, &t);
+            hr = remote_accounts_read(text, &n, &t);
         if (hr == S_OK && n > *number) {
-            table_free(out);
+            remote_accounts_free(out);
             *out = t;
             *slot = i;
             *number = n;
         } else {
-            table_free(&t);
+            remote_accounts_free(&t);
         }
         memory_free_secret(text);
     }
     if (FAILED(hr))
-        table_free(out);
+        remote_accounts_free(out);
     return FAILED(hr) ? hr : S_OK;
 }
 
-static char *table_text(const struct table *t, uint64_t number)
+static char *table_text(const struct remote_accounts *t, uint64_t number)
 {
     struct text_buffer b = {0};
     text_buffer_format(&b, "%llu\n", (unsigned long long)number);
@@ -240,7 +229,7 @@ static char *table_text(const struct table *t, uint64_t number)
     return NULL;
 }
 
-static HRESULT stored_save(const struct table *t, int slot, uint64_t number)
+static HRESULT stored_save(const struct remote_accounts *t, int slot, uint64_t number)
 {
     const char *next = stored_keys[slot == 0];
     HRESULT hr = secret_delete(next);
@@ -256,7 +245,7 @@ static HRESULT stored_save(const struct table *t, int slot, uint64_t number)
 
 HRESULT remote_account_store(const char *host, const struct remote_account *a)
 {
-    struct table t;
+    struct remote_accounts t;
     struct remote_account copy;
     int slot;
     uint64_t number;
@@ -271,26 +260,26 @@ HRESULT remote_account_store(const char *host, const struct remote_account *a)
         hr = table_put(&t, host, &copy);
     if (SUCCEEDED(hr))
         hr = stored_save(&t, slot, number);
-    table_free(&t);
+    remote_accounts_free(&t);
     return hr;
 }
 
 HRESULT remote_account_remove(const char *host)
 {
-    struct table t;
+    struct remote_accounts t;
     int slot;
     uint64_t number;
     HRESULT hr = stored_load(&t, &slot, &number);
     if (FAILED(hr))
         return hr;
-    struct row *row = table_find(&t, host_without_slashes(host));
+    struct remote_accounts_row *row = table_find(&t, host_without_slashes(host));
     hr = row ? S_OK : S_FALSE;
     if (row) {
         remote_account_free(&row->account);
         *row = t.rows[--t.count];
         hr = stored_save(&t, slot, number);
     }
-    table_free(&t);
+    remote_accounts_free(&t);
     return hr;
 }
 
@@ -304,7 +293,7 @@ HRESULT remote_account_remove_all(void)
 
 HRESULT remote_account_list(struct texts *out)
 {
-    struct table t;
+    struct remote_accounts t;
     int slot;
     uint64_t number;
     HRESULT hr = stored_load(&t, &slot, &number);
@@ -318,14 +307,14 @@ HRESULT remote_account_list(struct texts *out)
             hr = name ? texts_add_owned(out, name) : E_OUTOFMEMORY;
         }
     }
-    table_free(&t);
+    remote_accounts_free(&t);
     return hr;
 }
 
 /* ---- accounts given to this process ---- */
 
 static struct lock given_lock = LOCK_INIT;
-static struct table given;
+static struct remote_accounts given;
 
 HRESULT remote_account_give(const char *host, const struct remote_account *a)
 {
@@ -345,13 +334,13 @@ HRESULT remote_account_give(const char *host, const struct remote_account *a)
 void remote_account_forget_given(void)
 {
     lock_enter(&given_lock);
-    table_free(&given);
+    remote_accounts_free(&given);
     lock_leave(&given_lock);
 }
 
 static HRESULT find_given(const char *host, struct remote_account *out)
 {
-    struct row *row;
+    struct remote_accounts_row *row;
     lock_enter(&given_lock);
     HRESULT hr = table_find_host(&given, host, &row);
     if (SUCCEEDED(hr) && !row)
@@ -364,8 +353,8 @@ static HRESULT find_given(const char *host, struct remote_account *out)
 
 static HRESULT find_stored(const char *host, struct remote_account *out)
 {
-    struct table t;
-    struct row *row;
+    struct remote_accounts t;
+    struct remote_accounts_row *row;
     int slot;
     uint64_t number;
     HRESULT hr = stored_load(&t, &slot, &number);
@@ -374,7 +363,7 @@ static HRESULT find_stored(const char *host, struct remote_account *out)
     hr = table_find_host(&t, host, &row);
     if (SUCCEEDED(hr))
         hr = row ? account_copy(&row->account, out) : S_FALSE;
-    table_free(&t);
+    remote_accounts_free(&t);
     return hr;
 }
 
