@@ -34,12 +34,7 @@ void remote_counters_begin(void)
 
 static HRESULT account_give(const char *host, const char *name, const char *password)
 {
-    struct remote_account account;
-    HRESULT hr = remote_account_make(name, password, &account);
-    if (SUCCEEDED(hr))
-        hr = remote_account_give(host, &account);
-    remote_account_free(&account);
-    return hr;
+    return remote_account_give_password(host, name, password);
 }
 
 void remote_counters_begin(void)

@@ -76,7 +76,6 @@ static HRESULT ask_for_password(const struct logman_option *user, char **asked, 
 static HRESULT log_on(const struct logman_line *line)
 {
     const struct logman_option *user = logman_option(line, LOGMAN_USER);
-    struct remote_account account = {0};
     const char *password;
     char *asked;
     bool is_needed;
@@ -85,10 +84,8 @@ static HRESULT log_on(const struct logman_line *line)
         return hr;
     hr = ask_for_password(user, &asked, &password);
     if (SUCCEEDED(hr))
-        hr = remote_account_make(user->words.items[0], password, &account);
-    if (SUCCEEDED(hr))
-        hr = remote_account_give(logman_option(line, LOGMAN_SERVER)->words.items[0], &account);
-    remote_account_free(&account);
+        hr = remote_account_give_password(logman_option(line, LOGMAN_SERVER)->words.items[0], user->words.items[0],
+                                          password);
     memory_free_secret(asked);
     return hr;
 }

@@ -377,20 +377,10 @@ static HRESULT facade_manage(struct object *o, const struct caller *caller, cons
 /* The files of the latest run, from the server's XML: one call for any number of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
-    struct object *there = NULL, **collectors;
-    size_t count;
     char *xml = NULL;
     HRESULT hr = get_text(o, space, name, L"Xml", &xml);
     if (SUCCEEDED(hr))
-        hr = set_create_from_xml(xml, strlen(xml), &there);
-    if (SUCCEEDED(hr))
-        hr = collection_snapshot(set_of(there)->DataCollectors, &collectors, &count);
-    if (SUCCEEDED(hr)) {
-        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-            hr = texts_add(out, collector_of(collectors[i])->LatestOutputLocation);
-        objects_release(collectors, count);
-    }
-    object_release(there);
+        hr = sets_files_of_xml(xml, out);
     memory_free(xml);
     return hr;
 }

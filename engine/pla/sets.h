@@ -101,6 +101,8 @@ HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);
 
+/* The files of the latest run that a set's XML names, in the order of its collectors. */
+HRESULT sets_files_of_xml(const char *xml, struct texts *out);
 /* The string that names of the set's folders are derived from; from memory_alloc, NULL when out of memory. */
 char *sets_folder_key(struct object *set);
 

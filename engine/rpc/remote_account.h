@@ -25,6 +25,8 @@ struct auth_credentials remote_account_credentials(const struct remote_account *
 HRESULT remote_account_find(const char *host, struct remote_account *out);
 /* From now on this process logs on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account. */
 HRESULT remote_account_give(const char *host, const struct remote_account *a);
+/* The same with the account of a name and a password (remote_account_make). */
+HRESULT remote_account_give_password(const char *host, const char *name, const char *password);
 void remote_account_forget_given(void);
 
 /* Stored for this user of this computer (secret_store), all under one key. E_INVALIDARG: a host of more than 255 bytes

@@ -2,25 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The service offers counters by RPC only where a setting says so, in a process of its own: one that dies hard takes
 nothing from the service and is started anew, and it ends with the service."""
-import socket
-
-from faults import check, kill_one, processes, wait_for, wine
+from faults import answers, check, free_port, kill_one, processes, wait_for, wine
 
 KEY = "HKLM\\Software\\OpenPLA"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def answers(port):
-    try:
-        with socket.create_connection(("127.0.0.1", port), 5):
-            return True
-    except OSError:
-        return False
 
 
 def start_service():

@@ -3,6 +3,7 @@
 import csv
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,20 @@ SKIPPED = 77
 def check(condition, what):
     if not condition:
         sys.exit("FAILED: " + what)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5):
+            return True
+    except OSError:
+        return False
 
 
 def windows_path(path):

@@ -3,29 +3,14 @@
 """Sets of another computer, which is this prefix' server by DCOM, through openpla logman -s and from a script: the life
 of a set, what an account's role allows, and what a client sees when the server dies and comes back."""
 import os
-import socket
 import subprocess
 
-from faults import HERE, check, host_path, kill_one, processes, wait_for, wine, windows_path
+from faults import HERE, answers, check, free_port, host_path, kill_one, processes, wait_for, wine, windows_path
 
 PROGRAM = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 PASSWORD = "a password of tests"
 SET = f"remote-{os.getpid()}"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def answers(port):
-    try:
-        with socket.create_connection(("127.0.0.1", port), 5):
-            return True
-    except OSError:
-        return False
 
 
 def openpla(expected, *arguments, password=None):

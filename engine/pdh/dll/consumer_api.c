@@ -35,12 +35,7 @@ __attribute__((constructor)) static void begin(void)
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password);
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password)
 {
-    struct remote_account account;
-    HRESULT hr = remote_account_make(name, password, &account);
-    if (SUCCEEDED(hr))
-        hr = remote_account_give(host, &account);
-    remote_account_free(&account);
-    return hr;
+    return remote_account_give_password(host, name, password);
 }
 
 static ULONG get_server(struct pcq_server **out)

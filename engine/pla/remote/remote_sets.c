@@ -460,20 +460,10 @@ struct reading {
 /* The files of the latest run, from the server's XML: one call for any number of collectors. */
 static HRESULT read_files(struct orpc_object *object, struct texts *out)
 {
-    struct object *there = NULL, **collectors;
-    size_t count;
     char *xml = NULL;
     HRESULT hr = remote_object_get_text(object, "Xml", &xml);
     if (SUCCEEDED(hr))
-        hr = set_create_from_xml(xml, strlen(xml), &there);
-    if (SUCCEEDED(hr))
-        hr = collection_snapshot(set_of(there)->DataCollectors, &collectors, &count);
-    if (SUCCEEDED(hr)) {
-        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-            hr = texts_add(out, collector_of(collectors[i])->LatestOutputLocation);
-        objects_release(collectors, count);
-    }
-    object_release(there);
+        hr = sets_files_of_xml(xml, out);
     memory_free(xml);
     return hr;
 }

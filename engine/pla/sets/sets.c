@@ -133,6 +133,22 @@ HRESULT sets_bind_damaged(struct object *o, const char *space, const char *name,
     return error_restore(&kept);
 }
 
+HRESULT sets_files_of_xml(const char *xml, struct texts *out)
+{
+    struct object *set = NULL, **collectors;
+    size_t count;
+    HRESULT hr = set_create_from_xml(xml, strlen(xml), &set);
+    if (SUCCEEDED(hr))
+        hr = collection_snapshot(set_of(set)->DataCollectors, &collectors, &count);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+            hr = texts_add(out, collector_of(collectors[i])->LatestOutputLocation);
+        objects_release(collectors, count);
+    }
+    object_release(set);
+    return hr;
+}
+
 char *sets_folder_key(struct object *o)
 {
     const struct data_collector_set *set = set_of(o);

@@ -331,6 +331,16 @@ HRESULT remote_account_give(const char *host, const struct remote_account *a)
     return hr;
 }
 
+HRESULT remote_account_give_password(const char *host, const char *name, const char *password)
+{
+    struct remote_account account;
+    HRESULT hr = remote_account_make(name, password, &account);
+    if (SUCCEEDED(hr))
+        hr = remote_account_give(host, &account);
+    remote_account_free(&account);
+    return hr;
+}
+
 void remote_account_forget_given(void)
 {
     lock_enter(&given_lock);
