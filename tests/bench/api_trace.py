@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""api_trace.py FOLDER [CALLS]: the cost of a traced call over an untraced one, names and arguments, beside Wine's own
++relay in the same run; and calls lost flat out by four threads. FOLDER has openpla.exe and bench_api_calls.exe; WINEPREFIX
+is a prefix. Logs and relay output are on tmpfs."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+FOLDER, CALLS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400000
+ROUNDS, RELAY_CALLS, FLAT_OUT = 5, 20000, 2500000
+QUIET = {**os.environ, "WINEDEBUG": "-all"}
+
+
+def wine(*command, **more):
+    return subprocess.run(["wine", *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+                          stderr=subprocess.DEVNULL, timeout=600, **{"env": QUIET, **more}).stdout.decode()
+
+
+def program(name):
+    return os.path.join(FOLDER, name)
+
+
+def host(path):
+    return "Z:" + path.replace("/", "\\")
+
+
+def bench(folder, options, calls, threads=1):
+    log = os.path.join(folder, "calls.etl")
+    command = [program("bench_api_calls.exe"), str(calls), str(threads)]
+    if options is not None:
+        command = [program("openpla.exe"), "run", "-apis", host(log), *options, host(command[0]), *command[1:]]
+    numbers = [float(word) for word in wine(*command).split()[-2:]]
+    counted = None
+    if options is not None:
+        shown = json.loads(wine(program("openpla.exe"), "trace", "api-summary", host(log), "--json"))
+        counted = {row["name"]: row["calls"] for row in shown["functions"]}["kernel32!MulDiv"]
+        os.unlink(log)
+    return numbers, counted
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def relay(folder):
+    with open(os.path.join(folder, "relay"), "wb") as file:
+        out = subprocess.run(["wine", program("bench_api_calls.exe"), str(RELAY_CALLS)], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=file, env={**os.environ, "WINEDEBUG": "+relay"}, check=True)
+    return [float(word) for word in out.stdout.decode().split()[-2:]]
+
+
+def main():
+    kinds = {"untraced": None, "names": ["-ano"], "arguments": []}
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        rows = {kind: [] for kind in kinds}
+        for _ in range(ROUNDS):
+            for kind, options in kinds.items():
+                rows[kind].append(bench(folder, options, CALLS)[0])
+        base = [median(row[i] for row in rows["untraced"]) for i in range(2)]
+        for kind, found in rows.items():
+            numbers = [median(row[i] for row in found) for i in range(2)]
+            print(f"{kind:10} median {numbers[0]:8.1f} ns, p10 {numbers[1]:8.1f} ns, over untraced "
+                  f"{numbers[0] - base[0]:8.1f} and {numbers[1] - base[1]:8.1f}")
+        numbers = relay(folder)
+        print(f"{'+relay':10} median {numbers[0]:8.1f} ns, p10 {numbers[1]:8.1f} ns")
+        for kind in ("names", "arguments"):
+            _, counted = bench(folder, kinds[kind], FLAT_OUT, 4)
+            made = FLAT_OUT // 500 * 500 * 4
+            print(f"{kind}, 4 threads flat out: {counted} of {made} calls in the log")
+
+
+if __name__ == "__main__":
+    main()
