@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenTrace, ProcessTrace and CloseTrace on log files, under the names that programs call. */
 #include "engine/base/thread.h"
+#include "engine/etw/decode/tdh/tdh.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/etl_file.h"
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/patience.h"
@@ -448,6 +450,75 @@ static void another_thread_closes_a_handle(void **state)
     wakeup_free(go_on);
 }
 
+/* ---- definitions of events ---- */
+
+#ifndef _WIN32 /* where TDH is in another DLL */
+enum { DEFINED_ID = 9, INFO_BYTES = 112 + 24 + 8, DEFINITION_BYTES = 0x30 + INFO_BYTES, DEFINED_BYTES = 0x58 };
+
+/* The definition of an event with one UINT32, as a merging program writes it. */
+static void put_definition(uint8_t at[DEFINITION_BYTES], uint32_t ticks)
+{
+    uint8_t *info = at + 0x30;
+    put_numbered(at, 0, ticks);
+    put_u16(at, DEFINITION_BYTES);
+    at[4] = 32;
+    put_guid(at + 0x18, &etl_event_metadata_class);
+    memset(info, 0, INFO_BYTES);
+    put_guid(info, &fixture_class);
+    put_u16(info + 32, DEFINED_ID);
+    put_u32(info + 100, 1);
+    put_u32(info + 104, 1);
+    put_u32(info + 112 + 4, 136);
+    put_u16(info + 112 + 8, IN_TYPE_UINT32);
+    put_u16(info + 112 + 16, 1);
+    put_u16(info + 136, 'n');
+}
+
+static void put_defined(uint8_t at[DEFINED_BYTES], uint32_t ticks)
+{
+    memset(at, 0, DEFINED_BYTES);
+    put_u16(at, DEFINED_BYTES - 4);
+    at[2] = 0x13;
+    at[3] = ETL_MARKS;
+    put_u64(at + 0x10, FIXTURE_STAMP + ticks);
+    put_guid(at + 0x18, &fixture_class);
+    put_u16(at + 0x28, DEFINED_ID);
+}
+
+static uint32_t known, unknown;
+/* A program that asks about the events of a provider alone. */
+static void WINAPI ask_tdh(EVENT_RECORD *e)
+{
+    ULONG size = 0;
+    if (!guid_equal(&e->EventHeader.ProviderId, &fixture_class))
+        return;
+    if (tdh_get_event_information(e, 0, NULL, NULL, &size) == ERROR_INSUFFICIENT_BUFFER)
+        known++;
+    else
+        unknown++;
+}
+
+static void definitions_reach_tdh_whatever_the_callback_takes(void **state)
+{
+    (void)state;
+    uint8_t definition[DEFINITION_BYTES], defined[DEFINED_BYTES];
+    put_definition(definition, 10);
+    put_defined(defined, 30);
+    small_begin(&container, ETL_MODE_SEQUENTIAL, 8, ETL_CLOCK_TICKS);
+    small_add(&container, 0, definition, sizeof definition, false);
+    small_add(&container, 1, defined, sizeof defined, false);
+    store(&container, PATH);
+    EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);
+    logfile.EventRecordCallback = ask_tdh;
+    TRACEHANDLE handle = OpenTraceW(&logfile);
+    FILETIME from = filetime(FIXTURE_START + 20); /* after the definition */
+    assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_SUCCESS);
+    assert_int_equal(known, 1);
+    assert_int_equal(unknown, 0);
+    assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
+}
+#endif
+
 /* ---- callbacks of classes ---- */
 
 static uint32_t of_class, of_header;
@@ -590,6 +661,9 @@ int main(void)
         TEST(a_buffer_callback_closes_its_own_handle),
         TEST(one_of_two_files_is_closed_and_the_other_goes_on),
         TEST(another_thread_closes_a_handle),
+#ifndef _WIN32
+        TEST(definitions_reach_tdh_whatever_the_callback_takes),
+#endif
         TEST(events_of_a_class_go_to_its_callback_too),
         TEST(without_memory_nothing_is_half_done),
 #ifdef _WIN32

@@ -510,11 +510,22 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }
 
+/* Definitions count also outside of the time asked for, and for callbacks that skip them. */
+static void pass_definition(struct processing *p, const struct running *r, int64_t time)
+{
+    const struct etl_log *log = r->consumer->source->log;
+    if (r->event.kind != ETL_RECORD_CLASSIC || !guid_equal(&r->event.provider, &etl_event_metadata_class))
+        return;
+    event_view_record(&r->event, time, log->pointer_size, log->private_logger, &p->view);
+    consumer_pass_definition(&p->view.record);
+}
+
 static ULONG processing_deliver(struct processing *p, const struct running *r)
 {
     const struct etl_record *e = &r->event;
     const int64_t time = r->consumer->raw ? e->stamp : e->utc;
     ULONG status = ERROR_SUCCESS;
+    pass_definition(p, r, time);
     if (r->header || (e->utc >= p->from && e->utc <= p->to))
         status = deliver_event(p, r, time);
     if (status == ERROR_SUCCESS && e->last)

@@ -68,6 +68,9 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
    Borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
+/* Passes the definition of an event or map (class EventMetadata) to the TDH of this process, if it has one. */
+void consumer_pass_definition(EVENT_RECORD *event);
+
 /* ---- ETW's functions under their own names; on Windows the system's headers declare them ---- */
 
 #ifndef _WIN32

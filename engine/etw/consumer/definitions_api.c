@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes the definitions in a merged trace to TDH, for programs that ask TDH only about the events that they know: they
+   skip the definitions, which decode those events. TDH takes a definition with each of its calls for an event. */
+#include "engine/etw/consumer/consumer.h"
+#include "engine/etw/decode/tdh/tdh.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#include <string.h>
+
+/* Whether the module is opentdh.dll, or a copy of it: Wine's own tdh.dll has functions of the same names that end the
+   program. The export directory has the name that the module was linked with. */
+static bool is_our_tdh(HMODULE module)
+{
+    const uint8_t *base = (const uint8_t *)module;
+    const IMAGE_DOS_HEADER *dos = (const void *)base;
+    const IMAGE_NT_HEADERS *nt = (const void *)(base + dos->e_lfanew);
+    const DWORD at = nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT].VirtualAddress;
+    const IMAGE_EXPORT_DIRECTORY *exports = (const void *)(base + at);
+    return at != 0 && _stricmp((const char *)base + exports->Name, "opentdh.dll") == 0;
+}
+
+/* openetw.dll does not contain TDH. A program that has not loaded it yet does not decode. */
+void consumer_pass_definition(EVENT_RECORD *event)
+{
+    static const WCHAR *const modules[] = {L"opentdh.dll", L"tdh.dll"}; /* also a copy of the former as the latter */
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        HMODULE module = GetModuleHandleW(modules[i]);
+        FARPROC found = module && is_our_tdh(module) ? GetProcAddress(module, "TdhGetEventInformation") : NULL;
+        ULONG(WINAPI * get)(const EVENT_RECORD *, ULONG, const struct tdh_parameter *, void *, ULONG *);
+        ULONG size = 0;
+        if (!found)
+            continue;
+        memcpy(&get, &found, sizeof get);
+        (void)get(event, 0, NULL, NULL, &size);
+    }
+}
+#else
+void consumer_pass_definition(EVENT_RECORD *event)
+{
+    ULONG size = 0;
+    (void)tdh_get_event_information(event, 0, NULL, NULL, &size);
+}
+#endif
