@@ -14,6 +14,7 @@ struct stack_tree {
     uint32_t *parents; /* the next outer node; 0: none */
     uint32_t *slots;   /* hash table of nodes */
     size_t capacity, slot_count;
+    uint32_t *latest; /* stacks that were added lately, by the hash of their values; NULL: out of memory, or none yet */
     uint64_t refused; /* nodes that were not added because of `most` */
 };
 /* Finds or adds the frame `value` called by `parent`. 0: out of memory, or refused. */

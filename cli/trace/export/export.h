@@ -101,6 +101,7 @@ struct export
     uint64_t samples, runs, waits, events, undecoded;
     /* caches, of export_stacks.c */
     struct id_map frame_of_address, frame_of_name, node_of_user, node_of_kernel;
+    struct export_latest *latest;
     uint64_t stack[STACK_MOST_FRAMES];
 };
 

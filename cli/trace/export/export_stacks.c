@@ -11,6 +11,13 @@ enum {
     MOST_NAME = 1024,      /* bytes of a frame's name */
 };
 
+/* Most stacks are among the latest ones. */
+struct export_latest {
+    uint64_t process, stack; /* process and epoch, kernel and user node */
+    uint32_t node;
+};
+enum { LATEST = 1 << 14 };
+
 static HRESULT no_memory(void)
 {
     return error_set(E_OUTOFMEMORY, "out of memory for the stacks of the export");
@@ -185,10 +192,9 @@ static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, u
     return S_OK;
 }
 
-HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
-                     uint64_t number, uint32_t *node)
+static HRESULT stack_add(struct export *x, const struct event_stack *stack, uint32_t owner, uint32_t epoch,
+                         uint64_t number, uint32_t *node)
 {
-    const uint32_t owner = stack->process != UINT32_MAX ? stack->process : process;
     struct part p = {.process = owner,
                      .epoch = epoch,
                      .number = number,
@@ -204,6 +210,24 @@ HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t
     p.innermost = true;
     hr = part_add(x, stack->kernel, &p, node);
     return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
+                     uint64_t number, uint32_t *node)
+{
+    const uint32_t owner = stack->process != UINT32_MAX ? stack->process : process;
+    const uint64_t context = owner | (uint64_t)epoch << 32, nodes = stack->user | (uint64_t)stack->kernel << 32;
+    if (!x->latest && !(x->latest = memory_zero(LATEST, sizeof *x->latest)))
+        return no_memory();
+    struct export_latest *l = &x->latest[(cache_key(context, nodes) * UINT64_C(0x9E3779B97F4A7C15)) >> 50];
+    if (l->node != 0 && l->process == context && l->stack == nodes) {
+        *node = l->node;
+        return S_OK;
+    }
+    const HRESULT hr = stack_add(x, stack, owner, epoch, number, node);
+    if (SUCCEEDED(hr))
+        *l = (struct export_latest){context, nodes, *node};
+    return hr;
 }
 
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
@@ -227,4 +251,5 @@ void export_stacks_free(struct export *x)
     id_map_free(&x->frame_of_name);
     id_map_free(&x->node_of_user);
     id_map_free(&x->node_of_kernel);
+    memory_free(x->latest);
 }

@@ -4,7 +4,11 @@
 
 #include "engine/base/memory.h"
 
-enum { FIRST_NODES = 64 };
+enum {
+    FIRST_NODES = 64,
+    LATEST = 1 << 14,   /* stacks whose node is found by the hash of all their values */
+    LATEST_FROM = 1024, /* nodes; small trees need no such table */
+};
 
 /* Mixes all bits into the upper ones, so that chosen addresses do not collide easily. */
 static size_t tree_home(const struct stack_tree *t, uint32_t parent, uint64_t value)
@@ -73,12 +77,39 @@ uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
     return t->slots[at] = ++t->count;
 }
 
+/* Whether the path from the node to `parent` has these values. Nodes of a stack are neighbours in memory, slots are
+   not, so this is faster than to look each node up. */
+static bool tree_is_stack(const struct stack_tree *t, uint32_t node, uint32_t parent, const uint64_t *inner_first,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (node == 0 || t->values[node - 1] != inner_first[i])
+            return false;
+        node = t->parents[node - 1];
+    }
+    return node == parent;
+}
+
+static uint32_t *tree_latest(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count)
+{
+    uint64_t hash = parent;
+    if (!t->latest && t->count >= LATEST_FROM)
+        t->latest = memory_zero(LATEST, sizeof *t->latest);
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ inner_first[i]) * UINT64_C(0x9E3779B97F4A7C15) ^ hash >> 32;
+    return t->latest ? &t->latest[hash >> 40 & (LATEST - 1)] : NULL;
+}
+
 uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count)
 {
-    uint32_t node = parent;
+    uint32_t node = parent, *latest = tree_latest(t, parent, inner_first, count);
+    if (latest && *latest != 0 && tree_is_stack(t, *latest, parent, inner_first, count))
+        return *latest;
     for (size_t i = count; i-- > 0;)
         if ((node = stack_tree_add(t, node, inner_first[i])) == 0)
             return 0;
+    if (latest)
+        *latest = node;
     return node;
 }
 
@@ -87,5 +118,6 @@ void stack_tree_free(struct stack_tree *t)
     memory_free(t->values);
     memory_free(t->parents);
     memory_free(t->slots);
+    memory_free(t->latest);
     *t = (struct stack_tree){.most = t->most};
 }

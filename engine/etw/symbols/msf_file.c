@@ -91,7 +91,7 @@ static HRESULT read_directory(struct msf_file *m, uint32_t bytes, uint32_t map, 
 
 HRESULT msf_open(const struct pdb_source *source, struct msf_file *m)
 {
-    uint32_t bytes, map;
+    uint32_t bytes = 0, map = 0;
     *m = (struct msf_file){.source = source};
     HRESULT hr = read_head(m, &bytes, &map);
     if (SUCCEEDED(hr))
