@@ -2,8 +2,9 @@
 rem SPDX-License-Identifier: MIT
 rem baseline.cmd [FOLDER [TIME [INTERVAL]]]
 rem What this computer does when all is well, to be compared with on the day when it is not: processor, memory, disks and
-rem network as a CSV file in FOLDER, for TIME (hh:mm:ss), a row each INTERVAL seconds. OPENPLA names openpla.exe where it
-rem is not in PATH.
+rem network as a CSV file in FOLDER, for TIME (hh:mm:ss), a row each INTERVAL seconds. The first run makes baseline.csv.
+rem Later runs make now.csv and compare it with that one: compare.html, and the exit code 0 (nothing is worse), 3 (worse)
+rem or 4 (much worse). OPENPLA names openpla.exe where it is not in PATH.
 setlocal
 set name=Baseline
 set folder=%~1
@@ -18,9 +19,11 @@ rem One of an earlier time may be there; whether it is does not matter.
 "%OPENPLA%" logman stop %name% >nul 2>nul
 "%OPENPLA%" logman delete %name% >nul 2>nul
 if not exist "%folder%" mkdir "%folder%"
+set log=baseline
+if exist "%folder%\baseline.csv" set log=now
 
 rem In a batch file a percent sign is written twice.
-"%OPENPLA%" logman create counter %name% -o "%folder%\baseline" --v -ow -f csv -si %interval% -rf %duration% -c "\Processor(_Total)\%% Processor Time" "\System\Processor Queue Length" "\Memory\Available Bytes" "\Memory\Pages/sec" "\PhysicalDisk(_Total)\Disk Bytes/sec" "\Network Interface(*)\Bytes Total/sec"
+"%OPENPLA%" logman create counter %name% -o "%folder%\%log%" --v -ow -f csv -si %interval% -rf %duration% -c "\Processor(_Total)\%% Processor Time" "\System\Processor Queue Length" "\Memory\Available Bytes" "\Memory\Pages/sec" "\PhysicalDisk(_Total)\Disk Bytes/sec" "\Network Interface(*)\Bytes Total/sec"
 if not %ERRORLEVEL%==0 goto failed
 "%OPENPLA%" logman start %name%
 if not %ERRORLEVEL%==0 goto failed
@@ -33,7 +36,10 @@ if %ERRORLEVEL%==0 goto running
 
 "%OPENPLA%" logman delete %name%
 if not %ERRORLEVEL%==0 goto failed
-"%OPENPLA%" logstat "%folder%\baseline.csv"
+"%OPENPLA%" logstat "%folder%\%log%.csv"
+if not %ERRORLEVEL%==0 exit /b %ERRORLEVEL%
+if %log%==baseline exit /b 0
+"%OPENPLA%" compare "%folder%\baseline.csv" "%folder%\now.csv" -html "%folder%\compare.html" -y
 exit /b %ERRORLEVEL%
 
 rem Not "if errorlevel 1": the code of what fails is an HRESULT, which is below zero.

@@ -17,9 +17,9 @@ LIBRARIES = ("base", "rpc", "logs", "etw", "pdh", "report", "pla")
 # The parts of a library that are linked apart: openpdh.dll carries no XML library, and no library that opens logs knows
 # sets. A folder without a line is in the part of the folder above it.
 PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pdh/perflib", "engine/pdh/remote",
-         "engine/pdh/client", "engine/pdh/dll", "engine/report/rules", "engine/report/page", "engine/pla/model",
-         "engine/pla/store", "engine/pla/task", "engine/pla/cabinet", "engine/pla/retention", "engine/pla/collect",
-         "engine/pla/remote",
+         "engine/pdh/client", "engine/pdh/dll", "engine/report/rules", "engine/report/page", "engine/report/compare",
+         "engine/pla/model", "engine/pla/store", "engine/pla/task", "engine/pla/cabinet", "engine/pla/retention",
+         "engine/pla/collect", "engine/pla/remote",
          *(f"engine/{library}" for library in LIBRARIES),
          "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl")
 # A public header, or file of rows, belongs to the part that has the C file of its name. These have none, or two.
@@ -53,6 +53,7 @@ REMOTE = ["engine/pdh/remote", "engine/rpc"] + PDH
 REPORT = ["engine/report", "engine/pdh", "engine/pdh/client"] + ETW
 RULES = ["engine/report/rules"] + REPORT
 PAGE = ["engine/report/page", "engine/report", "engine/base/xml"] + LOGS
+COMPARE = ["engine/report/compare"] + PAGE
 MODEL = ["engine/pla/model", "engine/logs"] + XML
 STORE = ["engine/pla/store"] + MODEL
 TASK = ["engine/pla/task"] + STORE
@@ -67,6 +68,7 @@ ALLOWED = {
     "engine/pdh": PDH, "engine/pdh/perflib": PERFLIB, "engine/pdh/client": CLIENT, "engine/pdh/remote": REMOTE,
     "engine/pdh/dll": ["engine/pdh/dll"] + REMOTE,
     "engine/report": REPORT, "engine/report/rules": RULES, "engine/report/page": PAGE,
+    "engine/report/compare": COMPARE,
     "engine/pla/model": MODEL, "engine/pla/store": STORE, "engine/pla/task": TASK, "engine/pla/cabinet": CABINET,
     "engine/pla/retention": RETENTION, "engine/pla/collect": COLLECT, "engine/pla": PLA, "engine/pla/remote": REMOTE_SETS,
     "com": ["com", "reg", "idl", "engine/pdh/remote"] + REMOTE_SETS,
@@ -76,7 +78,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com"] + REMOTE_SETS,
     # Inspects all that exists: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote", "engine/rpc"] + PLA,
-    "cli": ["cli", "com", "engine/pdh/perflib", "engine/pdh/remote"] + REMOTE_SETS,
+    "cli": ["cli", "com", "engine/pdh/perflib", "engine/pdh/remote", "engine/report/compare"] + REMOTE_SETS,
 }
 # Made by widl and com/remote/make_slots.py; only who speaks COM sees them.
 GENERATED = re.compile(r"(mspla(_i|_p)?|perflib_server)\.[hc]$|remote_slots\.inc$")

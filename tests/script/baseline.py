@@ -34,14 +34,15 @@ def batch(folder, *lines):
 
 def baselines(folder):
     logs = windows_path(os.path.join(folder, "logs"))
-    for _ in range(2):
+    for name in ("baseline.csv", "now.csv"):
         code, out = cmd(folder, windows_path(BASELINE), logs, "00:00:03", "1")
         check(code == 0, f"{code}: {out}")
-        with open(os.path.join(folder, "logs", "baseline.csv"), encoding="cp1252", newline="") as file:
+        with open(os.path.join(folder, "logs", name), encoding="cp1252", newline="") as file:
             rows = list(csv.reader(file))
         for name in HEADER:
             check(any(column.endswith(name) for column in rows[0]), f"{name}: {rows[0]}")
         check(len(rows) > 1 and "samples" in out.lower(), f"{rows} {out}")
+    check("aligned at their starts" in out and os.path.exists(os.path.join(folder, "logs", "compare.html")), f"compared: {out}")
     code, out = cmd(folder, windows_path(BASELINE), logs, "nonsense")
     check(code == 0x57 and "The parameter is incorrect." in out and "was not made: -2147024809" in out, f"{code}: {out}")
 

@@ -2,7 +2,7 @@
 /* Report pages: they show the whole content safely, even hostile content, in a size that browsers can open. */
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
-#include "engine/report/page/page_unit.h"
+#include "engine/report/page_unit.h"
 #include "tests/unit/scratch_folder.h"
 
 #define MOST_PAGE ((size_t)4 << 20)

@@ -305,7 +305,8 @@ void report_chart_begin(struct report_document *d, const struct report_chart_hea
     add_attribute(&d->text, "watch", head->watched ? "1" : NULL);
     add_attribute(&d->text, "limit", head->limit);
     report_add_time(&start, head->first, d->bias_minutes);
-    xml_add_attribute(&d->text, "start", start.failed ? "" : start.text);
+    if (!head->elapsed)
+        xml_add_attribute(&d->text, "start", start.failed ? "" : start.text);
     d->text.failed |= start.failed;
     text_buffer_free(&start);
     snprintf(text, sizeof text, "%.3f", ((double)head->last - (double)head->first) / 1e7);

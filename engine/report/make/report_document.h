@@ -76,6 +76,7 @@ struct report_chart_head {
     const char *source;  /* the counters' object */
     const char *limit;   /* numbers with blanks between; NULL: no lines */
     bool watched;        /* shown only if a warning refers to its counter */
+    bool elapsed;        /* times are relative to the start, which is not written */
     int64_t first, last; /* FILETIME */
 };
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head);

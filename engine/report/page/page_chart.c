@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
-#include "engine/report/page/page_unit.h"
+#include "engine/report/page_unit.h"
 
 #include <stdlib.h>
 #include <math.h>
@@ -307,8 +307,7 @@ static unsigned two_digits(const char *at)
     return (unsigned)(at[0] - '0') * 10 + (unsigned)(at[1] - '0');
 }
 
-/* A start as reports have it, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
-static bool read_start(const char *text, int64_t *out)
+bool chart_start_read(const char *text, int64_t *out)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
     for (size_t i = 0; form[i]; i++)
@@ -336,7 +335,7 @@ static void add_times(struct text_buffer *out, const struct chart_layout *c)
                                        7200000, 10800000, 21600000, 43200000, 86400000, 172800000, 604800000};
     int64_t start = 0;
     const double duration = strtod(c->duration, NULL);
-    const bool elapsed = !read_start(c->start, &start); /* without a start: the time since then */
+    const bool elapsed = !chart_start_read(c->start, &start); /* without a start: the time since then */
     if (!(duration >= 0 && duration < 1e9) || !*c->duration)
         return;
     const int64_t ms = (int64_t)(duration * 1000 + 0.5), first = start / 10000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which unit a counter's name means, and the prefix that suits a value. */
-#include "engine/report/page/page_unit.h"
+#include "engine/report/page_unit.h"
 
 #include "engine/base/memory.h"
 #include "engine/report/page/page_parts.h"
@@ -84,7 +84,9 @@ void page_scale_add(struct text_buffer *out, const struct page_scale *s, double 
         snprintf(text, sizeof text, "%.0f", value);
         page_number_add(out, text, NULL, true);
     } else {
-        snprintf(text, sizeof text, "%.*g", digits, *s->suffix && fabs(value) < 1e-4 ? 0.0 : value);
+        const bool is_whole = fabs(value) >= pow(10, digits);
+        snprintf(text, sizeof text, is_whole ? "%.*f" : "%.*g", is_whole ? 0 : digits,
+                 *s->suffix && fabs(value) < 1e-4 ? 0.0 : value);
         text_buffer_add(out, text);
     }
     text_buffer_add(out, s->suffix);

@@ -3,7 +3,7 @@
 #include "engine/report/page/page_waves.h"
 
 #include "engine/base/memory.h"
-#include "engine/report/page/page_unit.h"
+#include "engine/report/page_unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

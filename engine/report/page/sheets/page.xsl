@@ -17,6 +17,7 @@
     <xsl:variable name="found" select="$advice/Table[@name = 'warning']/Item"/>
     <!-- A plot is a report without rules. -->
     <xsl:variable name="checked" select="$advice or @name != 'plot'"/>
+    <xsl:variable name="compares" select="@name = 'compare'"/>
     <xsl:variable name="overview" select="$advice/Table[@name != 'warning' and Item]"/>
     <xsl:variable name="charts" select="Section/Chart"/>
     <xsl:variable name="sections" select="Section[@name != 'advice' and @name != 'howMade' and Table]"/>
@@ -96,7 +97,7 @@
               </xsl:when>
               <xsl:when test="$advice/Table[@name = 'warning']/@note">
                 <p class="quiet"><xsl:value-of select="$advice/Table[@name = 'warning']/@note"/><xsl:text/>
-                  <xsl:text> Rules of your own can check it: openpla report ... -html -rules FILE.</xsl:text></p>
+                  <xsl:if test="not($compares)"> Rules of your own can check it: openpla report ... -html -rules FILE.</xsl:if></p>
               </xsl:when>
               <xsl:when test="$advice/Table[@name = 'warning']"><p class="nothing">The rules found no problems in this report.</p></xsl:when>
               <xsl:otherwise><p class="quiet">This report has not been checked by rules.</p></xsl:otherwise>
@@ -133,7 +134,8 @@
           </xsl:for-each>
           <section aria-labelledby="made">
             <h2 id="made">About this report</h2>
-            <xsl:if test="$checked"><p>Report schema: <xsl:value-of select="@title"/>. The report document next to this page contains the numbers without rounding.</p></xsl:if>
+            <xsl:if test="$compares"><p>Compared by openpla compare: a Mann-Whitney test over means of slices of the time, with a variance widened by their correlation, at a false discovery rate of 5 %.</p></xsl:if>
+            <xsl:if test="$checked and not($compares)"><p>Report schema: <xsl:value-of select="@title"/>. The report document next to this page contains the numbers without rounding.</p></xsl:if>
             <xsl:if test="@complete = '0'"><p>The collection stopped before it was complete.</p></xsl:if>
             <xsl:if test="Omitted/@tables &gt; 0">
               <p><xsl:value-of select="Omitted/@tables"/> more tables are in the report document; they do not fit on this page.</p>

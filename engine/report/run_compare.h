@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares the counters of two runs, A and B, by their reports: which are worse, and whether that exceeds their noise.
+
+   Samples of a log depend on each other, so a test over samples calls most unchanged counters changed. The test is a
+   Mann-Whitney test over means of slices of the time, with a variance that is widened by the correlation of
+   neighbouring slices, and the false discovery rate over all counters is 5 % (Benjamini, Hochberg 1995). A counter that
+   drifts too slowly for the length of the runs is reported as undecided. */
+#ifndef OPENPLA_RUN_COMPARE_H
+#define OPENPLA_RUN_COMPARE_H
+
+#include "engine/base/text.h"
+
+#define RUN_LEAST_SLICES  8 /* of a run: fewer prove nothing among hundreds of counters */
+#define RUN_SLICES        24
+#define RUN_LARGEST_DRIFT 0.8 /* correlation of neighbouring slices beyond which nothing is decided */
+
+/* From the least to the most remarkable. */
+enum run_verdict { RUN_SAME, RUN_UNDECIDED, RUN_BETTER, RUN_CHANGED, RUN_WORSE, RUN_MUCH_WORSE, RUN_VERDICTS };
+
+struct run_figures {
+    double mean, p95, greatest;
+    size_t slices;
+};
+struct run_change {
+    const char *object, *counter, *instance; /* instance "": none */
+    size_t series[2];                        /* in the sides */
+    struct run_figures figures[2];           /* of A and B */
+    double difference;                       /* of the means, B - A */
+    double percent;                          /* of A's mean; not finite: A's is 0 */
+    double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
+    double p;                                /* of the widened test; 1: not tested */
+    double drift;                            /* correlation of neighbouring slices */
+    const char *why;                         /* of RUN_UNDECIDED; else "" */
+    enum run_verdict verdict;
+};
+
+/* A counter of a run. `values` as page.h has them. */
+struct run_series {
+    char *object, *counter, *instance;
+    double begin, step; /* seconds, in the zone of the log, of the middle of the first value */
+    size_t count;
+    struct chart_value *values;
+    bool has_figures; /* of the whole run, from the table of counters */
+    struct run_figures figures;
+};
+/* Zero-initialise. */
+struct run_side {
+    struct run_series *series; /* by object, counter and instance */
+    size_t count, capacity;
+    double begin, end;                /* of all series */
+    char *start, *duration, *samples; /* facts of the report, the start without its zone; NULL: none */
+    double from, to;                  /* the part that is compared */
+};
+/* Reads a report. S_FALSE: it has no values over time. */
+HRESULT run_side_read(const char *report, struct run_side *out, struct texts *notes);
+void run_side_free(struct run_side *s);
+
+struct run_compare_options {
+    bool by_clock;       /* aligned at the time of the day; else at their starts */
+    double skip;         /* seconds of both to leave out, from their starts on */
+    double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
+    double least_change; /* percent below which nothing is remarkable */
+};
+/* Zero-initialise. */
+struct run_comparison {
+    struct run_side sides[2];
+    struct run_change *changes; /* the most remarkable first */
+    size_t count, verdicts[RUN_VERDICTS];
+    struct texts only[2]; /* paths of counters that one side has */
+    double span;          /* seconds that both have */
+    const char *nothing;  /* why there is nothing to compare; NULL: there is */
+    struct texts notes;
+};
+/* Compares the sides, which have been read. S_FALSE: they have no counter or no time in common. */
+HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *options);
+/* Writes a report of it, from which page_make creates a page. `names`: what the sides are called. */
+HRESULT run_compare_write(const struct run_comparison *c, const char *const names[2], bool by_clock, const char *path);
+void run_comparison_free(struct run_comparison *c);
+
+/* ---- its statistics ---- */
+
+/* The correlation of neighbours, with its bias for short rows; 0 to 0.95. */
+double run_correlation(const double *values, size_t count);
+/* The two-sided p of the test; ties have mean ranks. *effect: Cliff's delta. `widening` of the variance: 1 or more.
+   `room` is for both. */
+double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
+                     double *room);
+/* The greatest p that passes at a false discovery rate; less than 0: none does. `room` is for as many. */
+double run_discovery_limit(const double *p, size_t count, double rate, double *room);
+/* "\Processor(_Total)\% Processor Time"; the caller frees it. */
+char *run_path(const char *object, const char *counter, const char *instance);
+const char *run_verdict_name(enum run_verdict verdict);
+
+#endif

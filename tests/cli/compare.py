@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare.py PROGRAM [EMULATOR]: "openpla compare" of openpla.exe, which is PROGRAM, says whether the second of two runs is
+worse, by exit codes that a script can use."""
+import json
+import os
+import random
+import re
+import tempfile
+
+from program import check, openpla, openpla_apart
+
+COUNTERS = [r"PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"Processor(_Total)\% Processor Time", r"Memory\Available MBytes",
+            r"PhysicalDisk(0 C:)\Disk Bytes/sec"]
+
+
+def write_log(name, scales, day=1, counters=None, seconds=600):
+    """Ten minutes of noise around these values."""
+    lines = [["(PDH-CSV 4.0) (UTC)(0)"] + [f"\\\\HOST\\{c}" for c in counters or COUNTERS]]
+    for i in range(seconds):
+        lines.append([f"03/{day:02}/2026 10:{i // 60:02}:{i % 60:02}.000"] + [f"{scale * random.uniform(0.6, 1.4):.6g}" for scale in scales])
+    with open(name, "w", encoding="utf-8", newline="") as f:
+        f.write("".join(",".join(f'"{cell}"' for cell in line) + "\r\n" for line in lines))
+
+
+def exit_codes_tell_a_script():
+    quiet = [0.002, 20, 8000, 1e7]
+    write_log("a.csv", quiet)
+    for name, scales, code, words in (("same", quiet, 0, "0 much worse, 0 worse, 0 better, 0 changed"),
+                                      ("worse", [0.002, 25, 8000, 1e7], 3, "0 much worse, 1 worse"),
+                                      ("much", [0.02, 20, 8000, 1e7], 4, "1 much worse, 0 worse"),
+                                      ("better", [0.002, 10, 8000, 1e7], 0, "1 better"),
+                                      ("memory", [0.002, 20, 2000, 1e7], 4, "1 much worse, 0 worse"),
+                                      ("bytes", [0.002, 20, 8000, 3e7], 0, "1 changed")):
+        write_log(f"{name}.csv", scales, day=2)
+        output, said = openpla_apart(code, "compare", "a.csv", f"{name}.csv")
+        check(words in output and "openpla compare:" not in said, f"{name}: {words}", output, said)
+    check("new" not in output and "MB/s" in output, "values have units", output)
+    output, _ = openpla_apart(4, "compare", "a.csv", "much.csv", "--json")
+    result = json.loads(output)
+    first = result["counters"][0]
+    check(first["counter"] == "Avg. Disk sec/Read" and first["instance"] == "0 C:" and first["verdict"] == "much worse" and
+          first["effect"] > 0.9 and first["p"] < 0.01 and first["b"]["mean"] > 5 * first["a"]["mean"], "the worst is first", first)
+    check(len(result["counters"]) == 4 and result["counts"]["same"] == 3, "all counters", result["counts"])
+
+
+def reports_and_folders_are_runs_too():
+    os.mkdir("run")
+    write_log("run/b.csv", [0.02, 20, 8000, 1e7])
+    openpla(0, "report", "a.csv", "-o", "a.xml")
+    before = sorted(os.listdir("."))
+    for a, b in (("a.xml", "run"), ("a.csv", "run"), ("a.xml", "much.csv")):
+        check("1 much worse" in openpla(4, "compare", a, b), f"{a} and {b}")
+    check(sorted(os.listdir(".")) == before and os.listdir("run") == ["b.csv"], "nothing is left", os.listdir("."))
+
+
+def a_page_shows_both_runs():
+    output = openpla(4, "compare", "a.csv", "much.csv", "-html", "x.html")
+    check("x.html" in output, "where it is", output)
+    with open("x.html", encoding="utf-8") as f:
+        page = f.read()
+    words = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page.split('id="waves"')[0]))
+    for wanted in ("Comparison of two runs", "1 critical", "PhysicalDisk: Avg. Disk sec/Read, 0 C: is much worse", "aligned" if "aligned" in words
+                   else "Aligned", "Mean of A", "much.csv"):
+        check(wanted in words, f"the page lacks {wanted}", words[:3000])
+    check(page.count("<figure") == 4 and page.count('<path class="s2"') >= 4, "a chart of each counter, with two lines")
+    check("already exists" in openpla(1, "compare", "a.csv", "much.csv", "-html", "x.html"), "it is not overwritten unasked")
+    check("is an input file" in openpla(1, "compare", "a.csv", "much.csv", "-html", "a.csv", "-y"), "nor a log")
+    openpla(0, "compare", "a.csv", "same.csv", "-html", "x.html", "-y")
+    with open("x.html", encoding="utf-8") as f:
+        check("Nothing is worse in B than in A." in f.read(), "nothing is worse")
+
+
+def what_cannot_be_compared():
+    write_log("other.csv", [1], counters=[r"System\Threads"])
+    said = openpla(2, "compare", "a.csv", "other.csv")
+    check("cannot compare 'a.csv' with 'other.csv': they have no counter with values in common" in said, "nothing in common", said)
+    with open("empty.csv", "w", encoding="utf-8", newline="") as f:
+        f.write('"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Memory\\Available MBytes"\r\n')
+    said = openpla(1, "compare", "a.csv", "empty.csv")
+    check("empty.csv" in said and ("no sample" in said or "no counter" in said or "no data" in said.lower()), "no values: which log, and why", said)
+    write_log("short.csv", [0.02, 20, 8000, 1e7], seconds=5)
+    output = openpla(0, "compare", "a.csv", "short.csv")
+    check("too short" in output and "4 undecided" in output, "five seconds decide nothing", output)
+    check("no time of the day" not in openpla(4, "compare", "a.csv", "much.csv", "-align", "clock"), "by the clock")
+    check("no time in common" in openpla(2, "compare", "a.csv", "much.csv", "-skip", "1h"), "all of it is skipped")
+    for wrong in (["a.csv"], ["a.csv", "b.csv", "c.csv"], ["a.csv", "much.csv", "-align", "moon"], ["a.csv", "much.csv", "-skip", "x"],
+                  ["a.csv", "much.csv", "-min", "5m"], ["a.csv", "much.csv", "-slice", "-1"]):
+        openpla(2, "compare", *wrong)
+    openpla(1, "compare", "a.csv", "missing.blg")
+    check("0 much worse" in openpla(0, "compare", "a.csv", "much.csv", "-min", "2000"), "changes below what matters")
+
+
+def main():
+    random.seed(11)
+    with tempfile.TemporaryDirectory(prefix="openpla-compare.", dir=os.environ.get("WINEPREFIX")) as folder:
+        os.chdir(folder)
+        exit_codes_tell_a_script()
+        reports_and_folders_are_runs_too()
+        a_page_shows_both_runs()
+        what_cannot_be_compared()
+        os.chdir("/")
+
+
+main()
