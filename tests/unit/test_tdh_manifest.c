@@ -195,7 +195,7 @@ static const struct {
     {"<tasks><task name='T' value='1' eventGUID='x'/></tasks>", {"eventGUID=\"x\"", "GUID"}},
     {"<opcodes><opcode name='O' value='9'/></opcodes>", {"value=\"9\"", "10"}},
     {"<keywords><keyword name='K' mask='0x3'/></keywords>", {"mask=\"0x3\"", "bits"}},
-    {"<keywords><keyword name='K' mask='0x1000000000000'/></keywords>", {"mask=", "47"}},
+    {"<keywords><keyword name='K' mask='0'/></keywords>", {"mask=", "47"}},
     {"<keywords><keyword name='K'/></keywords>", {"keyword mask", "missing"}},
     {"<maps><valueMap name='M'><map value='3'/></valueMap></maps>", {"map message", "missing"}},
     {"<maps><valueMap name='M'/><bitMap name='M'/></maps>", {"name=\"M\"", "already"}},
@@ -326,10 +326,12 @@ static void dumps_of_registered_manifests_are_accepted(void **state)
 {
     (void)state;
     static const char xml[] = MANIFEST_BEGIN PROVIDER_BEGIN
+        "<keywords><keyword name='Test/Analytic' mask='0x8000000000000000'/></keywords>"
         "<tasks><task name='Read' value='3' message='$(string.task_Read(2))'/>"
         "<task name='Both' value='4' message='$(string.a) and $(string.b(x) c)!'/>"
         "<task name='Open' value='5' message='$(string.open(ed)'/></tasks>"
-        "<events><event value='1' level='win:Always' task='Read' template='T'/><event value='2' task='Both'/>"
+        "<events><event value='1' level='win:Always' task='Read' template='T' keywords='Test/Analytic'/>"
+        "<event value='2' task='Both'/>"
         "<event value='3' task='Open'/></events>"
         "<templates><template tid='T'><data name='Blob' inType='win:Binary'/><data name='Behind' inType='win:UInt8'/>"
         "<data name='Last' inType='win:UInt8'/></template></templates>" PROVIDER_END
@@ -341,11 +343,14 @@ static void dumps_of_registered_manifests_are_accepted(void **state)
     struct texts warnings = {0};
     if (manifest_xml_read(xml, sizeof xml - 1, &warnings, &list) != S_OK)
         fail_msg("%s", error_text(MANIFEST_INVALID));
-    assert_int_equal(warnings.count, 2);
+    assert_int_equal(warnings.count, 3);
     assert_non_null(strstr(warnings.items[0], "another string of this id"));
-    assert_non_null(strstr(warnings.items[1], "win:Binary without a length"));
+    assert_non_null(strstr(warnings.items[1], "belong to Windows"));
+    assert_non_null(strstr(warnings.items[2], "win:Binary without a length"));
     struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
     assert_string_equal(s->task_name, "Reading");
+    assert_int_equal(s->keyword_count, 1);
+    assert_string_equal(s->keyword_names[0], "Test/Analytic");
     assert_string_equal(s->provider_message, "First");
     assert_int_equal(s->top_level, 1);
     struct found_property p;
