@@ -112,7 +112,7 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 /* Asks whether to overwrite the existing file. */
 bool cli_may_overwrite(const char *path);
 /* Asks for the account's password on the console without echo, or reads a line of standard input if that is not a
-   console; free it with memory_free_secret. E_INVALIDARG if there is none. */
+   console; free it with memory_free_secret. E_INVALIDARG if nothing was entered. */
 HRESULT cli_ask_password(const char *account, char **out);
 /* Whether standard input is a console, so a person answers. */
 bool cli_input_is_console(void);
