@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The service's side: a thread for each connection of the front performs its calls, one at a time, as the account that
-   the front named. An account that was removed, or whose role changed, is found out at its next call. */
+/* The service's side. One thread reads the front's messages; workers perform the calls, one at a time for a connection,
+   as the account that the front named. A connection without a call has no thread, because one costs 1 MB under Wine.
+   An account that was removed, or whose role changed, is found out at its next call. */
 #include "com/remote/calls.h"
 #include "com/server/call_entry.h"
 #include "com/server/dcom.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SESSION_BUCKETS = 64, RUN_DOWN_PERIOD_MS = 5000 };
+enum { SESSION_BUCKETS = 64, RUN_DOWN_PERIOD_MS = 5000, WORKER_IDLE_MS = 10000 };
 
 struct host_session {
     struct host_session *next;
@@ -23,11 +24,12 @@ struct host_session {
     char address[LINK_ADDRESS_BYTES];
     struct orpc_session *session;
     /* Under the pipe's lock: */
-    struct thread_condition changed;
+    struct host_session *next_queued;
     bool has_call, is_closed;
+    unsigned workers; /* that use it: one performs a call, another one may still be sending the answer before */
     struct link_header header;
     uint8_t *body;
-    /* Of its thread: the account of the last call. */
+    /* Of the worker that performs its call: the account of the last one. */
     uint32_t accounts_read; /* dcom_host.accounts_read when it was looked up */
     char account[AUTH_NAME_BYTES];
     struct dcom_account known; /* name NULL: it does not exist */
@@ -40,8 +42,11 @@ struct host_pipe {
     HANDLE to_front;
     struct lock write_lock, lock;
     struct host_session *sessions[SESSION_BUCKETS];
-    size_t count;
-    struct thread_condition emptied;
+    size_t count; /* of sessions, closed ones that workers use included */
+    struct host_session *queue, **queue_end;
+    size_t queue_count, workers, idle_workers;
+    bool is_over;
+    struct thread_condition queued, ended;
 };
 
 struct dcom_host {
@@ -176,34 +181,84 @@ static void session_answer(struct host_session *s, const struct link_header *hea
     ndr_writer_free(&stub);
 }
 
-static void session_run(void *user)
+static void session_free(struct host_session *s)
 {
-    struct host_session *s = user;
-    struct host_pipe *p = s->pipe;
+    if (!s)
+        return;
+    orpc_session_close(s->session);
+    account_drop(&s->known);
+    memory_free(s);
+}
+
+/* Under the lock. The session if nothing uses it any more: it is to be freed without the lock. */
+static struct host_session *session_if_unused(struct host_session *s)
+{
+    if (!s->is_closed || s->workers || s->has_call)
+        return NULL;
+    s->pipe->count--;
+    return s;
+}
+
+/* ---- workers ---- */
+
+/* A session with a call, which the worker uses from now on; NULL: the pipe has ended, or there was no work for long
+   enough. */
+static struct host_session *worker_next(struct host_pipe *p)
+{
+    lock_enter(&p->lock);
+    p->idle_workers++;
+    while (!p->queue && !p->is_over)
+        if (!thread_condition_wait(&p->queued, &p->lock, WORKER_IDLE_MS) && !p->queue && p->idle_workers > 1)
+            break;
+    p->idle_workers--;
+    struct host_session *s = p->queue;
+    if (s) {
+        p->queue = s->next_queued;
+        if (!p->queue)
+            p->queue_end = &p->queue;
+        p->queue_count--;
+        s->workers++;
+    } else if (!--p->workers) {
+        thread_condition_wake(&p->ended);
+    }
+    lock_leave(&p->lock);
+    return s;
+}
+
+static void worker_run(void *user)
+{
+    struct host_pipe *p = user;
     const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);
-    for (bool over = false; !over;) {
+    for (struct host_session *s; (s = worker_next(p)) != NULL;) {
         lock_enter(&p->lock);
-        while (!s->has_call && !s->is_closed)
-            thread_condition_wait(&s->changed, &p->lock, UINT32_MAX);
-        over = !s->has_call;
         const struct link_header header = s->header;
         uint8_t *body = s->body;
         s->body = NULL;
         lock_leave(&p->lock);
-        if (over)
-            break;
         session_answer(s, &header, body);
         dcom_message_free(&header, body);
+        lock_enter(&p->lock);
+        s->workers--;
+        s = session_if_unused(s);
+        lock_leave(&p->lock);
+        session_free(s);
     }
     if (SUCCEEDED(initialized))
         CoUninitialize();
-    orpc_session_close(s->session);
-    account_drop(&s->known);
-    memory_free(s);
-    lock_enter(&p->lock);
-    if (!--p->count)
-        thread_condition_wake(&p->emptied);
-    lock_leave(&p->lock);
+}
+
+/* Under the lock. Without memory for another thread the call waits for one of the others. */
+static void pipe_queue(struct host_pipe *p, struct host_session *s)
+{
+    struct thread *thread;
+    s->next_queued = NULL;
+    *p->queue_end = s;
+    p->queue_end = &s->next_queued;
+    if (++p->queue_count > p->idle_workers && SUCCEEDED(thread_start(worker_run, p, &thread))) {
+        thread_close(thread);
+        p->workers++;
+    }
+    thread_condition_wake(&p->queued);
 }
 
 /* ---- messages of the front ---- */
@@ -219,7 +274,6 @@ static struct host_session **pipe_find(struct host_pipe *p, uint32_t id)
 static bool pipe_open_session(struct host_pipe *p, const struct link_header *header, const uint8_t *body)
 {
     struct dual_strings bindings;
-    struct thread *thread;
     struct host_session *s = memory_zero(1, sizeof *s);
     if (!s)
         return false;
@@ -229,18 +283,14 @@ static bool pipe_open_session(struct host_pipe *p, const struct link_header *hea
                   SUCCEEDED(orpc_session_open(p->host->server, &bindings, &s->session));
     lock_enter(&p->lock);
     struct host_session **at = pipe_find(p, s->id);
-    opened = opened && !*at && p->count < LINK_SESSIONS && SUCCEEDED(thread_start(session_run, s, &thread));
+    opened = opened && !*at && p->count < LINK_SESSIONS;
     if (opened) {
         *at = s;
         p->count++;
     }
     lock_leave(&p->lock);
-    if (opened) {
-        thread_close(thread);
-    } else {
-        orpc_session_close(s->session);
-        memory_free(s);
-    }
+    if (!opened)
+        session_free(s);
     return opened;
 }
 
@@ -249,34 +299,36 @@ static bool pipe_take_call(struct host_pipe *p, const struct link_header *header
 {
     lock_enter(&p->lock);
     struct host_session *s = *pipe_find(p, header->session);
-    const bool is_expected = s && !s->has_call && body;
-    if (is_expected) {
+    const bool is_taken = s && !s->has_call && body;
+    if (is_taken) {
         s->header = *header;
         s->body = body;
         s->has_call = true;
-        thread_condition_wake(&s->changed);
+        pipe_queue(p, s);
     }
     lock_leave(&p->lock);
-    return is_expected;
+    return is_taken;
 }
 
-/* Under the lock. Its thread frees it. */
-static void session_end(struct host_session **at)
+/* Under the lock: takes it out of the table. What session_if_unused returns. */
+static struct host_session *session_end(struct host_session **at)
 {
     struct host_session *s = *at;
     *at = s->next;
     s->is_closed = true;
-    thread_condition_wake(&s->changed);
+    return session_if_unused(s);
 }
 
 static bool pipe_close_session(struct host_pipe *p, uint32_t id)
 {
+    struct host_session *unused = NULL;
     lock_enter(&p->lock);
     struct host_session **at = pipe_find(p, id);
     const bool exists = *at != NULL;
     if (exists)
-        session_end(at);
+        unused = session_end(at);
     lock_leave(&p->lock);
+    session_free(unused);
     return exists;
 }
 
@@ -292,6 +344,24 @@ static bool pipe_take(struct host_pipe *p, const struct link_header *header, uin
     return taken;
 }
 
+/* Returns when no worker uses the pipe. Workers perform what is queued first; nobody reads the answers. */
+static void pipe_end(struct host_pipe *p)
+{
+    lock_enter(&p->lock);
+    p->is_over = true;
+    thread_condition_wake(&p->queued);
+    while (p->workers)
+        thread_condition_wait(&p->ended, &p->lock, UINT32_MAX);
+    lock_leave(&p->lock);
+    for (size_t i = 0; i < SESSION_BUCKETS; i++)
+        while (p->sessions[i]) {
+            struct host_session *s = p->sessions[i];
+            p->sessions[i] = s->next;
+            dcom_message_free(&s->header, s->body); /* of a call for which there was no thread */
+            session_free(s);
+        }
+}
+
 void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle)
 {
     struct link_header header;
@@ -301,15 +371,10 @@ void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handl
         return;
     p->host = h;
     p->to_front = write_handle;
+    p->queue_end = &p->queue;
     while (dcom_message_read(read_handle, &header, &body) && pipe_take(p, &header, body))
         ;
-    lock_enter(&p->lock);
-    for (size_t i = 0; i < SESSION_BUCKETS; i++)
-        while (p->sessions[i])
-            session_end(&p->sessions[i]);
-    while (p->count)
-        thread_condition_wait(&p->emptied, &p->lock, UINT32_MAX);
-    lock_leave(&p->lock);
+    pipe_end(p);
     memory_free(p);
 }
 

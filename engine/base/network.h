@@ -87,6 +87,9 @@ HRESULT socket_receive(struct socket_end *s, void *bytes, size_t size);
 /* What has arrived, at most `size` bytes; waits for the first. S_FALSE: the other side has ended.
    HRESULT_FROM_WIN32(ERROR_TIMEOUT): nothing came for so long. */
 HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
+/* Waits until one of the sockets has bytes, a connection or an end, and sets ready[i] for each; all false after
+   `timeout_ms`. */
+HRESULT sockets_wait(struct socket_end *const *sockets, size_t count, uint32_t timeout_ms, bool *ready);
 void socket_close(struct socket_end *s); /* NULL is allowed */
 
 #endif

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The listener and the threads of its connections. A connection's thread reads what has arrived, lets the state machine
-   take it, performs the call if one is complete, and sends what came of it. It waits no longer than the state machine
-   allows, so a client that is silent or sends single bytes loses its connection. */
+/* The listener, the connections and their threads.
+
+       accept ──> queue ──> workers ──> parked connections ──> poller ──> queue ...
+
+   A worker reads what has arrived, lets the state machine take it, performs the call if one is complete, and sends what
+   came of it. It stays with the connection as long as bytes come, and a moment longer, so a busy client waits for no
+   other thread. Then it parks the connection: the poller waits for all parked ones, because a thread costs 1 MB under
+   Wine. Nobody waits longer than the state machine allows, so a client that is silent or sends single bytes loses its
+   connection. */
 #include "engine/rpc/port.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
+#include "engine/rpc/auth/digests.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
     RECEIVE_BYTES = 8192,
+    STAY_MS = 1000,         /* a worker stays so long with a silent connection */
+    WORKER_IDLE_MS = 10000, /* then a worker without work ends */
+    CONNECT_MS = 5000,
+    TOKEN_BYTES = 16,
     SEND_MS = 60000, /* a client that does not read its answers for so long is gone */
     PAUSE_MS = 100   /* after the system could not accept a connection, for example because all files are open */
 };
@@ -23,9 +35,16 @@ struct rpc_port {
     struct rpc_port_handler handler;
     struct admission *admission;
     struct socket_end *listener;
+    struct socket_end *wake, *woken; /* a connection with ourselves: a byte in it wakes the poller */
+    struct lock lock;                /* of all that follows */
+    struct thread_condition queued;
+    struct port_client *queue, **queue_end; /* connections that wait for a worker */
+    size_t queue_count, idle_workers;
+    struct port_client *parked;
 };
 
 struct port_client {
+    struct port_client *next; /* in the queue, or among the parked */
     struct rpc_port *port;
     struct socket_end *socket;
     struct rpc_connection *connection;
@@ -86,22 +105,23 @@ static void client_note_end(struct port_client *c)
         port_report(c->port, RPC_PORT_FAILED, c->address, c->account, reason);
 }
 
-static void client_serve(struct port_client *c)
+/* Whether it is to be closed; false: it is silent. */
+static bool client_serve(struct port_client *c)
 {
     uint8_t bytes[RECEIVE_BYTES];
-    bool goes_on = true;
-    while (goes_on) {
+    bool goes_on = true, is_silent = false;
+    while (goes_on && !is_silent) {
         size_t got;
         const uint64_t now = clock_monotonic_ms(), deadline = rpc_connection_deadline_ms(c->connection);
         if (now >= deadline) {
             port_report(c->port, RPC_PORT_FAILED, c->address, c->account, "nothing arrived in time");
+            goes_on = false;
             break;
         }
-        const HRESULT hr = socket_receive_some(c->socket, bytes, sizeof bytes, (uint32_t)(deadline - now), &got);
-        if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
-            continue;
-        if (hr != S_OK)
-            break;
+        const uint64_t wait = deadline - now < STAY_MS ? deadline - now : STAY_MS;
+        const HRESULT hr = socket_receive_some(c->socket, bytes, sizeof bytes, (uint32_t)wait, &got);
+        is_silent = hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+        goes_on = is_silent || hr == S_OK;
         for (size_t at = 0; at < got && goes_on;) {
             at += rpc_connection_take(c->connection, bytes + at, got - at, clock_monotonic_ms());
             client_answer(c);
@@ -112,6 +132,7 @@ static void client_serve(struct port_client *c)
         }
     }
     memory_wipe(bytes, sizeof bytes);
+    return !goes_on;
 }
 
 static void client_free(struct port_client *c)
@@ -123,21 +144,172 @@ static void client_free(struct port_client *c)
     memory_free(c);
 }
 
-static void client_run(void *user)
+static void client_close(struct port_client *c)
 {
-    struct port_client *c = user;
     struct rpc_port *p = c->port;
-    char own[SOCKET_ADDRESS_BYTES];
-    uint16_t port;
-    socket_set_timeouts(c->socket, 0, SEND_MS);
-    socket_own_address(c->socket, own, &port);
-    if (SUCCEEDED(p->handler.open(p->handler.user, c->address, own, &c->session))) {
-        client_serve(c);
-        p->handler.close(p->handler.user, c->session);
-    }
+    p->handler.close(p->handler.user, c->session);
     admission_leave(p->admission, c->address);
     client_free(c);
 }
+
+/* ---- workers ---- */
+
+static void client_park(struct port_client *c)
+{
+    struct rpc_port *p = c->port;
+    lock_enter(&p->lock);
+    c->next = p->parked;
+    p->parked = c;
+    lock_leave(&p->lock);
+    (void)socket_send(p->wake, "", 1);
+}
+
+/* NULL: there was no work for long enough, and others are idle. */
+static struct port_client *worker_next(struct rpc_port *p)
+{
+    lock_enter(&p->lock);
+    p->idle_workers++;
+    while (!p->queue)
+        if (!thread_condition_wait(&p->queued, &p->lock, WORKER_IDLE_MS) && !p->queue && p->idle_workers > 1)
+            break;
+    p->idle_workers--;
+    struct port_client *c = p->queue;
+    if (c) {
+        p->queue = c->next;
+        if (!p->queue)
+            p->queue_end = &p->queue;
+        p->queue_count--;
+    }
+    lock_leave(&p->lock);
+    return c;
+}
+
+static void worker_run(void *user)
+{
+    struct rpc_port *p = user;
+    for (struct port_client *c; (c = worker_next(p)) != NULL;)
+        if (client_serve(c))
+            client_close(c);
+        else
+            client_park(c);
+}
+
+/* Gives the connection to a worker, a new one if none is idle. Without memory for another thread it waits for one of
+   the others. */
+static void port_queue(struct rpc_port *p, struct port_client *c)
+{
+    struct thread *thread;
+    lock_enter(&p->lock);
+    c->next = NULL;
+    *p->queue_end = c;
+    p->queue_end = &c->next;
+    const bool needs_worker = ++p->queue_count > p->idle_workers;
+    thread_condition_wake(&p->queued);
+    lock_leave(&p->lock);
+    if (needs_worker && SUCCEEDED(thread_start(worker_run, p, &thread)))
+        thread_close(thread);
+}
+
+/* ---- the poller ---- */
+
+struct poll_list {
+    struct socket_end **sockets; /* the first is `woken` */
+    struct port_client **clients;
+    bool *ready;
+    size_t count, socket_capacity, client_capacity, ready_capacity;
+};
+
+/* The parked connections, and how long none of them can expire. */
+static uint32_t poll_list_fill(struct rpc_port *p, struct poll_list *l)
+{
+    uint64_t wait = UINT32_MAX;
+    const uint64_t now = clock_monotonic_ms();
+    l->count = 1;
+    lock_enter(&p->lock);
+    for (struct port_client *c = p->parked; c; c = c->next) {
+        const uint64_t deadline = rpc_connection_deadline_ms(c->connection);
+        if (!memory_grow((void **)&l->sockets, &l->socket_capacity, l->count + 1, sizeof *l->sockets) ||
+            !memory_grow((void **)&l->clients, &l->client_capacity, l->count + 1, sizeof *l->clients) ||
+            !memory_grow((void **)&l->ready, &l->ready_capacity, l->count + 1, sizeof *l->ready))
+            break;
+        l->sockets[l->count] = c->socket;
+        l->clients[l->count++] = c;
+        wait = deadline <= now ? 0 : deadline - now < wait ? deadline - now : wait;
+    }
+    lock_leave(&p->lock);
+    return (uint32_t)wait;
+}
+
+static void port_unpark(struct rpc_port *p, struct port_client *c)
+{
+    lock_enter(&p->lock);
+    struct port_client **at = &p->parked;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    lock_leave(&p->lock);
+    port_queue(p, c); /* a worker also closes what has expired */
+}
+
+static void poller_run(void *user)
+{
+    struct rpc_port *p = user;
+    struct poll_list l = {.count = 1};
+    char bytes[64];
+    size_t got;
+    while (!memory_grow((void **)&l.sockets, &l.socket_capacity, 1, sizeof *l.sockets) ||
+           !memory_grow((void **)&l.clients, &l.client_capacity, 1, sizeof *l.clients) ||
+           !memory_grow((void **)&l.ready, &l.ready_capacity, 1, sizeof *l.ready))
+        thread_sleep(PAUSE_MS);
+    for (;;) {
+        const uint32_t wait = poll_list_fill(p, &l);
+        l.sockets[0] = p->woken;
+        if (FAILED(sockets_wait(l.sockets, l.count, wait, l.ready))) {
+            thread_sleep(PAUSE_MS);
+            continue;
+        }
+        if (l.ready[0])
+            (void)socket_receive_some(p->woken, bytes, sizeof bytes, 0, &got);
+        const uint64_t now = clock_monotonic_ms();
+        for (size_t i = 1; i < l.count; i++)
+            if (l.ready[i] || rpc_connection_deadline_ms(l.clients[i]->connection) <= now)
+                port_unpark(p, l.clients[i]);
+    }
+}
+
+/* A connection between two sockets of this process. Another program may connect to the listener first, so each side
+   proves itself by a token. */
+static HRESULT port_open_wake(struct rpc_port *p)
+{
+    struct socket_end *listener = NULL;
+    char address[SOCKET_ADDRESS_BYTES], port[8];
+    uint8_t token[TOKEN_BYTES], received[TOKEN_BYTES];
+    uint16_t number = 0;
+    HRESULT hr = random_bytes(token, sizeof token);
+    if (SUCCEEDED(hr))
+        hr = socket_listen_at("127.0.0.1", 0, &listener);
+    if (SUCCEEDED(hr)) {
+        socket_own_address(listener, address, &number);
+        snprintf(port, sizeof port, "%u", (unsigned)number);
+        hr = socket_connect("127.0.0.1", port, CONNECT_MS, &p->wake);
+    }
+    if (SUCCEEDED(hr))
+        hr = socket_send(p->wake, token, sizeof token);
+    while (SUCCEEDED(hr) && !p->woken) {
+        hr = socket_accept(listener, &p->woken, address);
+        if (FAILED(hr))
+            break;
+        socket_set_timeouts(p->woken, CONNECT_MS, 0);
+        if (socket_receive(p->woken, received, sizeof received) == S_OK && !memcmp(token, received, sizeof token))
+            break;
+        socket_close(p->woken);
+        p->woken = NULL;
+    }
+    socket_close(listener);
+    return hr;
+}
+
+/* ---- accepting ---- */
 
 /* NULL: it may come in. */
 static const char *refusal_of(struct rpc_port *p, const char *address)
@@ -150,7 +322,8 @@ static const char *refusal_of(struct rpc_port *p, const char *address)
 
 static HRESULT port_take_client(struct rpc_port *p)
 {
-    struct thread *thread;
+    char own[SOCKET_ADDRESS_BYTES];
+    uint16_t port;
     struct port_client *c = memory_zero(1, sizeof *c);
     HRESULT hr = c ? socket_accept(p->listener, &c->socket, c->address) : E_OUTOFMEMORY;
     const char *why = SUCCEEDED(hr) ? refusal_of(p, c->address) : NULL;
@@ -161,11 +334,13 @@ static HRESULT port_take_client(struct rpc_port *p)
         return hr;
     }
     c->port = p;
+    socket_set_timeouts(c->socket, 0, SEND_MS);
+    socket_own_address(c->socket, own, &port);
     hr = rpc_connection_open(&p->service, clock_monotonic_ms(), &c->connection);
     if (SUCCEEDED(hr))
-        hr = thread_start(client_run, c, &thread);
+        hr = p->handler.open(p->handler.user, c->address, own, &c->session);
     if (SUCCEEDED(hr)) {
-        thread_close(thread);
+        port_queue(p, c);
         return hr;
     }
     admission_leave(p->admission, c->address);
@@ -192,11 +367,14 @@ HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct aut
                       const struct rpc_port_handler *handler, uint16_t *port)
 {
     char own[SOCKET_ADDRESS_BYTES];
-    struct thread *thread;
+    struct thread *thread, *poller;
     struct rpc_port *p = memory_zero(1, sizeof *p);
     HRESULT hr = p ? admission_open(&settings->limits, &p->admission) : E_OUTOFMEMORY;
     *port = 0;
+    if (SUCCEEDED(hr))
+        hr = port_open_wake(p);
     if (SUCCEEDED(hr)) {
+        p->queue_end = &p->queue;
         p->settings = settings;
         p->handler = *handler;
         hr = settings->address ? socket_listen_at(settings->address, settings->port, &p->listener)
@@ -209,15 +387,21 @@ HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct aut
                                           .serves = serves,
                                           .port = *port,
                                           .limits = settings->rpc_limits};
-        hr = thread_start(port_accept, p, &thread);
+        hr = thread_start(poller_run, p, &poller);
     }
     if (SUCCEEDED(hr)) {
-        thread_close(thread);
+        /* From here on the poller uses the port. */
+        thread_close(poller);
+        hr = thread_start(port_accept, p, &thread);
+        if (SUCCEEDED(hr))
+            thread_close(thread);
         return hr;
     }
     if (p) {
         admission_close(p->admission);
         socket_close(p->listener);
+        socket_close(p->wake);
+        socket_close(p->woken);
     }
     memory_free(p);
     return hr;
