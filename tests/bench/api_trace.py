@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDER, CALLS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 400000
+FOLDER, CALLS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000000
 ROUNDS, RELAY_CALLS, FLAT_OUT = 5, 20000, 2500000
 QUIET = {**os.environ, "WINEDEBUG": "-all"}
 
@@ -42,7 +42,8 @@ def bench(folder, options, calls, threads=1):
 
 
 def median(values):
-    return sorted(values)[len(values) // 2]
+    values = sorted(values)
+    return values[len(values) // 2]
 
 
 def relay(folder):

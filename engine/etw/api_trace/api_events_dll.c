@@ -94,13 +94,13 @@ void api_log_name(const struct api_function *function, void *caller)
     if (api_guard() || !atomic_load_explicit(&api_logging, memory_order_relaxed))
         return;
     EVENT_DATA_DESCRIPTOR data[2];
-    const uint32_t error = GetLastError();
+    const uint32_t error = teb_error();
     api_guard_set(1);
     count_call();
     put_data(&data[0], function->name, function->name_bytes);
     put_data(&data[1], &caller, sizeof caller);
     write_event(&event_call, 2, data);
-    SetLastError(error);
+    teb_error_set(error);
     api_guard_set(0);
 }
 
@@ -109,12 +109,12 @@ uint64_t api_log_enter(uint8_t *rbp)
     struct api_frame *frame = api_frame_of(rbp);
     if (api_guard() || !atomic_load_explicit(&api_logging, memory_order_relaxed))
         return 0;
-    const uint32_t error = GetLastError();
+    const uint32_t error = teb_error();
     const struct api_registers registers = {frame->xmm[5]};
     api_guard_set(1);
     count_call();
-    (void)api_arguments_text(&frame->function->signature, frame->arguments, &registers, frame->text);
-    SetLastError(error);
+    frame->text_bytes = api_arguments_text(&frame->function->signature, frame->arguments, &registers, frame->text);
+    teb_error_set(error);
     api_guard_set(0);
     return __builtin_ia32_rdtsc() | 1;
 }
@@ -136,7 +136,7 @@ void api_log_leave(uint8_t *rbp)
         uint32_t error;
         uint8_t rest[2 * sizeof(uint64_t) + 1];
     } tail;
-    const uint32_t error = GetLastError();
+    const uint32_t error = teb_error();
     const uint64_t cycles = now > frame->since ? now - frame->since : 0;
     const uint64_t duration = (uint64_t)((unsigned __int128)cycles * nanoseconds_multiplier >> 32);
     const uint8_t failed = api_result_failed(&f->signature, frame->result);
@@ -147,11 +147,11 @@ void api_log_leave(uint8_t *rbp)
     tail.error = error;
     put_bytes(put_bytes(put_bytes(tail.rest, &duration, 8), &frame->caller, 8), &failed, 1);
     put_data(&data[0], f->name, f->name_bytes);
-    put_data(&data[1], frame->text, strlen(frame->text) + 1);
+    put_data(&data[1], frame->text, frame->text_bytes);
     put_data(&data[2], result, api_result_text(&f->signature, frame->result, &registers, result));
     put_data(&data[3], &tail, sizeof tail.error + sizeof tail.rest);
     write_event(&event_return, 4, data);
-    SetLastError(error);
+    teb_error_set(error);
     api_guard_set(0);
 }
 
@@ -166,14 +166,14 @@ EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establishe
     (void)dispatcher;
     if (!frame->since || api_guard() || !atomic_load_explicit(&api_logging, memory_order_relaxed))
         return ExceptionContinueSearch;
-    const uint32_t error = GetLastError();
+    const uint32_t error = teb_error();
     api_guard_set(1);
     atomic_fetch_add(&unwound, 1);
     put_data(&data[0], frame->function->name, frame->function->name_bytes);
-    put_data(&data[1], frame->text, strlen(frame->text) + 1);
+    put_data(&data[1], frame->text, frame->text_bytes);
     put_data(&data[2], &frame->caller, sizeof frame->caller);
     write_event(&event_unwound, 3, data);
-    SetLastError(error);
+    teb_error_set(error);
     api_guard_set(0);
     return ExceptionContinueSearch;
 }

@@ -29,13 +29,15 @@ struct api_frame {
     uint64_t since;                /* -78 */
     uint8_t xmm[6][16];            /* -70 xmm5 ... -20 xmm0 */
     uint64_t result;               /* -10 */
-    uint64_t r10, align, rdi, rsi, rbx, rbp;
+    uint64_t r10;
+    uint64_t text_bytes; /* +00: of `text`, with the NUL; only written by api_log_enter */
+    uint64_t rdi, rsi, rbx, rbp;
     void *caller;          /* +28 */
     uint64_t arguments[4]; /* +30; those on the stack follow */
 };
 static inline struct api_frame *api_frame_of(uint8_t *rbp)
 {
-    return (struct api_frame *)(void *)(rbp - offsetof(struct api_frame, align));
+    return (struct api_frame *)(void *)(rbp - offsetof(struct api_frame, text_bytes));
 }
 
 /* The thread's slot in the TEB, below 64: 1 while it runs our code, whose calls are not logged. Zero in a new thread.
@@ -43,12 +45,24 @@ static inline struct api_frame *api_frame_of(uint8_t *rbp)
 extern unsigned api_guard_slot;
 #define TEB_CLIENT_THREAD UINT64_C(0x48)
 #define TEB_PEB           UINT64_C(0x60)
+#define TEB_LAST_ERROR    UINT64_C(0x68)
 #define TEB_TLS_SLOTS     UINT64_C(0x1480)
 static inline uint64_t teb_get(uint64_t offset)
 {
     uint64_t value;
     __asm__ volatile("movq %%gs:(%1), %0" : "=r"(value) : "r"(offset) : "memory");
     return value;
+}
+/* GetLastError and SetLastError, without a call. */
+static inline uint32_t teb_error(void)
+{
+    uint32_t value;
+    __asm__ volatile("movl %%gs:(%1), %0" : "=r"(value) : "r"(TEB_LAST_ERROR) : "memory");
+    return value;
+}
+static inline void teb_error_set(uint32_t value)
+{
+    __asm__ volatile("movl %0, %%gs:(%1)" : : "r"(value), "r"(TEB_LAST_ERROR) : "memory");
 }
 static inline uint64_t api_guard(void)
 {

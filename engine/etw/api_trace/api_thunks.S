@@ -47,7 +47,7 @@ api_thunk_names:
 
 # Arguments: a frame that calls the function with a copy of the stack arguments, so that unwinding sees an ordinary
 # caller. From rbp (struct api_frame, api_hook_dll.c):
-#   +08 rdi +10 rsi +18 rbx +20 rbp +28 return address +30 to +48 home of rcx, rdx, r8, r9 +50 fifth argument ...
+#   +00 bytes of the text +08 rdi +10 rsi +18 rbx +20 rbp +28 return address +30 to +48 home of rcx, rdx, r8, r9 +50 fifth argument ...
 #   -08 r10 -10 rax, then the result -20 xmm0, then its result -30 to -70 xmm1 to xmm5
 #   -78 time of the call, 0: not logged -80 text of the arguments -88 the function
 # Below lie the text, then the copied words and the callee's home.
