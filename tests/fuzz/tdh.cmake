@@ -14,6 +14,7 @@ foreach(what manifest_xml wevt_template)
   openpla_fuzz(fuzz_${what} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${what}.c ${CMAKE_CURRENT_LIST_DIR}/write_manifest.c
     LINK openpla_decode SEEDS ${what})
 endforeach()
+openpla_fuzz(fuzz_manifest_index ${CMAKE_CURRENT_LIST_DIR}/fuzz_manifest_index.c LINK openpla_decode RUNS 2000)
 openpla_fuzz(fuzz_evtx ${CMAKE_CURRENT_LIST_DIR}/fuzz_evtx.c LINK openpla_decode SEEDS trace_logging RUNS 5000)
 openpla_fuzz(fuzz_payload_filter ${CMAKE_CURRENT_LIST_DIR}/fuzz_payload_filter.c LINK openpla_decode)
 openpla_fuzz(fuzz_counter_manifest ${CMAKE_CURRENT_LIST_DIR}/fuzz_counter_manifest.c LINK openpla_counter_manifest)
