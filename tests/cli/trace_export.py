@@ -87,6 +87,7 @@ def speedscope():
 def chrome():
     document = json.loads(exported("chrome", "out.json"))
     events = document["traceEvents"]
+    check(all("cat" in e for e in events), "speedscope takes samples of files whose first event has a category alone")
     runs = [e for e in events if e.get("cat") == "sched"]
     check([(e["pid"], e["tid"], e["ts"], e["dur"], e["args"]["tid"]) for e in runs][0] == (0, 1, 200000, 2000, OTHER), "runs", runs)
     waits = [e for e in events if e.get("cat") == "wait"]

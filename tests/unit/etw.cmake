@@ -7,7 +7,7 @@ if(WIN32)
 else()
   list(APPEND with_hosts test_etw_full_disk)
 endif()
-set(tests test_api_trace test_tdh_event_api test_tdh_provider_api)
+set(tests test_api_trace test_tdh_event_api test_tdh_provider_api test_trace_stacks)
 foreach(thing providers session session_file lies clock properties directory directory_processes query injection write callback
     items join classic classic_decoded consumer event_view realtime relogger)
   list(APPEND tests test_etw_${thing})

@@ -160,7 +160,7 @@ static HRESULT counter(struct export *x, enum export_counter which, int64_t sinc
 {
     (void)until;
     struct text_buffer *b = begin_event(x, "C", export_counters[which].name, 0, 0, since);
-    text_buffer_format(b, ",\"args\":{\"%s\":%.10g}}", export_counters[which].unit, value);
+    text_buffer_format(b, ",\"cat\":\"counter\",\"args\":{\"%s\":%.10g}}", export_counters[which].unit, value);
     return S_OK;
 }
 
@@ -185,7 +185,7 @@ static HRESULT event(struct export *x, const struct export_event *e)
 static void add_name(struct export *x, const char *what, uint32_t process, uint32_t thread, const char *name)
 {
     struct text_buffer *b = begin_event(x, "M", what, process, thread, 0);
-    text_buffer_add(b, ",\"args\":{\"name\":");
+    text_buffer_add(b, ",\"cat\":\"__metadata\",\"args\":{\"name\":");
     export_json_text(b, name ? name : "");
     text_buffer_add(b, "}}");
 }
