@@ -362,11 +362,18 @@ static HRESULT take_other(struct export_events *x, const struct moment *m)
 
 /* ---- all events ---- */
 
+/* Buffers from before Windows 8 have another number beside the processor's. */
+static uint32_t processor_of(const EVENT_RECORD *r)
+{
+    return r->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX ? r->BufferContext.ProcessorIndex
+                                                                    : r->BufferContext.ProcessorNumber;
+}
+
 HRESULT export_events_prepare(void *events, const struct trace_event *e)
 {
     struct export_events *x = events;
-    if (e->known && e->record->BufferContext.ProcessorIndex >= x->to->processors)
-        x->to->processors = e->record->BufferContext.ProcessorIndex + 1u;
+    if (e->known && processor_of(e->record) >= x->to->processors)
+        x->to->processors = processor_of(e->record) + 1;
     if (e->known && FAILED(live_threads_prepare(&x->live, e->record)))
         return no_memory();
     return S_OK;
@@ -414,7 +421,7 @@ HRESULT export_events_take(void *events, const struct trace_event *e)
                        .data = r->UserData,
                        .size = r->UserDataLength,
                        .time = r->EventHeader.TimeStamp.QuadPart - x->to->begin,
-                       .processor = r->BufferContext.ProcessorIndex,
+                       .processor = processor_of(r),
                        .width = r->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? 4 : 8};
     m.time = m.time < 0 ? 0 : m.time;
     x->to->end = m.time > x->to->end ? m.time : x->to->end;
