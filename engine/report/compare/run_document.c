@@ -32,10 +32,13 @@ static void add_value(struct text_buffer *out, const struct run_change *x, doubl
     page_scale_add(out, &scale, value, 4);
 }
 
-static char *value_text(const struct run_change *x, double value)
+/* Both, with an arrow between: "1.3 ms > 4 ms". */
+static char *both_text(const struct run_change *x, double of_a, double of_b)
 {
     struct text_buffer b = {0};
-    add_value(&b, x, value);
+    add_value(&b, x, of_a);
+    text_buffer_add(&b, " \xE2\x86\x92 ");
+    add_value(&b, x, of_b);
     return text_buffer_take(&b);
 }
 
@@ -100,20 +103,18 @@ static void write_warnings(const struct run_comparison *c, struct report_documen
 static void write_row(struct report_document *d, const struct run_change *x, size_t number)
 {
     static const char *const colours[] = {NULL, NULL, "Green", NULL, "warning", "Red"};
-    char *title = title_of(x), *link = text_format("c%zu", number), *change = change_text(x), *values[6];
+    const struct run_figures *f = x->figures;
+    char *title = title_of(x), *link = text_format("c%zu", number), *change = change_text(x);
+    char *values[3] = {both_text(x, f[0].mean, f[1].mean), both_text(x, f[0].p95, f[1].p95),
+                       both_text(x, f[0].greatest, f[1].greatest)};
     char *verdict = *x->why ? text_format("undecided: %s", x->why) : text_copy(run_verdict_name(x->verdict));
-    for (size_t i = 0; i < 2; i++) {
-        values[i] = value_text(x, x->figures[i].mean);
-        values[2 + i] = value_text(x, x->figures[i].p95);
-        values[4 + i] = value_text(x, x->figures[i].greatest);
-    }
     if (report_row_begin(d)) {
         const char *const tag[] = {"tag", link, NULL}, *const colour[] = {"img", colours[x->verdict], NULL};
         if (is_worse(x) && number <= MOST_WARNED)
             report_cell_with(d, title, tag);
         else
             report_cell(d, title);
-        for (size_t i = 0; i < 6; i++)
+        for (size_t i = 0; i < 3; i++)
             report_cell(d, values[i]);
         report_cell(d, change);
         report_cell_number(d, round(x->effect * 100) / 100);
@@ -123,7 +124,7 @@ static void write_row(struct report_document *d, const struct run_change *x, siz
             report_cell(d, verdict);
         report_row_end(d);
     }
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 3; i++)
         memory_free(values[i]);
     memory_free(title);
     memory_free(link);
@@ -135,12 +136,9 @@ static void write_table(const struct run_comparison *c, struct report_document *
 {
     static const struct report_column_head columns[] = {
         {.name = "counter", .left = true},
-        {.name = "meanA"},
-        {.name = "meanB"},
-        {.name = "p95A"},
-        {.name = "p95B"},
-        {.name = "maxA"},
-        {.name = "maxB"},
+        {.name = "mean"},
+        {.name = "p95"},
+        {.name = "max"},
         {.name = "change"},
         {.name = "effect", .note = "effectNote"},
         {.name = "verdict", .left = true},
@@ -237,12 +235,9 @@ static void write_strings(struct report_document *d)
         {"onlyA", "Only in A"},
         {"onlyB", "Only in B"},
         {"counter", "Counter"},
-        {"meanA", "Mean of A"},
-        {"meanB", "Mean of B"},
-        {"p95A", "95th percentile of A"},
-        {"p95B", "95th percentile of B"},
-        {"maxA", "Maximum of A"},
-        {"maxB", "Maximum of B"},
+        {"mean", "Mean, A \xE2\x86\x92 B"},
+        {"p95", "95th percentile"},
+        {"max", "Maximum"},
         {"change", "Change"},
         {"effect", "Effect"},
         {"effectNote", "-1: all of A is greater, 1: all of B"},
