@@ -61,8 +61,8 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 #define SOCKET_ADDRESS_BYTES 64 /* bytes of an address as text, with the NUL */
 
 /* Splits "name", "name:port", "address" or "[address]:port"; an address without brackets contains only its own colons.
-   *port NULL: the text has none. Both from memory_alloc, NULL on failure. E_OUTOFMEMORY; E_INVALIDARG with a message that
-   names the text if the port is not a number from 1 to 65535. */
+   *port NULL: the text has none. Both from memory_alloc, NULL on failure. E_OUTOFMEMORY; E_INVALIDARG with a message
+   that names the text if the port is not a number from 1 to 65535. */
 HRESULT host_split(const char *text, char **host, char **port);
 
 struct socket_end;
