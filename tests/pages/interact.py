@@ -188,6 +188,43 @@ def the_visible_range_is_csv(reader):
     reader.press("Whole time")
 
 
+def two_runs_are_in_one_chart(program, folder, browser):
+    """Aligned at their starts: the axis has the time since then, and the warning and the chart lead to each other."""
+    for name, day, value in (("quiet.csv", 1, 3), ("loaded.csv", 2, 60)):
+        rows = [f'"03/0{day}/2026 12:{i // 60:02}:{i % 60:02}.000","{value + i % 5}"' for i in range(600)]
+        with open(os.path.join(folder, name), "w", encoding="utf-8", newline="") as f:
+            f.write("\r\n".join(['"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Processor(_Total)\\% Processor Time"', *rows]) + "\r\n")
+    page = os.path.join(folder, "compare.html")
+    done = subprocess.run([program, "compare", os.path.join(folder, "quiet.csv"), os.path.join(folder, "loaded.csv"), "-html", page],
+                          stdout=subprocess.DEVNULL, check=False)
+    check(done.returncode == 4, "much worse", done.returncode)
+    reader = Reader(browser, page)
+    reader.open()
+    check(reader.text("figure.alive .keys label") == ["A", "B"], "both runs", reader.text("figure.alive .keys label"))
+    check(reader.window() == "00:00:00 to 00:09:59", "the time since the starts", reader.window())
+    x, y, width, height = reader.box(0)
+    reader.mouse("mouseMoved", x + width / 2, y + height / 2)
+    values = [float(value.split(" ")[0]) for value in reader.text("figure.alive .keys .value")]
+    check(len(values) == 2 and values[0] < 10 and values[1] > 50, "both values at the cursor", values)
+    check(reader.browser.ask("document.querySelector('#w1 a[href=\"#c1\"]') && document.querySelector('#c1 a[href=\"#w1\"]') && true"),
+          "from the warning to the chart and back")
+    check(reader.text(".cursor")[0].startswith("00:0"), "the cursor's time", reader.text(".cursor"))
+
+
+def nothing_by_axe(browser, path):
+    """In light and dark, with what the reader has opened."""
+    if not path or not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as f:
+        browser.ask(f.read() + ";0")
+    for scheme in ("dark", "light"):
+        browser.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        browser.ask(SETTLED)
+        found = browser.ask(RULES)
+        check(not found, f"axe, {scheme}", *found)
+    print("axe: 0 violations or parts to be reviewed")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -216,12 +253,11 @@ def main():
             if asked.pictures:
                 os.makedirs(asked.pictures, exist_ok=True)
                 browser.picture(os.path.join(asked.pictures, "interact.png"))
-            if asked.axe and os.path.exists(asked.axe):
-                with open(asked.axe, encoding="utf-8") as f:
-                    browser.ask(f.read() + ";0")
-                found = browser.ask(RULES)
-                check(not found, "axe", *found)
-                print("axe: 0 violations or parts to be reviewed")
+            nothing_by_axe(browser, asked.axe)
+            two_runs_are_in_one_chart(os.path.abspath(asked.program), work, browser)
+            if asked.pictures:
+                browser.picture(os.path.join(asked.pictures, "compare.png"))
+            nothing_by_axe(browser, asked.axe)
         finally:
             browser.end()
     print("all of it works")
