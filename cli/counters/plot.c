@@ -93,6 +93,7 @@ static void end_counter(struct plot *p)
         xml_add_attribute(b, "name", p->object);
         xml_add_attribute(b, "object", p->object);
         add_pattern(b, "chart", p->counter);
+        add_pattern(b, "watch", p->counter); /* the instances that a page lets its reader select */
         add_limits(p);
         text_buffer_add(b, ">");
         for (size_t i = 0; i < p->instances.count && (i == 0 || !p->all); i++) {

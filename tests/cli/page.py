@@ -6,6 +6,7 @@ a hundred megabytes."""
 import base64
 import hashlib
 import html.parser
+import json
 import os
 import random
 import re
@@ -161,6 +162,13 @@ def logs_are_plotted():
     page = read("all.html")
     check("Processor: % Processor Time" in page.words() and "Memory: Available MBytes" in page.words(), "both", page.words())
     check("Warnings" not in page.words(), "nothing is judged", page.words())
+    with open("many.csv", "w", encoding="utf-8", newline="") as f:
+        f.write(",".join(['"(PDH-CSV 4.0) (UTC)(0)"'] + [f'"\\\\HOST\\Process(p{i})\\Handle Count"' for i in range(30)]) + "\r\n")
+        for second in range(5):
+            f.write(",".join([f'"02/28/2021 15:33:0{second}.000"'] + [f'"{i}"' for i in range(30)]) + "\r\n")
+    openpla(0, "plot", "many.csv", "-o", "many.html")
+    names = {wave["n"] for wave in json.loads(read("many.html").waves)["waves"]}
+    check(len(names) == 30 and read("many.html").source.count("<figure") == 1, "every instance can be selected", names)
     openpla(0, "plot", "run/a.csv", "-o", "one.svg", "-counter", "\\memory\\avail*")
     picture = xml.parse("one.svg").getroot()
     check(picture.tag == "{http://www.w3.org/2000/svg}svg" and float(picture.get("height")) > 300, "a picture", picture.attrib)

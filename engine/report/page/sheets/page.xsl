@@ -378,7 +378,7 @@
       <xsl:if test="not(parent::Item)">
         <h3 id="{@id}h"><xsl:value-of select="@title"/></h3>
         <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
-        <xsl:if test="@source != @title"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
+        <xsl:if test="@source != @title and @source != @name"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
         <xsl:if test="Tag"><p><xsl:call-template name="back"/></p></xsl:if>
       </xsl:if>
       <xsl:choose>
