@@ -205,6 +205,9 @@ def run_down_test():
         exporter.SimplePing(answer["pSetId"])
     check("a pinged object stays", server.counts(), (1, 1))
     server.wait_until_empty("an object that nobody pings goes")
+    # Longer silent than a thread stays with a connection.
+    again = connection.CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
+    check("a silent connection is served again", call(again, 3, struct.pack("<II", 1, 2)), struct.pack("<II", 3, 0))
     clients = [subprocess.Popen([sys.executable, __file__, sys.argv[1], str(server.port), "200"]) for _ in range(3)]
     check("three clients at once", [client.wait(300) for client in clients], [0, 0, 0])
     server.wait_until_empty("what clients that ended held goes")
