@@ -3,6 +3,7 @@
 """Sets of another computer, which is this prefix' server by DCOM, through openpla logman -s and from a script: the life
 of a set, what an account's role allows, and what a client sees when the server dies and comes back."""
 import os
+import shutil
 import subprocess
 
 from faults import HERE, answers, check, free_port, host_path, kill_one, processes, wait_for, wine, windows_path
@@ -79,8 +80,8 @@ def server_dies(there, port):
 def main():
     port = free_port()
     there = f"127.0.0.1:{port}"
-    root = host_path("C:\\remote")
-    os.makedirs(root, exist_ok=True)
+    root = host_path("C:\\" + SET)
+    os.makedirs(root)
     openpla(0, "dcom", "account", "add", "tester", "-role", "administrators", password=PASSWORD)
     openpla(0, "dcom", "on", "-port", str(port))
     try:
@@ -97,6 +98,7 @@ def main():
         wine(PROGRAM, "dcom", "off")
         wine(PROGRAM, "dcom", "account", "remove", "tester")
         wine("net", "stop", "OpenPLA")
+        shutil.rmtree(root)
     wait_for("nothing serves DCOM", lambda: not processes("openplasrv", "/dcom"))
 
 
