@@ -6,6 +6,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/etw/api_trace.h"
 #include "engine/etw/etw_api.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
@@ -223,8 +224,9 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
         hr = check_counters(c, collector, "AlertThresholds", name.text);
     else if (collector->class == &trace_data_collector_class)
         hr = check_providers(c, collector, name.text);
-    else if (collector->class == &api_tracing_collector_class)
-        hr = wishes_add(&c->settings, name.text, collector->class->name, "collectors of this type cannot run");
+    else if (collector->class == &api_tracing_collector_class && FAILED(api_trace_supported()))
+        hr = wishes_add(&c->settings, name.text, collector->class->name,
+                        error_text(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)));
     value_free(&name);
     return hr;
 }

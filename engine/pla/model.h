@@ -425,8 +425,8 @@ struct alert_threshold {
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 
 /* Checks the program of an API tracing collector as Commit and Start do, and returns its expanded path, from
-   memory_alloc. PLA_E_PROPERTY_CONFLICT: none is set; PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED,
-   PLA_E_EXE_PATH_NOT_VALID. */
+   memory_alloc; error texts do not name the property. PLA_E_PROPERTY_CONFLICT: none is set;
+   PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED, PLA_E_EXE_PATH_NOT_VALID. */
 HRESULT api_tracing_program(const struct object *collector, char **out);
 
 /* ---- the kernel's event providers, which no manifest registers (behaviour 10) ---- */

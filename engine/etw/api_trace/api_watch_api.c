@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches for new processes and injects openapitrace.dll at their entry point.
 
-   Windows has no event for a new process that works for every account, and Wine none at all. Under Wine the watcher
-   reads the last process id of Linux (/proc/loadavg, 20 us) every 2 ms, and only lists Windows' processes while that
-   number changes and for a while after; on Windows it lists them every 5 ms. A new process of the program is suspended,
-   the first bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
+   Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
+   6 ms for a number that changes with the processes and threads (windows_threads_mark), which costs microseconds, and
+   lists the processes only while it changes and for a while after. A new process of the program is suspended, the first
+   bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
 
        entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
        stub:        save the argument registers; LoadLibraryW(dll); put the 16 bytes back;
@@ -17,6 +17,7 @@
    leaves a program that works. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/etw/api_trace/api_watch.h"
 
@@ -30,9 +31,9 @@ NTSYSAPI NTSTATUS NTAPI NtSuspendProcess(HANDLE process);
 NTSYSAPI NTSTATUS NTAPI NtResumeProcess(HANDLE process);
 
 enum {
-    POLL_MS = 2,
-    POLL_WINDOWS_MS = 5,
-    HOT_MS = 150,         /* after the last change of Linux' processes */
+    POLL_MS = 6,
+    HOT_POLL_MS = 2,
+    HOT_MS = 150,         /* after the last change of the processes */
     ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
     THREAD_WAIT_MS = 10000,
     SETTLE_MS = 2000, /* for which a new process is checked again whose program cannot be read yet */
@@ -409,41 +410,23 @@ static void reap_pending(struct api_watch *w)
     }
 }
 
-/* The last process id of Linux; 0: unknown. */
-static uint32_t last_linux_process(HANDLE loadavg)
-{
-    char text[128];
-    DWORD got = 0;
-    OVERLAPPED begin = {0};
-    if (!ReadFile(loadavg, text, sizeof text - 1, &got, &begin))
-        return 0;
-    text[got] = 0;
-    const char *blank = strrchr(text, ' ');
-    return blank ? (uint32_t)strtoul(blank + 1, NULL, 10) : 0;
-}
-
 static DWORD WINAPI watch_run(void *argument)
 {
     struct api_watch *w = argument;
-    const HANDLE loadavg = CreateFileW(L"\\\\?\\unix\\proc\\loadavg", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE,
-                                       NULL, OPEN_EXISTING, 0, NULL);
-    const bool linux_ids = loadavg != INVALID_HANDLE_VALUE;
-    uint32_t last = linux_ids ? last_linux_process(loadavg) : 0;
+    uint32_t mark = windows_threads_mark();
     ULONGLONG hot = GetTickCount64() + HOT_MS;
     SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
     check_processes(w, true);
     SetEvent(w->ready);
-    while (WaitForSingleObject(w->stopped, linux_ids ? POLL_MS : POLL_WINDOWS_MS) == WAIT_TIMEOUT) {
-        const uint32_t now = linux_ids ? last_linux_process(loadavg) : 0;
-        if (now != last)
+    while (WaitForSingleObject(w->stopped, GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS) == WAIT_TIMEOUT) {
+        const uint32_t now = windows_threads_mark();
+        if (now != mark)
             hot = GetTickCount64() + HOT_MS;
-        last = now;
+        mark = now;
         reap_pending(w);
-        if (!linux_ids || GetTickCount64() < hot)
+        if (GetTickCount64() < hot)
             check_processes(w, false);
     }
-    if (linux_ids)
-        CloseHandle(loadavg);
     /* Processes between start and entry point: the stub works without us, the page's protection needs us. */
     for (int i = 0; i < HOT_MS; i++) {
         reap_pending(w);

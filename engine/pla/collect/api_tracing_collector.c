@@ -39,7 +39,7 @@ static HRESULT settings_make(struct object *object, struct api_settings *out)
     *out = (struct api_settings){.flags = 0};
     HRESULT hr = api_tracing_program(object, &out->program);
     if (FAILED(hr))
-        return hr;
+        return hr == E_OUTOFMEMORY ? hr : error_prefix(hr, "ExePath");
     if (!c->LogApiNamesOnly)
         out->flags |= API_TRACE_ARGUMENTS;
     if (c->LogApisRecursively)

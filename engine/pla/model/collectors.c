@@ -286,15 +286,15 @@ HRESULT api_tracing_program(const struct object *o, char **out)
     if (!path)
         return E_OUTOFMEMORY;
     if (!path[0])
-        hr = error_set(PLA_E_PROPERTY_CONFLICT, "ExePath: no program is set");
+        hr = error_set(PLA_E_PROPERTY_CONFLICT, "no program is set");
     else if (!strncmp(path, "\\\\", 2) || !strncmp(path, "//", 2) || (path[1] == ':' && drive_is_remote(path[0])))
-        hr = error_set(PLA_E_NETWORK_EXE_NOT_VALID, "ExePath: '%s' is on another computer", path);
+        hr = error_set(PLA_E_NETWORK_EXE_NOT_VALID, "'%s' is on another computer", path);
     else if (!is_full_path(path))
-        hr = error_set(PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath: '%s' is not a full path", path);
+        hr = error_set(PLA_E_EXE_FULL_PATH_REQUIRED, "'%s' is not a full path", path);
     else if (folder_exists(path))
-        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "ExePath: '%s' is a folder", path);
+        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "'%s' is a folder", path);
     else if (!file_exists(path))
-        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "ExePath: '%s' does not exist", path);
+        hr = error_set(PLA_E_EXE_PATH_NOT_VALID, "'%s' does not exist", path);
     if (SUCCEEDED(hr))
         *out = path;
     else
