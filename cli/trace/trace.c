@@ -188,17 +188,16 @@ static HRESULT show_sessions(struct show *s)
     return hr == E_ABORT ? S_OK : hr;
 }
 
-/* In this computer's time zone, like the output. */
-static int read_range(struct show *s)
+int trace_range(const struct texts *begin, const struct texts *end, struct trace_inputs *out)
 {
     int64_t from = 0, to = 0;
-    int result = cli_time(VERB, "b", &s->begin, &from);
+    int result = cli_time(VERB, "b", begin, &from);
     if (result == CLI_DONE)
-        result = cli_time(VERB, "e", &s->end, &to);
+        result = cli_time(VERB, "e", end, &to);
     const int64_t minute = 60 * INT64_C(10000000);
-    s->inputs.ranged = s->begin.count + s->end.count != 0;
-    s->inputs.from = s->begin.count != 0 ? from + clock_bias_minutes(from) * minute : INT64_MIN;
-    s->inputs.to = s->end.count != 0 ? to + clock_bias_minutes(to) * minute : INT64_MAX;
+    out->ranged = begin->count + end->count != 0;
+    out->from = begin->count != 0 ? from + clock_bias_minutes(from) * minute : INT64_MIN;
+    out->to = end->count != 0 ? to + clock_bias_minutes(to) * minute : INT64_MAX;
     return result;
 }
 
@@ -239,7 +238,7 @@ static int show_check_line(struct show *s, const struct texts *words)
     if (s->stacks && (s->sessions.count != 0 || s->follow))
         return cli_usage(VERB, "-stack: only valid for complete traces (stacks may come after their events)");
     const int result = read_level(s);
-    return result == CLI_DONE ? read_range(s) : result;
+    return result == CLI_DONE ? trace_range(&s->begin, &s->end, &s->inputs) : result;
 }
 
 static int show_events(struct show *s)
@@ -381,6 +380,6 @@ const struct verb verb_trace = {
     "  -o FILE              the output file (default: the trace's name with another extension); with ctf a folder\n"
     "  -y                   overwrite without asking\n"
     "  -symbols FOLDER ...  names of functions, as in show\n"
-    "  -provider NAME ..., -process ID|NAME ..., -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
-    "                       as in show\n",
+    "  -provider NAME ..., -process ID|NAME ..., -b TIME, -e TIME, -import FILE ..., -i PATH ..., -tmf FILE,\n"
+    "  -tp FOLDERS          as in show\n",
     run};

@@ -61,6 +61,10 @@ HRESULT trace_line(const struct dumped_event *e, const char *process, struct tex
 HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,
                    bool *decoded);
 
+/* Reads the words of -b and -e, in this computer's time zone, as the range of the inputs. Returns CLI_DONE, or
+   CLI_USAGE or CLI_FAILED after printing a message. */
+int trace_range(const struct texts *begin, const struct texts *end, struct trace_inputs *out);
+
 /* `openpla trace top`, without these two words. Returns an enum cli_exit. */
 int trace_top(int argc, char **argv);
 /* The same for `openpla trace api-summary`. */

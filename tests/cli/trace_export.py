@@ -203,6 +203,9 @@ def selections():
     check(exported("folded", "none.folded", "-process", "4") == b"", "another process")
     one = json.loads(exported("chrome", "one.json", "-provider", "Maker"))["traceEvents"]
     check({e["name"] for e in one if e["ph"] == "i"} == {"Maker/Sold"}, "one event provider", one)
+    part = json.loads(exported("chrome", "part.json", "-b", "2021-02-28", "15:33:20.150", "-e", "2021-02-28", "15:33:20.2055"))["traceEvents"]
+    names = [e["args"]["name"] for e in part if e["name"] == "thread_name"]
+    check({e.get("cat") for e in part} == {"counter", "sched", "wait", "__metadata"} and "worker" in names, "a part of the time", part)
     output = openpla(1, "export", "stacked.etl", "-f", "folded", "-o", "out.folded")
     check("'out.folded' already exists (use -y to overwrite)" in output, "an existing file", output)
     openpla(0, "export", "stacked.etl", "-f", "ctf", "-o", "out.ctf", "-y")

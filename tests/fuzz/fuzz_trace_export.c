@@ -125,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     x = (struct export){
         .frames = &frames, .title = "fuzz", .folder = "fuzz_trace_export.tmp", .format = formats[data[0] % FORMATS]};
     struct export_events events = {.to = &x, .schemas = &schemas, .providers = &all, .processes = &all};
+    events.from = INT64_MIN;
+    events.until = INT64_MAX;
     struct first first = {&frames.stacks, &events};
     if (FAILED(stack_joiner_create(1, &frames.stacks.joiner)) || FAILED(code_places_create(&frames.stacks.places)) ||
         FAILED(folder_create(x.folder)) || FAILED(file_open("/dev/null", FILE_REPLACE, &x.out.file)))

@@ -13,7 +13,8 @@ static const struct export_format *const formats[] = {&export_firefox, &export_s
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct command {
-    struct texts files, providers, processes, symbols;
+    struct texts files, providers, processes, symbols, begin, end;
+    struct trace_inputs range; /* holds only the range */
     const char *format, *to;
     bool yes;
     struct trace_knowledge known;
@@ -41,7 +42,7 @@ static int command_check(struct command *c, struct export *x, const struct texts
     if (!x->format)
         return cli_usage(VERB, "-f: unknown format '%s': expected firefox, speedscope, chrome, folded, pprof or ctf",
                          c->format);
-    return CLI_DONE;
+    return trace_range(&c->begin, &c->end, &c->range);
 }
 
 /* NAME.etl becomes NAME.EXTENSION. */
@@ -114,6 +115,8 @@ static HRESULT export_write(struct command *c, struct export *x)
 {
     struct export_events events = {
         .to = x, .schemas = &c->schemas, .providers = &c->providers, .processes = &c->processes};
+    events.from = c->range.from;
+    events.until = c->range.to;
     HRESULT hr = cli_trace_schemas_open(&c->known, &c->schemas);
     if (SUCCEEDED(hr))
         hr = trace_inputs_open(&c->inputs, &c->files);
@@ -160,6 +163,8 @@ int trace_export(int argc, char **argv)
         {"o", OPTION_TEXT, &c.to},
         {"y", OPTION_FLAG, &c.yes},
         {"symbols", OPTION_TEXTS, &c.symbols},
+        {"b", OPTION_TEXTS, &c.begin},
+        {"e", OPTION_TEXTS, &c.end},
         {"provider", OPTION_TEXTS, &c.providers},
         {"process", OPTION_TEXTS, &c.processes},
         {"import", OPTION_TEXTS, &c.known.manifests},
@@ -190,8 +195,9 @@ int trace_export(int argc, char **argv)
     trace_schemas_close(&c.schemas);
     trace_frames_close(&c.frames);
     memory_free(c.path);
-    struct texts *const texts[] = {&c.files,          &c.providers, &c.processes, &c.known.manifests,
-                                   &c.known.programs, &c.symbols,   &words};
+    struct texts *const texts[] = {
+        &c.files, &c.providers, &c.processes, &c.known.manifests, &c.known.programs, &c.symbols,
+        &c.begin, &c.end,       &words};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     return result;

@@ -387,12 +387,7 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
         if (guid_equal(&r->EventHeader.ProviderId, &perf_class)) {
             if (type == SAMPLE)
                 return take_sample(x, m);
-            if (type == SET_INTERVAL || type == INTERVAL_START) {
-                if (m->size >= 8 && get_u32(m->data) == 0 && get_u32(m->data + 4) != 0)
-                    x->interval = get_u32(m->data + 4);
-                return S_OK;
-            }
-            if (type == INTERVAL_END)
+            if (type >= SET_INTERVAL && type <= INTERVAL_END)
                 return S_OK;
         } else if (is_thread_event(r) && type == SWITCH) {
             return take_switch(x, m);
@@ -405,6 +400,16 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
     return is_description(r) ? S_OK : take_other(x, m);
 }
 
+/* What is needed of every event, also of those that are not exported. */
+static HRESULT take_state(struct export_events *x, const EVENT_RECORD *r)
+{
+    const uint8_t type = r->EventHeader.EventDescriptor.Opcode, *data = r->UserData;
+    if ((type == SET_INTERVAL || type == INTERVAL_START) && r->UserDataLength >= 8 &&
+        guid_equal(&r->EventHeader.ProviderId, &perf_class) && get_u32(data) == 0 && get_u32(data + 4) != 0)
+        x->interval = get_u32(data + 4);
+    return FAILED(live_threads_take(&x->live, r)) ? no_memory() : S_OK;
+}
+
 HRESULT export_events_take(void *events, const struct trace_event *e)
 {
     struct export_events *x = events;
@@ -412,6 +417,9 @@ HRESULT export_events_take(void *events, const struct trace_event *e)
     struct event_stack stack;
     if (!e->known)
         return S_OK;
+    HRESULT hr = take_state(x, r);
+    if (FAILED(hr) || r->EventHeader.TimeStamp.QuadPart < x->from || r->EventHeader.TimeStamp.QuadPart > x->until)
+        return hr;
     if (!x->begun) {
         x->to->begin = r->EventHeader.TimeStamp.QuadPart;
         x->interval = x->interval != 0 ? x->interval : INTERVAL;
@@ -428,9 +436,7 @@ HRESULT export_events_take(void *events, const struct trace_event *e)
     m.stack = stack_joiner_find(x->to->frames->stacks.joiner, e->number, &stack) ? &stack : NULL;
     if (stack_is_carrier(r))
         return S_OK;
-    HRESULT hr = live_threads_take(&x->live, r);
-    if (SUCCEEDED(hr))
-        hr = counters_advance(x, m.time);
+    hr = counters_advance(x, m.time);
     if (SUCCEEDED(hr))
         hr = take_by_class(x, &m);
     if (SUCCEEDED(hr) && x->to->out.file)

@@ -11,12 +11,13 @@ struct export_processor {
     bool known;
     int64_t since;
 };
-/* Zero-initialise, and set the first four. */
+/* Zero-initialise, and set the first five. */
 struct export_events {
     struct export *to;
     struct trace_schemas *schemas;
     const struct texts *providers; /* names with wildcards or GUIDs of events to export; empty: all */
     const struct texts *processes; /* ids, or names with wildcards, of processes to export; empty: all */
+    int64_t from, until;           /* FILETIMEs; other events only tell which processes and threads exist */
     struct live_threads live;
     struct id_map processors; /* number + 1 -> struct export_processor */
     uint32_t interval;        /* 100 ns between two samples */
