@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the front running as the settings say. One thread waits for a change below the settings' key, the end of the
-   front, and the end of the service; another one serves the front. A front whose settings have changed is replaced, and
+/* Keeps the front running as the settings say. One thread waits for a change of the settings, the end of the front,
+   and the end of the service; another one serves the front. A front whose settings have changed is replaced, and
    its clients connect again; their objects stay unless limits have changed. */
 #include "com/server/dcom.h"
 #include "com/server/server.h"
@@ -190,26 +190,12 @@ static DWORD keeper_wait(uint32_t pause)
     return WaitForMultipleObjects(count, events, FALSE, timeout);
 }
 
+/* The key above the settings', because it stays when they are deleted: Wine reports nothing more about a deleted
+   key. */
 static LSTATUS keeper_open_key(void)
 {
-    if (keeper.key)
-        RegCloseKey(keeper.key);
-    keeper.key = NULL;
-    return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"" DCOM_KEY, 0, NULL, 0, KEY_NOTIFY | KEY_READ | KEY_WOW64_64KEY, NULL,
-                           &keeper.key, NULL);
-}
-
-static LSTATUS keeper_watch_key(void)
-{
-    return RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
-                                   keeper.changed, TRUE);
-}
-
-/* A deleted key is created again. */
-static void keeper_expect_change(void)
-{
-    if (keeper_watch_key() && !keeper_open_key())
-        keeper_watch_key();
+    return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", 0, NULL, 0,
+                           KEY_NOTIFY | KEY_READ | KEY_WOW64_64KEY, NULL, &keeper.key, NULL);
 }
 
 static void keeper_run(void *user)
@@ -220,7 +206,8 @@ static void keeper_run(void *user)
     (void)user;
     while (what != WAIT_OBJECT_0) {
         if (what == WAIT_OBJECT_0 + 1) { /* asked for before it is read: a change in between is another event */
-            keeper_expect_change();
+            RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
+                                    keeper.changed, TRUE);
             if (keeper_read())
                 pause = PAUSE_MS;
         }
@@ -263,7 +250,7 @@ void dcom_begin(void)
     if (!keeper.end || !keeper.changed)
         hr = win32_failed(GetLastError(), "event");
     else if (status)
-        hr = win32_failed((DWORD)status, "HKLM\\" DCOM_KEY);
+        hr = win32_failed((DWORD)status, "HKLM\\Software\\OpenPLA");
     if (SUCCEEDED(hr))
         hr = thread_start(keeper_run, NULL, &keeper.keeper);
     if (FAILED(hr))

@@ -466,6 +466,12 @@ def main():
         journal_test()
         check("dcom off", openpla("dcom", "off")[0], 0)
         wait_for("nobody listens after dcom off", lambda: not is_open(port))
+        check("dcom on again", openpla("dcom", "on")[0], 0)
+        wait_for("the port is the same", lambda: is_open(port))
+        wine("reg", "delete", r"HKLM\Software\OpenPLA\Dcom", "/f")
+        wait_for("nobody listens when the settings are deleted", lambda: not is_open(port))
+        check("dcom on with new settings", openpla("dcom", "on", "-port", str(port))[0], 0)
+        wait_for("the service follows new settings", lambda: is_open(port))
     finally:
         wine("net", "stop", "OpenPLA")
         subprocess.run(["sh", prefix, "cleanup"], check=False)
