@@ -119,29 +119,30 @@ static void code_add(struct code *c, const void *bytes, size_t size)
     c->size += size;
 }
 
-static void code_add_move(struct code *c, const char *instruction, const void *value)
+static void code_add_move(struct code *c, const char *instruction, uint64_t value)
 {
     code_add(c, instruction, 2);
-    code_add(c, value, 8);
+    code_add(c, &value, sizeof value);
 }
 
 /* The code of the stub that will lie at `stub`. */
 static void make_stub(const struct entry *e, struct code *c)
 {
-    const uint8_t *path = e->stub + STUB_PATH, *done = e->stub + STUB_DONE;
-    void *const load = (void *)LoadLibraryW; /* at the same address in all 64-bit processes */
+    const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)(e->stub + STUB_DONE);
+    uint64_t kept[2];
+    memcpy(kept, e->kept, sizeof kept);
     c->size = 0;
     code_add(c, "\x51\x52\x41\x50\x41\x51\x48\x83\xEC\x28", 10); /* push rcx, rdx, r8, r9; sub rsp, 28h */
-    code_add_move(c, "\x48\xB9", &path);                         /* mov rcx, path */
-    code_add_move(c, "\x48\xB8", &load);                         /* mov rax, LoadLibraryW */
-    code_add(c, "\xFF\xD0", 2);                                  /* call rax */
-    code_add_move(c, "\x48\xB8", &e->entry);                     /* mov rax, entry */
-    code_add_move(c, "\x48\xBA", e->kept);                       /* mov rdx, first half */
-    code_add(c, "\x48\x89\x10", 3);                              /* mov [rax], rdx */
-    code_add_move(c, "\x48\xBA", e->kept + 8);
-    code_add(c, "\x48\x89\x50\x08", 4);  /* mov [rax+8], rdx */
-    code_add_move(c, "\x48\xBA", &done); /* mov rdx, done */
-    code_add(c, "\xC6\x02\x01", 3);      /* mov byte [rdx], 1 */
+    code_add_move(c, "\x48\xB9", path);                          /* mov rcx, path */
+    code_add_move(c, "\x48\xB8", (uintptr_t)LoadLibraryW); /* mov rax, LoadLibraryW, at one address in all processes */
+    code_add(c, "\xFF\xD0", 2);                            /* call rax */
+    code_add_move(c, "\x48\xB8", (uintptr_t)e->entry);     /* mov rax, entry */
+    code_add_move(c, "\x48\xBA", kept[0]);                 /* mov rdx, first half */
+    code_add(c, "\x48\x89\x10", 3);                        /* mov [rax], rdx */
+    code_add_move(c, "\x48\xBA", kept[1]);
+    code_add(c, "\x48\x89\x50\x08", 4); /* mov [rax+8], rdx */
+    code_add_move(c, "\x48\xBA", done); /* mov rdx, done */
+    code_add(c, "\xC6\x02\x01", 3);     /* mov byte [rdx], 1 */
     code_add(c, "\x48\x83\xC4\x28\x41\x59\x41\x58\x5A\x59\xFF\xE0",
              12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
 }
