@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from made_trace import SECOND, START, trace
+from merged_trace import method, method_definition
 from stacked_trace import APP, KERNEL, OTHER, PROCESS, SAMPLES, THREAD, stacked
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
@@ -218,12 +220,23 @@ def selections():
     check(os.path.exists("stacked.folded"), "the name of the trace")
 
 
+def definitions_in_the_trace():
+    """They are not exported, and count from before the exported time."""
+    trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
+    for expected, more in ((["Method1", "Method2"], ()), (["Method2"], ("-b", "2021-02-28", "15:33:25"))):
+        openpla(0, "export", "early.etl", "-f", "chrome", "-o", "early.json", "-y", *more)
+        with open("early.json", encoding="utf-8") as f:
+            events = [e for e in json.load(f)["traceEvents"] if e["ph"] == "i"]
+        check([v for e in events for v in e["args"].values() if str(v).startswith("Method")] == expected, "fields", events)
+
+
 PROFILERS = os.path.abspath(PROFILERS) if PROFILERS else None
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     stacked("stacked.etl")
     missing = [name for name in (test() for test in (folded, speedscope, speedscope_schema, chrome, pprof, ctf, firefox)) if name]
     selections()
+    definitions_in_the_trace()
     os.chdir("/")
 if missing:
     print(f"skipped: needs {', '.join(missing)} for its last part")

@@ -397,7 +397,8 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
             take_sizes(x, r, m);
         }
     }
-    return is_description(r) ? S_OK : take_other(x, m);
+    /* They are not exported, but may define other events. */
+    return is_description(r) ? trace_schemas_learn(x->schemas, m->e) : take_other(x, m);
 }
 
 /* What is needed of every event, also of those that are not exported. */
@@ -418,8 +419,10 @@ HRESULT export_events_take(void *events, const struct trace_event *e)
     if (!e->known)
         return S_OK;
     HRESULT hr = take_state(x, r);
-    if (FAILED(hr) || r->EventHeader.TimeStamp.QuadPart < x->from || r->EventHeader.TimeStamp.QuadPart > x->until)
+    if (FAILED(hr))
         return hr;
+    if (r->EventHeader.TimeStamp.QuadPart < x->from || r->EventHeader.TimeStamp.QuadPart > x->until)
+        return trace_schemas_learn(x->schemas, e);
     if (!x->begun) {
         x->to->begin = r->EventHeader.TimeStamp.QuadPart;
         x->interval = x->interval != 0 ? x->interval : INTERVAL;
