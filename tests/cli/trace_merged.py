@@ -15,10 +15,16 @@ from program import check, host_path, openpla, openpla_apart
 OTHER = "12345678-1111-2222-3333-444455556666"
 
 
-def shown(expected, *arguments):
+def show(*arguments):
+    """What it writes, and what it says, which under Wine is the same."""
+    output, said = openpla_apart(0, "trace", "show", *arguments)
+    return output, said or output
+
+
+def shown(*arguments):
     """The events of `trace show --json` without the log file header, and what it says."""
-    output, said = openpla_apart(expected, "trace", "show", *arguments, "--json")
-    events = [json.loads(line) for line in output.splitlines()]
+    output, said = show(*arguments, "--json")
+    events = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return [e for e in events if e["task"] != "EventTrace"], said
 
 
@@ -29,9 +35,9 @@ def of(events, name):
 
 def a_merged_trace_decodes_itself():
     trace("merged.etl", merged())
-    events, said = shown(0, "merged.etl")
+    events, said = shown("merged.etl")
     missing = [e for e in events if "fields" not in e]
-    check(len(missing) == 1 and said.startswith("openpla trace: 1 of"), "events without fields", said, missing)
+    check(len(missing) == 1 and "openpla trace: 1 of" in said, "events without fields", said, missing)
     methods = [e for e in of(events, "Microsoft-Windows-DotNETRuntime") if e["id"] == 143]
     check([e["fields"]["MethodName"] for e in methods] == [f"Method{i}" for i in range(1, 51)], "methods", methods[:3])
     check(methods[0]["fields"]["MethodFlags"] == "dynamic|jitted" and methods[0]["task"] == "CLRMethod" and
@@ -41,7 +47,7 @@ def a_merged_trace_decodes_itself():
 
 
 def what_the_merge_added_has_fields():
-    events, _ = shown(0, "merged.etl")
+    events, _ = shown("merged.etl")
     ids = of(events, "ImageID")
     names = [e["opcode"] for e in ids[:10]]
     check(names == ["FileVersion", "Info", "DbgID_RSDS", "DbgID_ILRSDS", "DbgPPDB", "DbgEmbedded", "Deterministic",
@@ -65,7 +71,7 @@ def definitions_in_another_file_count():
     for names in (["events.etl", "definitions.etl"], ["definitions.etl", "events.etl"]):
         trace("events.etl", [method(at, 1), method(at + 5, 2)])
         trace("definitions.etl", [*computer(START), *image(at)[:-1], *method_definition(at)])
-        events, _ = shown(0, *names)
+        events, _ = shown(*names)
         check(len([e for e in of(events, "Microsoft-Windows-DotNETRuntime") if "MethodName" in e["fields"]]) == 2,
               f"events defined elsewhere: {names}", events)
 
@@ -74,13 +80,13 @@ def a_definition_of_the_same_time_comes_first():
     """Its buffer is that of another processor."""
     at = START + SECOND
     trace("two.etl", [(0, method(at, 1)), *((1, e) for e in method_definition(at))], processors=2)
-    events, _ = shown(0, "two.etl")
+    events, _ = shown("two.etl")
     check(all("fields" in e for e in events) and events[0]["task"] == "EventMetadata", "the order", events)
 
 
 def definitions_before_the_time_asked_for_count():
     trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
-    events, _ = shown(0, "early.etl", "-b", "2021-02-28 15:33:25")
+    events, _ = shown("early.etl", "-b", "2021-02-28 15:33:25")
     check([e["fields"]["MethodName"] for e in events] == ["Method2"], "an event after -b", events)
     openpla(0, "tracerpt", "early.etl", "-b", "02/28/2021 15:33:25", "-o", "early.csv", "-of", "CSV", "-summary", "s.txt",
             "-y")
@@ -92,7 +98,7 @@ def definitions_before_the_time_asked_for_count():
 def the_process_of_an_event_says_how_wide_pointers_are():
     at = START + SECOND
     trace("narrow.etl", [*method_definition(at, narrow=True), method(at, 1, narrow=True), method(at + 1, 2)])
-    events, _ = shown(0, "narrow.etl")
+    events, _ = shown("narrow.etl")
     entries = [e["fields"]["Entry"] for e in of(events, "Microsoft-Windows-DotNETRuntime")]
     check(entries == ["0x400001", "0x400002"], "pointers of both widths", events)
 
@@ -110,7 +116,7 @@ def the_trace_comes_before_what_this_computer_knows():
     data = b"\x05\0\0\0"
     trace("both.etl", [definition(info, START + SECOND), event(OTHER, data, START + SECOND, ident=1),
                        event(OTHER, data, START + SECOND, ident=2)])
-    events, _ = shown(0, "both.etl", "-import", host_path("here.man"))
+    events, _ = shown("both.etl", "-import", host_path("here.man"))
     check([list(e["fields"]) for e in events[1:]] == [["OfTheTrace"], ["OfThisComputer"]], "which definition", events)
 
 
@@ -121,7 +127,7 @@ def a_broken_definition_is_the_reason():
     trace("broken.etl", [definition(bytes(info), at), bulk(at, ["A"]),
                          definition(map_info(RUNTIME, "M", [(1, "a")])[:30], at + 1, kind=33),
                          definition(b"", at + 2), *method_definition(at + 3), method(at + 3, 1)])
-    output, said = openpla_apart(0, "trace", "show", "broken.etl")
+    output, said = show("broken.etl")
     check("invalid event definition: number of properties (65535)" in output, "the reason", output)
     check(said.count("cannot use an event") == 2 and "too short" in said, "warnings", said)
     check("MethodName=Method1" in output, "other events", output)

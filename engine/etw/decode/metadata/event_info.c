@@ -202,7 +202,7 @@ static HRESULT read_names(const uint8_t *bytes, size_t size, struct event_schema
 HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, void *context,
                         struct event_schema **out)
 {
-    uint32_t source;
+    uint32_t source = SCHEMA_MANIFEST;
     *out = NULL;
     struct event_schema *s = memory_zero(1, sizeof *s);
     if (!s)
