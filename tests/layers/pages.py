@@ -28,6 +28,7 @@ HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
 RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
 PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|reg|tests)/[\w./*-]*$")
 NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
+FILE = re.compile(r"[a-z]\w*\.(?:c|h|def|inc|S)$")
 
 
 def anchors(text):
@@ -58,13 +59,15 @@ def check_links(top, path, text):
             yield f"{path}: no heading for the link to {target}"
 
 
-def check_names(top, path, text, words):
-    """Paths in any page; names of the code in those that are about the code."""
+def check_names(top, path, text, words, files):
+    """Paths in any page; names of the code and of its files in those that are about the code."""
     for span in spans(text):
         if PATH.match(span) and not glob.glob(os.path.join(top, span)):
             yield f"{path}: there is no {span}"
         elif path in NAMING and NAME.match(span) and span.removesuffix("()") not in words:
             yield f"{path}: nothing in the code is called {span}"
+        elif path in NAMING and FILE.match(span) and span not in files:
+            yield f"{path}: no file is called {span}"
 
 
 def commands_of(text):
@@ -122,12 +125,15 @@ def check_tree(top):
     for path in tree_files(top, SOURCES):
         words.update(re.findall(r"\w+", read(top, path)))
         words.add(os.path.splitext(os.path.basename(path))[0])  # what CMake makes a test's name of
+    files = {os.path.basename(path) for path in tree_files(top)}
+    for path in tree_files(top, ("CMakeLists.txt", ".cmake")):
+        files.update(re.findall(r"\w+\.\w+", read(top, path)))  # what the build generates
     pages = list(tree_files(top, (".md",)))
     for path in pages:
         text = read(top, path)
         complaints += check_links(top, path, text)
         if not path.startswith(GENERATED):
-            complaints += check_names(top, path, text, words)
+            complaints += check_names(top, path, text, words, files)
             for command in commands_of(text):
                 complaints += commands.check(path, command)
     complaints += [f"{COMMANDS}: no page shows: {beginning}" for beginning, _ in commands.lines
@@ -142,7 +148,7 @@ def self_test():
         "README.md": "# A b, c\n\n[x](docs/a.md#two-words) [y](#a-b-c) `tests/run.py` `tests/*.py` `openpla show -x`\n\n"
                      "```sh\nopenpla show -x \\\n    -y\nsh build.sh\n```\n\n```text\nopenpla none\n```\n",
         "docs/a.md": "## Two `words`\n\n[up](../README.md)\n",
-        "CONTRIBUTING.md": "`run_it` `run_it()` `test_it`\n",
+        "CONTRIBUTING.md": "`run_it` `run_it()` `test_it` `test_it.c`\n",
         "engine/a.c": "int run_it;\n",
         "tests/test_it.c": "",
         "tests/run.py": 'run("show", "-x", "-y")\n',
@@ -154,6 +160,7 @@ def self_test():
         "no heading for the link to a.md#three": ("docs/a.md", "## Two words\n[x](a.md#three)"),
         "there is no engine/gone.c": ("docs/a.md", "## Two words\n`engine/gone.c`"),
         "nothing in the code is called run_that": ("CONTRIBUTING.md", "`run_that()`"),
+        "no file is called run_that.c": ("CONTRIBUTING.md", "`run_that.c`"),
         "does not say what runs: openpla hide": ("CONTRIBUTING.md", "`openpla hide`"),
         "does not run -z of": ("CONTRIBUTING.md", "`openpla show\n-z`"),
         "no CMake file makes a test of tests/run.py": ("tests/CMakeLists.txt", "\n"),
