@@ -315,9 +315,9 @@ static HRESULT add_event_providers(const struct adding *a, const char *path, con
         char guid[39];
         text_from_guid(&m->guid, guid);
         if (!m->name) {
-            hr = error_set(E_INVALIDARG,
-                           "cannot register the providers of '%s': it has none of their names (register the manifest)",
-                           path);
+            hr = error_set(
+                E_INVALIDARG,
+                "cannot register the providers of '%s': it does not contain their names (register the manifest)", path);
         } else if (!a->name || text_equal_nocase(a->name, m->name) || text_equal_nocase(a->name, guid)) {
             ++*added;
             hr = manifest_register(m, whole, &a->files, a->force);

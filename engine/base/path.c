@@ -120,7 +120,7 @@ const char *path_names_fault(const char *names)
         if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
             return "a name that consists of dots leads to another folder";
         if (is_device(at, length))
-            return "a name in it is that of a device";
+            return "it contains the name of a device";
         if (is_too_long(at, length))
             return too_long;
         at += length;
@@ -170,7 +170,7 @@ const char *path_root_fault(const char *root)
         if (memchr(at, ':', length))
             fault = "it contains ':', which marks a drive or a stream";
         else if (is_device(at, length))
-            fault = "a name in it is that of a device";
+            fault = "it contains the name of a device";
         else if (is_too_long(at, length))
             fault = too_long;
         at += length;

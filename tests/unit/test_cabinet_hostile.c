@@ -90,10 +90,10 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"//server/share/x", "share or a device", 0},
         {"x.txt:stream", "or a stream", 0},
         {"a\\x.txt::$DATA", "or a stream", 0},
-        {"CON", "that of a device", 0},
-        {"a\\nul.txt", "that of a device", 0},
-        {"com1.log", "that of a device", 0},
-        {"nul ", "that of a device", 0},
+        {"CON", "the name of a device", 0},
+        {"a\\nul.txt", "the name of a device", 0},
+        {"com1.log", "the name of a device", 0},
+        {"nul ", "the name of a device", 0},
         {"x.txt.", "which Windows removes", 0},
         {"x.txt ", "which Windows removes", 0},
         {"a \\x.txt", "which Windows removes", 0},
@@ -112,7 +112,7 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a\xFF\xFE", "not valid UTF-8", 0x80},
         {"a\xC0\xAE\xC0\xAE/x", "not valid UTF-8", 0x80},
         {"a\xED\xA0\x80", "not valid UTF-8", 0x80},
-        {"com\xC2\xB9", "that of a device", 0x80},
+        {"com\xC2\xB9", "the name of a device", 0x80},
         {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
     };
     struct made_bytes b;

@@ -41,7 +41,7 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("C:\\outside.xml"), "imports must be in the folder"},
         {IMPORT("/outside.xml"), ": absolute path"},
         {IMPORT("beside.xml:stream"), "a stream"},
-        {IMPORT("CON"), "that of a device"},
+        {IMPORT("CON"), "the name of a device"},
         {IMPORT("none.xml"), "none.xml"},
     };
     char *path = path_join(*state, "in/rules.xml");

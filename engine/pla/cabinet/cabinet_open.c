@@ -225,7 +225,7 @@ static HRESULT check_names(const struct cabinet *c)
     const HRESULT hr = cabinet_names_clash(names, c->count, &first, &second);
     memory_free(names);
     return hr == S_FALSE ? bad_entry(c, c->entries[first].name,
-                                     "another entry has this name (ignoring case), or the name of its folder")
+                                     "another entry has this name or the name of its folder (ignoring case)")
                          : hr;
 }
 

@@ -45,8 +45,8 @@ static HRESULT check_clashes(const struct cabinet_source *source)
     if (SUCCEEDED(hr))
         hr = cabinet_names_clash((const char *const *)names, source->count, &first, &second);
     if (hr == S_FALSE)
-        hr = bad_member(&source->members[first],
-                        "another file has this name (ignoring case), or the name of its folder");
+        hr =
+            bad_member(&source->members[first], "another file has this name or the name of its folder (ignoring case)");
     for (size_t i = 0; names && i < source->count; i++)
         memory_free(names[i]);
     memory_free(names);

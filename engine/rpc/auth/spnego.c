@@ -312,7 +312,7 @@ static HRESULT auth_initiate_next(struct auth_context *a, const struct spnego_me
     struct ndr_writer token = {0};
     uint8_t mic[AUTH_SIGNATURE_BYTES];
     if (m->is_init || (m->has_state && m->state == SPNEGO_REJECT))
-        return ntlm_refuse(&a->ntlm, "the server takes no NTLM");
+        return ntlm_refuse(&a->ntlm, "the server does not accept NTLM");
     if (a->has_sent_mic) {
         if (m->mic_size != AUTH_SIGNATURE_BYTES ||
             !ntlm_unseal(&a->ntlm, NULL, 0, spnego_ntlm_alone, sizeof spnego_ntlm_alone, m->mic))
