@@ -80,8 +80,8 @@ static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, stru
     return hr;
 }
 
-/* The front keeps nothing, so it is terminated. Our handles are closed when no thread uses them any more: after the
-   process, whose end breaks the pipes. */
+/* The front has no state to save, so it is terminated. Its end breaks the pipes. Our handles are closed after that,
+   when no thread uses them any more. */
 static void front_stop(struct front_process *f)
 {
     if (f->process)
@@ -155,7 +155,7 @@ static HRESULT keeper_start_front(void)
     return hr;
 }
 
-/* Takes over new settings and accounts. True: they are other ones than before. */
+/* Takes over new settings and accounts. True: they differ from the previous ones. */
 static bool keeper_read(void)
 {
     struct dcom_settings s;

@@ -112,7 +112,7 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0, s->own); /* impacket takes the first that has the name its user gave */
+    binding_set(&bindings, 0, s->own); /* impacket takes the first binding that has the name its user gave */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;
@@ -189,7 +189,7 @@ static void read_answers(void *user)
 
 /* ---- events ---- */
 
-/* Of each kind the first of a minute are written; a later one tells how many were not. */
+/* Writes the first events of each kind in a minute. A later event reports how many were skipped. */
 static bool report_is_due(enum rpc_port_event_kind kind, uint64_t *skipped)
 {
     static struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The service's side. One thread reads the front's messages; workers perform the calls, one at a time for a connection,
    as the account that the front named. A connection without a call has no thread, because one costs 1 MB under Wine.
-   An account that was removed, or whose role changed, is found out at its next call. */
+   The removal of an account, or a change of its role, takes effect at its next call. */
 #include "com/remote/calls.h"
 #include "com/server/call_entry.h"
 #include "com/server/dcom.h"
@@ -26,7 +26,7 @@ struct host_session {
     /* Under the pipe's lock: */
     struct host_session *next_queued;
     bool has_call, is_closed;
-    unsigned workers; /* that use it: one performs a call, another one may still be sending the answer before */
+    unsigned workers; /* that use it: one performs a call, another may still be sending the previous answer */
     struct link_header header;
     uint8_t *body;
     /* Of the worker that performs its call: the account of the last one. */
@@ -190,7 +190,7 @@ static void session_free(struct host_session *s)
     memory_free(s);
 }
 
-/* Under the lock. The session if nothing uses it any more: it is to be freed without the lock. */
+/* Under the lock. Returns the session if nothing uses it any more; free it without the lock. */
 static struct host_session *session_if_unused(struct host_session *s)
 {
     if (!s->is_closed || s->workers || s->has_call)
@@ -310,7 +310,7 @@ static bool pipe_take_call(struct host_pipe *p, const struct link_header *header
     return is_taken;
 }
 
-/* Under the lock: takes it out of the table. What session_if_unused returns. */
+/* Under the lock. Removes the session from the table; returns as session_if_unused does. */
 static struct host_session *session_end(struct host_session **at)
 {
     struct host_session *s = *at;

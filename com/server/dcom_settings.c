@@ -420,7 +420,7 @@ HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *pass
             hr = new_sid(&sid);
         if (SUCCEEDED(hr))
             hr = account_write(name, role, old.sid ? old.sid : sid, secret);
-        /* The hash that is not needed any more, or not needed at all. */
+        /* Deletes the hash that nothing refers to: the old one, or after a failure the new one. */
         if (FAILED(hr))
             secret_delete(secret);
         else if (old.key)

@@ -14,8 +14,8 @@
 
    The watcher injects the DLL into each new process of the program, before its entry point runs. The DLL registers the
    event provider below; it is only enabled while a session of API tracing runs, so the end of the session, also by the
-   death of its host process, removes the hooks. The traced program waits for nobody but, when the log is slower than
-   its calls, for a buffer. */
+   death of its host process, removes the hooks. The traced program waits only for a free buffer, when the log is slower
+   than its calls. */
 #ifndef OPENPLA_API_TRACE_H
 #define OPENPLA_API_TRACE_H
 
@@ -52,7 +52,7 @@ struct api_settings {
     struct texts include;       /* module!function: these too */
     struct texts exclude;       /* module!function: these never */
 };
-void api_settings_free(struct api_settings *s); /* leaves it zero, and allows that */
+void api_settings_free(struct api_settings *s); /* zeroes the struct; a zero struct is allowed */
 /* Adds the canonical form of each name. E_INVALIDARG: one of an API has no module; `property` names the list. */
 HRESULT api_settings_add_modules(struct api_settings *s, const struct texts *modules);
 HRESULT api_settings_add_apis(struct texts *list, const struct texts *apis, const char *property);

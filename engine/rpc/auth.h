@@ -24,8 +24,9 @@ HRESULT auth_hash_password(const char *password, uint8_t hash[AUTH_HASH_BYTES]);
 struct auth_accounts {
     const char *computer_name; /* shown to clients in the challenge; UTF-8, 1 to 63 UTF-16 units */
     void *user;
-    /* Whether the account exists (compare without case, ignore the domain where there is one of this computer only).
-       `account` receives the name that identifies it from now on, at most AUTH_NAME_BYTES. The caller wipes the hash.
+    /* Whether the account exists (compare names without case, and ignore the domain if all accounts are this
+       computer's). `account` receives the name that identifies it from now on, at most AUTH_NAME_BYTES. The caller
+       wipes the hash.
      */
     bool (*find)(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                  char account[AUTH_NAME_BYTES]);
@@ -43,8 +44,8 @@ HRESULT auth_accept(enum auth_type type, const struct auth_accounts *accounts, s
 HRESULT auth_initiate(enum auth_type type, const struct auth_credentials *credentials, struct auth_context **out);
 void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
 
-/* Takes the other side's token (an initiator's first call: NULL, 0) and gives the next own one; *answer from
-   memory_alloc, NULL: nothing to send.
+/* Takes the other side's token (an initiator's first call: NULL, 0) and returns the next one to send in *answer, from
+   memory_alloc (NULL: nothing to send).
    S_OK: this side is done. S_FALSE: it expects another token. E_ACCESSDENIED: refused, auth_refusal says why; the
    context can only be closed. Other failures: out of memory, no random bytes. */
 HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);

@@ -122,8 +122,9 @@ struct ndr_variant {
 /* 1, 2, 4 or 8; 0: not a number. */
 size_t ndr_number_size(uint16_t vt);
 /* SAFEARRAY has two pointers where it is an LPSAFEARRAY of the SDK, and one where an IDL repeats MS-OAUT literally. A
-   reader takes both: *form, which may be NULL, becomes the number of pointers where that is certain, and stays as it is
-   for a null array. A writer uses the form that this client used last, and two where it used none. */
+   reader takes both: *form, which may be NULL, becomes the number of pointers where that is certain, and stays
+   unchanged for a null array. A writer uses the form that this client used last, or two pointers if it has used none.
+ */
 void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
 void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
 void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);

@@ -13,8 +13,8 @@ struct rpc_limits {
     size_t request;           /* bytes of an authenticated request; 1 MB */
     size_t anonymous_request; /* of another; 16 KB */
     size_t response;          /* 8 MB */
-    uint32_t logon_ms;        /* to log on in, or to the next whole call without a logon; 30 s */
-    uint32_t silence_ms;      /* after a logon, to the next whole packet; 15 min */
+    uint32_t logon_ms;        /* until the logon, or without one until the next whole call; 30 s */
+    uint32_t silence_ms;      /* after a logon, until the next whole packet; 15 min */
 };
 
 /* What all connections of a server share; borrowed for as long as they live. */
@@ -58,7 +58,8 @@ bool rpc_connection_is_over(const struct rpc_connection *c);
 const char *rpc_connection_failure(const struct rpc_connection *c);
 /* Whether the reason is a refused logon, and of whom (borrowed): the next one from this address should be delayed. */
 bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
-/* When to close it if nothing of this changes it: single bytes do not, so a client that sends slowly gains no time. */
+/* When to close the connection if it makes no progress before. Single bytes are not progress, so a client gains no time
+   by sending slowly. */
 uint64_t rpc_connection_deadline_ms(const struct rpc_connection *c);
 
 /* ---- client ---- */

@@ -27,7 +27,7 @@ struct orpc_object;
    activation's HRESULT. */
 HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, struct orpc_object **out);
 struct orpc_object *orpc_object_reference(struct orpc_object *o);
-void orpc_object_release(struct orpc_object *o); /* the last one releases it there too; NULL is allowed */
+void orpc_object_release(struct orpc_object *o); /* the last release also releases it at the server; NULL is allowed */
 HRESULT orpc_object_query(struct orpc_object *o, const GUID *iid, struct orpc_object **out);
 /* The object that an answer of `o` refers to; takes over the reference. E_INVALIDARG: not a standard reference, or one
    of another server. */
@@ -51,9 +51,9 @@ void orpc_answer_free(struct orpc_answer *answer);
 
 enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4 }; /* MS-OAUT 2.2.14 */
 /* Calls the member; its id is requested once for each object. Arguments in the order of the call, at most
-   DISPATCH_ARGUMENTS_MOST. *value is valid until *answer is freed, which must be done in any case; an object in it is
-   to be adopted. NULL: what is returned is released. A failure of the member is returned with the server's error
-   message. */
+   DISPATCH_ARGUMENTS_MOST. *value is valid until *answer is freed, which must be done in any case; pass an object in it
+   to orpc_object_adopt. `value` NULL: the returned value is released. A failure of the member is returned with the
+   server's error message. */
 HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, const struct ndr_variant *arguments,
                     size_t count, struct orpc_answer *answer, struct ndr_variant *value);
 

@@ -10,7 +10,7 @@
 
 enum rpc_port_event_kind {
     RPC_PORT_REFUSED,      /* a connection was closed at once */
-    RPC_PORT_LOGON_FAILED, /* and the address pays for it */
+    RPC_PORT_LOGON_FAILED, /* counts against the address (engine/rpc/admission.h) */
     RPC_PORT_LOGGED_ON,    /* the first call of an account on a connection */
     RPC_PORT_FAILED,       /* no connection can be accepted, or a connection broke the protocol */
 };
@@ -29,7 +29,7 @@ struct rpc_port_handler {
     /* Returns 0 and the stub of the answer, or a fault. */
     uint32_t (*call)(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub);
     void (*close)(void *user, void *session);
-    void (*report)(void *user, const struct rpc_port_event *event); /* NULL: nobody wants to know */
+    void (*report)(void *user, const struct rpc_port_event *event); /* NULL: events are not reported */
 };
 
 struct rpc_port_settings {

@@ -15,7 +15,7 @@ static const GUID perf_class = {0xCE1DBFB4, 0x137E, 0x4DA6, {0x87, 0xB0, 0x3F, 0
 static const GUID disk_class = {0x3D6FA8D4, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
 static const GUID tcp_class = {0x9A280AC0, 0xC8E0, 0x11D1, {0x84, 0xE2, 0x00, 0xC0, 0x4F, 0xB9, 0x98, 0xA2}};
 static const GUID udp_class = {0xBF3A50C5, 0xA9C9, 0x4988, {0xA0, 0x05, 0x2D, 0xF0, 0xB7, 0xC8, 0x0F, 0x80}};
-/* What only describes the trace and its computer. */
+/* Classes of events that only describe the trace or its computer. */
 static const GUID descriptions[] = {
     {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}}, /* EventTrace */
     {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}}, /* ImageID */
@@ -65,8 +65,8 @@ static HRESULT thread_add(struct export_events *x, const struct live_thread *liv
     return (live->name && !t->name) || (p && p->name && !t->process_name) ? no_memory() : S_OK;
 }
 
-/* The thread of an id now; *out is NULL for the idle thread, without an id, and if its process is not exported.
-   `process`: if it is not known otherwise. */
+/* The thread that has the id now. *out is NULL for the idle thread, without an id, and if the thread's process is not
+   exported. `process` is used if the trace has not named the thread's process. */
 static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process, struct export_thread **out,
                          struct live_thread **live)
 {

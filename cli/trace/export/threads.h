@@ -24,7 +24,8 @@ struct live_thread {
 struct live_threads {
     struct id_map processes, threads;
 };
-/* The first reading: those that exist at the beginning of the trace, though only its end names them. E_OUTOFMEMORY. */
+/* The first reading: adds those that exist when the trace begins, even if only events at its end name them.
+   E_OUTOFMEMORY. */
 HRESULT live_threads_prepare(struct live_threads *l, const EVENT_RECORD *r);
 /* The second reading. E_OUTOFMEMORY. */
 HRESULT live_threads_take(struct live_threads *l, const EVENT_RECORD *r);

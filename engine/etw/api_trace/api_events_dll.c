@@ -2,8 +2,8 @@
 /* openapitrace.dll: loads the settings when a session of API tracing enables the event provider, and logs the calls.
 
    Several sessions may enable it, each for another program; this process hooks for the first whose program it is, and
-   keeps its events from the other sessions (EventWriteEx's filter of their instances). A callback reports all sessions
-   that are left, so the choice is made again at each. */
+   keeps its events from the other sessions (EventWriteEx's filter of their instances). Each callback reports all
+   remaining sessions, and the choice is made again. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -369,9 +369,8 @@ static void each_module(enum pass pass)
     }
 }
 
-/* The loader's lock keeps the list of modules as it is. A thread that has it may wait for one of our callbacks, so it
-   is not waited for without end; an unhook goes on without it, because the alternative is a program that stays hooked.
- */
+/* The loader's lock keeps the list of modules unchanged. Its owner may be waiting for one of our callbacks, so the
+   number of tries is limited. Unhooking continues without the lock; otherwise the program would stay hooked. */
 static bool loader_lock(ULONG_PTR *cookie)
 {
     enum { TRY_ONLY = 2, TAKEN = 1 };

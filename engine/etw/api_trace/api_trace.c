@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector's side of API tracing: the claim on a program, the section with the settings, and the watcher.
 
-   Two objects have names. The claim is an empty section whose name is derived from the program's path: who cannot
-   create it is the second to trace that program. The settings are in a section with a random name, which traced
-   programs get from the session's filter. Both exist as long as this process has them, so a collector that is killed
-   leaves nothing. */
+   Two objects have names. The claim is an empty section whose name is derived from the program's path: if it exists,
+   another collector already traces that program. The settings are in a section with a random name, which traced
+   programs get from the session's filter. Both exist as long as this process has them open, so a killed collector
+   leaves nothing behind. */
 #include "engine/etw/api_trace.h"
 
 #include "engine/base/file.h"

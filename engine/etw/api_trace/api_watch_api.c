@@ -11,10 +11,10 @@
                     set `done`; restore; jump to the entry point
 
    So the DLL is loaded by the program's first thread after the loader has bound all imports and before any code of the
-   program but TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page. A
-   process that has not come to its entry point for 3 seconds had passed it: the bytes are put back and a remote thread
-   loads the DLL, so that its first calls are missing. The stub needs nothing but LoadLibraryW, so a watcher that dies
-   leaves a program that works. */
+   program but TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page. If a
+   process does not reach its entry point within 3 seconds, it had passed it before: the bytes are put back and a remote
+   thread loads the DLL; the first calls of the process are missing. The stub needs nothing but LoadLibraryW, so a
+   watcher that dies leaves a program that works. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -36,7 +36,7 @@ enum {
     HOT_MS = 150,         /* after the last change of the processes */
     ENTRY_WAIT_MS = 3000, /* until a process has come to its entry point */
     THREAD_WAIT_MS = 10000,
-    SETTLE_MS = 2000, /* for which a new process is checked again whose program cannot be read yet */
+    SETTLE_MS = 2000, /* how long a new process is checked again if its program cannot be read yet */
     PENDING = 256,
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
@@ -305,7 +305,7 @@ static bool list_processes(struct api_watch *w)
     }
 }
 
-/* Whether it runs our program: S_FALSE: it is not ready to tell. E_FAIL: another. */
+/* S_OK: the process runs our program. S_FALSE: its program cannot be read yet. E_FAIL: it runs another program. */
 static HRESULT is_program(const struct api_watch *w, HANDLE process)
 {
     WCHAR path[MAX_PATH * 4];

@@ -38,13 +38,14 @@
    everything of G + 2 (directory_roll_back): new records get from = 0, ended ones until = 0. A process killed after the
    commit may not have notified others: `notified` is then behind, and the next change notifies everybody. Slots of dead
    processes are reaped: their registrations become free, and the slot itself when no session can still name it in a
-   buffer. A generation counts the uses of a logger or slot, so a late comer never takes the new user for the old one.
+   buffer. A generation counts the uses of a logger or slot, so a late reader never mistakes the new user for the old
+   one.
 
-   Damage. The file may be overwritten, or shortened (mapped_file.h: the missing part then reads as zeros). `magic`,
-   `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. One wrong word
-   of the first two is repaired, as everything else is checked where it is read. Otherwise the directory is reset in
-   place, with another `born`: hosts see by it that nobody can find their sessions any more, and providers that they
-   must register again.
+   Corruption. The file may be overwritten, or shortened (mapped_file.h: the missing part then reads as zeros). `magic`,
+   `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. If only
+   `magic` or `size` is wrong, it is repaired; all other words are checked where they are read. Otherwise the directory
+   is reset in place, with another `born`: it shows hosts that their sessions can no longer be found, and event
+   providers that they must register again.
 
    Trust. Words are loaded once, what is copied is checked before use, and no loop runs beyond the limits below. */
 #ifndef OPENPLA_DIRECTORY_LAYOUT_H

@@ -4,7 +4,7 @@
    Wine shows no Linux numbers, but its server sets the affinity of Linux threads. So this asks the server to give each
    new Windows thread the affinity it already has, notes the clock before and after, and reads from a tracefs instance
    which Linux thread the server changed in that interval. A result counts only if exactly one call falls into the
-   interval; otherwise the thread is asked for again, up to MOST_TRIES times. */
+   interval; otherwise it asks for the thread again, up to MOST_TRIES times. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"

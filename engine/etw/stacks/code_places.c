@@ -305,7 +305,7 @@ static HRESULT take_image(struct code_places *p, const struct trace_event *e)
     } else if (type == IMAGE_END && code_ranges_open(&p->images, process, base)) {
         return S_OK;
     }
-    /* One whose load the trace does not have was there before it. */
+    /* An image without a load event in the trace was loaded before the trace began. */
     char *path = take_text(&d);
     HRESULT hr =
         path ? image_begin(p, process, base, size, time, path, type == IMAGE_LOAD ? e->number : 0) : E_OUTOFMEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions are in two places: with sizes in the stream of each module, and as public symbols in one stream for the
-   whole image. Files for others than the program's authors have the second alone. */
+   whole image. PDB files for the public have only the second. */
 #include "engine/etw/symbols/pdb_file.h"
 
 #include "engine/base/memory.h"
@@ -93,7 +93,7 @@ static const uint8_t *section_of(const struct pdb *p, uint16_t segment)
     return segment >= 1 && segment <= p->section_count ? p->sections + (segment - 1) * (size_t)SECTION_BYTES : NULL;
 }
 
-/* False: removed, or nowhere. */
+/* False: the code was removed, or the segment does not exist. */
 static bool to_offset(const struct pdb *p, uint16_t segment, uint32_t offset, uint64_t *out)
 {
     const uint8_t *section = section_of(p, segment);

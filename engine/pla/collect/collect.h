@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectors: one file per kind. The run opens them, samples those that sample, polls them when they call, and
-   closes them. */
+/* Collectors: one file per kind. The run opens them, samples those that take samples, polls them when they
+   request it, and closes them. */
 #ifndef OPENPLA_COLLECT_H
 #define OPENPLA_COLLECT_H
 
@@ -29,7 +29,7 @@ struct collect_context {
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
     bool segmented;          /* the set's Segment: a full log ends its segment even if it is circular */
     void *user;
-    /* Tells users something: a counter was dropped, a database was unavailable. `reason` is a failure if something
+    /* Reports something to users: a counter was dropped, a database was unavailable. `reason` is a failure if something
        is not collected; `subject` is then the counter, event provider or file, else NULL. Call on the run's thread
        only. */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
@@ -57,7 +57,7 @@ struct collect_context {
     /* The same for counters of other computers that could not be reached when the log was created, in every format.
        0: 60. */
     uint32_t other_computers_seconds;
-    uint32_t query_timeout_seconds; /* a query without results for so long is abandoned; 0: 60 */
+    uint32_t query_timeout_seconds; /* a query is abandoned after so long without results; 0: 60 */
 };
 
 /* What a kind of collector writes. */
@@ -106,18 +106,19 @@ HRESULT collector_check(struct object *collector);
    ERROR_ALREADY_EXISTS if the file exists, unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 /* For a process prepared ahead of its run: loads what the open and the first sample will need, and releases it.
-   Writes nothing; failures are left to the open. */
+   Writes nothing and ignores failures: collector_open reports them. */
 void collector_rehearse(struct object *collector);
 /* Milliseconds between samples; 0: it takes none. 64 bits, because SampleInterval can be up to 2^32 s. */
 uint64_t collector_interval_ms(const struct collector *c);
-/* Milliseconds between polls without a call; 0: none. May change with each poll. */
+/* Milliseconds between polls that nobody requests; 0: none. May change with each poll. */
 uint64_t collector_poll_ms(const struct collector *c);
 /* When it is complete; `limited`: the set limits its segments. ENDS_AT_LIMIT only with a limit. */
 enum collector_end collector_end(const struct collector *c, bool limited);
 /* Takes, writes and flushes one sample. S_FALSE: the file has no room; the sample belongs to the next segment. After
    a failure (full disk) the log is intact; the caller reports it and continues. */
 HRESULT collector_sample(struct collector *c);
-/* Call after a sample, and when the collector has called. *reason, with its error text: why it failed, else S_OK. */
+/* Call after a sample, and when the collector has requested it. *reason, with its error text: why it failed, else S_OK.
+ */
 enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
 void collector_figures(struct collector *c, struct collector_figures *out);
 /* Flushes its data to disk. */

@@ -86,7 +86,7 @@ struct configuration_request {
     uint32_t file_depth;     /* FileMaxRecursiveDepth; never 0 */
     uint32_t file_count;     /* FileMaxCount; 0: no limit */
     uint64_t file_bytes;     /* FileMaxTotalSize; 0: no limit */
-    uint32_t query_limit_s;  /* a query without results for so long is abandoned; 0: 60 */
+    uint32_t query_limit_s;  /* a query is abandoned after so long without results; 0: 60 */
     bool network_adapters;
     bool overwrite;   /* LogOverwrite */
     char *state_file; /* SystemStateFile, or "" */

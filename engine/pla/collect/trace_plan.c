@@ -552,7 +552,7 @@ static HRESULT put_own(struct object *o, int row, const char *text)
     return object_put_text(o, &o->class->properties[row], text);
 }
 
-/* Sets RootPath and FileName such that they make this file. */
+/* Sets RootPath and FileName so that together they name this file. */
 static HRESULT fill_file(struct object *set, struct object *collector, const char *file)
 {
     char *folder = path_folder(file);

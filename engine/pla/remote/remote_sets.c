@@ -79,7 +79,8 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-/* Takes over the reference; NULL: it is gone. Unless another one than `before` is kept already; `any`: always. */
+/* Keeps `object` instead of `before`, and takes over its reference; NULL: the object is gone. If the set already keeps
+   another object than `before`, that one stays, unless `any`. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);

@@ -158,7 +158,7 @@ static size_t make_slices(const struct run_side *side, const struct run_series *
 
 /* ---- one counter ---- */
 
-/* A change below it is nothing that anybody feels: 1 %, 1 ms, 1 MB/s, else a thousandth of the range. */
+/* The least change that matters to users: 1 %, 1 ms, 1 MB/s, else a thousandth of the range. */
 static double least_difference(const char *counter, const struct run_series *a, const struct run_series *b)
 {
     const struct page_unit unit = page_unit_of(counter);

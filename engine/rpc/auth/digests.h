@@ -32,9 +32,9 @@ struct rc4 {
 void rc4_begin(struct rc4 *r, const uint8_t *key, size_t key_size);
 void rc4_apply(struct rc4 *r, uint8_t *bytes, size_t size); /* encrypts or decrypts in place */
 
-/* Takes as long whether and wherever they differ. */
+/* Takes the same time for equal and different bytes, wherever they differ. */
 bool secret_bytes_equal(const uint8_t *a, const uint8_t *b, size_t size);
-/* From the host OS' generator; its failure with a text. */
+/* From the host OS' generator; its failure is returned with a message. */
 HRESULT random_bytes(void *out, size_t size);
 
 #endif

@@ -103,7 +103,7 @@ static const char *host_without_slashes(const char *host)
     return host + strspn(host, "\\");
 }
 
-/* NULL: none of the name with its port, and none of the name. */
+/* Searches the name with its port, then the name alone. *out NULL: the table has neither. */
 static HRESULT table_find_host(const struct remote_accounts *t, const char *text, struct remote_accounts_row **out)
 {
     char *host, *port;
@@ -134,7 +134,7 @@ static bool hash_read(const char *digits, uint8_t hash[AUTH_HASH_BYTES])
     return true;
 }
 
-/* S_FALSE: not such a line. Changes it. */
+/* Parses a line, which it changes, and adds its account. S_FALSE: the line is malformed. */
 static HRESULT row_read(char *line, struct remote_accounts *t)
 {
     char *fields[FIELDS];

@@ -36,7 +36,7 @@ void rpc_channel_close(struct rpc_channel *c)
     memory_free(c);
 }
 
-/* Sockets do not know whom they are connected to. */
+/* Adds host and port, which the errors of sockets lack. */
 static HRESULT channel_failed(const struct rpc_channel *c, HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", c->where, error_standard_text(hr));

@@ -45,7 +45,8 @@ struct orpc_peer {
  *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
                   const struct ndr_writer *request, uint8_t **answer, size_t *size);
-/* An object is held, or one reference less. Starts the pinger with the first; E_OUTOFMEMORY. */
+/* Adds and removes a use of an object, which is pinged while it has one. The first peer_hold starts the pinger.
+   E_OUTOFMEMORY. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);
 void peer_drop(struct orpc_peer *p, uint64_t oid);
 

@@ -3,8 +3,8 @@
 
        accept ──> queue ──> workers ──> parked connections ──> poller ──> queue ...
 
-   A worker reads what has arrived, lets the state machine take it, performs the call if one is complete, and sends what
-   came of it. It stays with the connection as long as bytes come, and a moment longer, so a busy client waits for no
+   A worker reads the bytes that have arrived, passes them to the state machine, performs a complete call, and sends the
+   output. It stays with the connection as long as bytes come, and for STAY_MS after them, so a busy client waits for no
    other thread. Then it parks the connection: the poller waits for all parked ones, because a thread costs 1 MB under
    Wine. Nobody waits longer than the state machine allows, so a client that is silent or sends single bytes loses its
    connection. */
@@ -21,11 +21,11 @@
 
 enum {
     RECEIVE_BYTES = 8192,
-    STAY_MS = 1000,         /* a worker stays so long with a silent connection */
-    WORKER_IDLE_MS = 10000, /* then a worker without work ends */
+    STAY_MS = 1000,         /* how long a worker stays with a silent connection */
+    WORKER_IDLE_MS = 10000, /* how long a worker waits for work before it exits */
     CONNECT_MS = 5000,
     TOKEN_BYTES = 16,
-    SEND_MS = 60000, /* a client that does not read its answers for so long is gone */
+    SEND_MS = 60000, /* how long a client may leave its answers unread */
     PAUSE_MS = 100   /* after the system could not accept a connection, for example because all files are open */
 };
 
@@ -36,7 +36,7 @@ struct rpc_port {
     struct admission *admission;
     struct socket_end *listener;
     struct socket_end *wake, *woken; /* a connection with ourselves: a byte in it wakes the poller */
-    struct lock lock;                /* of all that follows */
+    struct lock lock;                /* protects all that follows */
     struct thread_condition queued;
     struct port_client *queue, **queue_end; /* connections that wait for a worker */
     size_t queue_count, idle_workers;
@@ -219,7 +219,7 @@ struct poll_list {
     size_t count, socket_capacity, client_capacity, ready_capacity;
 };
 
-/* The parked connections, and how long none of them can expire. */
+/* Lists the parked connections. Returns the milliseconds until the first of them can expire. */
 static uint32_t poll_list_fill(struct rpc_port *p, struct poll_list *l)
 {
     uint64_t wait = UINT32_MAX;
