@@ -197,7 +197,7 @@ static const struct system_provider {
     GUID guid;
     struct {
         uint32_t keyword, flags;
-    } row[MOST_KEYWORDS]; /* up to one without flags */
+    } row[MOST_KEYWORDS]; /* ends at the first row without flags */
 } providers[] = {
     /* Process */
     {{0x151F55DC, 0x467D, 0x471F, {0x83, 0xB5, 0x5F, 0x88, 0x9D, 0x46, 0xFF, 0x66}},

@@ -278,7 +278,7 @@ static HRESULT pair_counters(struct run_comparison *c)
     return hr;
 }
 
-/* What comes first: the verdict, then the effect times the size of the change. */
+/* The order of counters with the same verdict: the effect times the size of the change. */
 static double size_of(const struct run_change *x)
 {
     const double a = fabs(x->figures[0].mean), b = fabs(x->figures[1].mean);
