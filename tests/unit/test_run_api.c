@@ -418,6 +418,40 @@ static void a_program_that_another_set_traces_is_rejected(void **state)
     memory_free(root);
 }
 
+/* Both programs have the event provider, and each session gets the calls of its program only. */
+static void two_programs_have_two_logs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("two"), *other = fixture_folder("three"), *bytes, *first = target;
+    char *folder = path_folder(target), *copy = path_join(folder, "api_target_copy.exe");
+    size_t size;
+    assert_int_equal(file_load(target, 64 << 20, &bytes, &size), S_OK);
+    assert_int_equal(file_store(copy, bytes, size), S_OK);
+    memory_free(bytes);
+    memory_free(folder);
+    commit_api("two", root, "", NAMES_ONLY);
+    target = copy;
+    commit_api("three", other, "", "<ExcludeApis>kernel32!CreateFileW</ExcludeApis>");
+    start("two");
+    start("three");
+    for (int i = 0; i < 2; i++) {
+        target = i ? first : copy;
+        assert_runs("byname", "100");
+    }
+    stop("three");
+    assert_runs("known", "3");
+    stop("two");
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 101);
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_RETURN, NULL, NULL), 0);
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_START, NULL, NULL), 2);
+    assert_int_equal(count_in(other, "three.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 100);
+    assert_int_equal(count_in(other, "three.etl", API_EVENT_START, NULL, NULL), 1);
+    assert_int_equal(file_delete(copy), S_OK);
+    memory_free(copy);
+    memory_free(other);
+    memory_free(root);
+}
+
 /* ---- hostile programs ---- */
 
 static void a_thousand_threads_are_traced(void **state)
@@ -506,6 +540,7 @@ int main(void)
         cmocka_unit_test(programs_that_cannot_be_traced_fail_the_start),
         cmocka_unit_test(a_32_bit_program_is_rejected),
         cmocka_unit_test(a_program_that_another_set_traces_is_rejected),
+        cmocka_unit_test(two_programs_have_two_logs),
         cmocka_unit_test(a_thousand_threads_are_traced),
         cmocka_unit_test(modules_that_come_and_go_are_followed),
         cmocka_unit_test(corrupt_tables_do_not_end_the_program),
