@@ -10,7 +10,8 @@ version=$(sed -n 's/^project(openpla VERSION \([0-9.]*\).*/\1/p' "$tree/CMakeLis
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$tree"
+echo "#define OPENPLA_ASSERTS 1" >"$work/openpla_settings.h" # which CMakeLists.txt makes in a build
 # Of base what is called: the linker drops the rest.
-"${CC:-cc}" -std=gnu11 -O0 -D_GNU_SOURCE "-DOPENPLA_VERSION=\"$version\"" -ffunction-sections -Wl,--gc-sections -I. \
+"${CC:-cc}" -std=gnu11 -O0 -D_GNU_SOURCE "-DOPENPLA_VERSION=\"$version\"" -ffunction-sections -Wl,--gc-sections -I. "-I$work" \
     reg/forms/*.c reg/registration_table.c engine/base/*.c engine/base/posix/*.c -o "$work/write_forms" -lpthread -lm
 "$work/write_forms" "$out"

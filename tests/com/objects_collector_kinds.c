@@ -7,8 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#define NAME          L"test-com-kinds"
-#define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)
+#define NAME L"test-com-kinds"
 
 /* Each kind with values other than the defaults, in the order of Xml. */
 static const struct collector_kind {
@@ -286,7 +285,7 @@ static int forget(void **state)
 
 /* A set that cannot run names the collector that fails, and leaves neither a folder nor a run behind, even if an
    earlier collector was already open. */
-static void a_kind_that_cannot_run_yet_says_so(void **state)
+static void an_api_tracing_collector_without_a_program_is_named(void **state)
 {
     (void)state;
     for (LONG type = plaApiTrace; type <= plaApiTrace; type++) {
@@ -303,8 +302,8 @@ static void a_kind_that_cannot_run_yet_says_so(void **state)
         assert_ok(commit(set, NAME, plaCreateOrModify, NULL));
         for (int again = 0; again < 2; again++) {
             char quoted[40];
-            snprintf(quoted, sizeof(quoted), "\"%ls\"", name);
-            assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, &wait, 1), NOT_SUPPORTED);
+            snprintf(quoted, sizeof(quoted), "'%ls'", name);
+            assert_hr(invoke(set, L"Start", DISPATCH_METHOD, NULL, &wait, 1), PLA_E_PROPERTY_CONFLICT);
             assert_said(quoted);
             assert_int_equal(number_of(set, L"Status"), plaStopped);
             assert_hr(invoke(set, L"Stop", DISPATCH_METHOD, NULL, &wait, 1), PLA_E_DCS_NOT_RUNNING);
@@ -426,9 +425,12 @@ int collector_kind_tests(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
-        T(every_kind_survives_the_round_trip),    T(every_kind_comes_from_xml),
-        T(commit_reports_what_each_kind_ignores), T(contradicting_lists_fail_the_commit),
-        T(a_kind_that_cannot_run_yet_says_so),    T(the_data_manager_says_what_it_cannot_do),
+        T(every_kind_survives_the_round_trip),
+        T(every_kind_comes_from_xml),
+        T(commit_reports_what_each_kind_ignores),
+        T(contradicting_lists_fail_the_commit),
+        T(an_api_tracing_collector_without_a_program_is_named),
+        T(the_data_manager_says_what_it_cannot_do),
         T(policies_and_schedules_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,7 +246,7 @@ static void the_servers_reasons_arrive(void **state)
     IErrorInfo *info;
     (void)state;
     assert_hr(set_query(set, L"test-com-facade-none"), PLA_E_DCS_NOT_FOUND);
-    assert_said("\"Service\\test-com-facade-none\"");
+    assert_said("'Service\\test-com-facade-none'");
     assert_ok(commit(set, NAME, plaCreateNew, NULL));
     assert_hr(commit(second, NAME, plaCreateNew, NULL), PLA_E_DCS_ALREADY_EXISTS);
     assert_said("a data collector set of this name already exists");

@@ -59,7 +59,7 @@ def main():
             for pages in range(6):
                 text = start(folder, pages)
                 refused += text is not None
-                check(not text or text.startswith("0x80070070 \""), f"{pages} pages: the file that has no room: {text}")
+                check(not text or text.startswith("0x80070070 '"), f"{pages} pages: the file that has no room: {text}")
                 check(not text or "\\sets\\Service\\" in text, f"{pages} pages: it is one of the store: {text}")
             check(refused >= 2 and not text, f"{refused} starts were refused, the last one was not: {text}")
         finally:

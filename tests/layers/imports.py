@@ -38,7 +38,10 @@ IMPORTS = {
     "write_classic.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
     # Any program under Wine may load it: no COM, no XML. rpcrt4, ws2_32: asks other computers; ntdll: reads the host's kernel files with handles it keeps.
-    "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll", "ws2_32.dll"},
+    # crypt32: the stored passwords for other computers.
+    "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll", "ws2_32.dll", "crypt32.dll"},
+    # In any program that is traced: nothing to load but what is there.
+    "openapitrace.dll": ENGINE | {"ntdll.dll"},
     # As openpdh.dll: what any program may load.
     "openetw.dll": ENGINE | {"ntdll.dll"},
     # What openetw.dll forwards TDH's names to, loaded by who decodes alone. libxml2 is in it, and hidden.
@@ -72,6 +75,7 @@ EXPORTS = {
     "relog_events.exe": set(),
     "openpdh.dll": re.compile(r"(Pdhi?|Pla|Perf)[A-Z]\w+$"),
     "openetwhost.exe": set(),
+    "openapitrace.dll": set(),
     "opentdh.dll": TDH_FUNCTIONS,
     "openetw.dll": EVENT_FUNCTIONS | TDH_FUNCTIONS | {"OpenEtwRun", "OpenEtwRunChildren", "OpenEtwSessionHost"}
     | {"DllCanUnloadNow", "DllGetClassObject"},  # ITraceRelogger
