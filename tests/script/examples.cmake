@@ -44,3 +44,4 @@ add_test(NAME script.folders COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_
 openpla_test_properties(script.folders ";server")
 add_test(NAME script.api_trace COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/api_trace.py)
 openpla_test_properties(script.api_trace ";server")
+set_tests_properties(script.api_trace PROPERTIES RESOURCE_LOCK api_target)

@@ -31,6 +31,7 @@ if(WIN32)
   openpla_test(test_run_api ${CMAKE_CURRENT_LIST_DIR}/test_run_api.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c
     LINK openpla_run)
   add_dependencies(test_run_api trace_test_host openetw openetwhost openapitrace api_target)
+  set_tests_properties(test_run_api PROPERTIES RESOURCE_LOCK api_target)
 endif()
 set(pdh_of_test ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c)
 if(WIN32)

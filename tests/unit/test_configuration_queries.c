@@ -78,7 +78,7 @@ static void real_failures_are_entries_with_their_results(void **state)
     collect(&c);
     check_xpath(c.doc, ERROR_OF("1", "0x8004100E", "root\\nosuch: the namespace does not exist"), "1");
     check_xpath(c.doc, ERROR_OF("2", "0x80041010", "the class does not exist"), "1");
-    check_xpath(c.doc, ERROR_OF("3", "0x80041017", "no query in WQL"), "1");
+    check_xpath(c.doc, ERROR_OF("3", "0x80041017", "not valid WQL"), "1");
     check_xpath(c.doc, "count(//Table[4]/Item)", "0");
     check_xpath(c.doc, "count(//Table[5]/Item/Data[@name='Caption'])", "1");
     collected_end(&c);
@@ -162,7 +162,7 @@ HRESULT __wrap_management_query(const char *namespace_path, const char *query,
         wait_while_held();
     }
     if (!strcmp(query, "bad"))
-        return error_set((HRESULT)0x80041017, "%s: it is no query in WQL", namespace_path);
+        return error_set((HRESULT)0x80041017, "%s: the query is not valid WQL", namespace_path);
     if (!strcmp(query, "bad later")) {
         hr = give(take, user, "Value", "uint32", "1");
         return FAILED(hr) ? hr : error_set((HRESULT)0x80041013, "%s: lost", namespace_path);

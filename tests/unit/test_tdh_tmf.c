@@ -195,7 +195,7 @@ static void an_invalid_file_is_rejected_with_its_line(void **state)
     static const struct {
         const char *text, *said;
     } rows[] = {
-        {"hello", "f.tmf(1): expected a GUID, #typev or a comment: \"hello\""},
+        {"hello", "f.tmf(1): expected a GUID, #typev or a comment: 'hello'"},
         {"\n#typev t 1 \"x\"\n{\n}\n", "f.tmf(2): a message comes before a GUID"},
         {HEAD "#typev t\n", "f.tmf(2): expected #typev NAME NUMBER \"FORMAT\""},
         {HEAD "#typev t 70000 \"x\"\n", "the message number must be 0 to 65535"},
