@@ -114,6 +114,7 @@ static HRESULT report_request_check(struct report_request *r)
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         for (size_t k = 0; said[i] && k < said[i]->count && SUCCEEDED(hr); k++)
             hr = texts_add(&r->warnings, said[i]->items[k]);
+    r->unjudged = SUCCEEDED(hr) && rules_know_nothing(&outcome);
     const struct error_kept why = error_keep(hr);
     rules_outcome_free(&outcome);
     rules_free(rules);
@@ -181,6 +182,8 @@ static int report_print_result(struct report_request *r)
 {
     for (size_t i = 0; i < r->warnings.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->warnings.items[i]);
+    if (r->unjudged)
+        fprintf(stderr, "openpla " VERB ": nothing was judged: no rule knows a counter or event of this report\n");
     if (!r->as_json)
         printf("%s\n", r->path);
     if (!r->as_json && r->page)
@@ -188,7 +191,7 @@ static int report_print_result(struct report_request *r)
     const HRESULT hr = r->as_json ? show_json(r) : S_OK;
     if (FAILED(hr))
         return cli_error(VERB, hr);
-    return r->warnings.count ? CLI_REMARKS : CLI_DONE;
+    return r->unjudged ? CLI_UNJUDGED : r->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
 void report_request_free(struct report_request *r)
@@ -272,6 +275,6 @@ const struct verb verb_report = {
     "  --progress show the progress\n"
     "  --json     print the report as JSON too\n"
     "\n"
-    "Exit code 3: the report was created, with warnings about its inputs or schemas. Ctrl+C cancels it; no report is\n"
-    "written then.\n",
+    "Exit code 3: the report was created, with warnings about its inputs or schemas; 5: it was created, but no rule\n"
+    "knows any counter or event of it. Ctrl+C cancels it; no report is written then.\n",
     report_run};

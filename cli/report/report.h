@@ -18,6 +18,7 @@ struct report_request {
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
     bool checked;       /* rules are applied */
+    bool unjudged;      /* no rule knew anything of the report */
     struct texts rules; /* names of rules; empty: the built-in ones */
     struct trace_knowledge known;
     /* What came of it. */

@@ -113,7 +113,7 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf(o->known ? "nothing found\n" : "nothing found: no rule knows a counter or event of this report\n");
+        printf(o->known ? "nothing found\n" : "nothing was judged: no rule knows a counter or event of this report\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -176,6 +176,8 @@ static int rules_print_result(const struct rules_request *r)
         show_text(&r->outcome);
     if (r->outcome.worst == RULES_ERROR)
         return RULES_SERIOUS;
+    if (rules_know_nothing(&r->outcome))
+        return CLI_UNJUDGED;
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
@@ -223,5 +225,6 @@ const struct verb verb_rules = {
     "  --json     print the warnings as JSON\n"
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
-    "1 the rules could not be applied; 2 wrong command line.\n",
+    "5 no rule knows any counter or event of the report, so nothing was judged; 1 the rules could not be applied;\n"
+    "2 wrong command line.\n",
     rules_run};

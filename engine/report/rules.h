@@ -65,6 +65,11 @@ struct rules_outcome {
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
+/* Whether the rules neither selected anything of the report's tables nor said anything: the report was not judged. */
+static inline bool rules_know_nothing(const struct rules_outcome *o)
+{
+    return !o->known && !o->warning_count && !o->notice_count;
+}
 
 struct rules_job {
     const struct rules *rules;

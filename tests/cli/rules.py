@@ -58,7 +58,7 @@ def a_log_is_checked_as_it_is():
     check(sorted(os.listdir(".")) + os.listdir("run") == before, "something is left", os.listdir("."))
     check("is an input file" in openpla(1, "rules", "a.csv", "-o", "a.csv", "-y"), "the log is not overwritten")
     write_log("other.csv", [r"Web Service(shop)\Response Time"], [250])
-    check("no rule knows" in openpla(0, "rules", "other.csv"), "counters that no rule knows")
+    check("no rule knows" in openpla(5, "rules", "other.csv"), "counters that no rule knows")
 
 
 def a_page_says_what_the_rules_found():
@@ -66,7 +66,7 @@ def a_page_says_what_the_rules_found():
     for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule knows a counter", ()),
                                 ("a.csv", "Not checked by rules", ("-rules", "none")), ("other.csv", "1 warning", ("-rules", "mine.xml"))):
         write_log("fine.csv", [r"Memory\% Committed Bytes In Use"], [10])
-        openpla(0, "report", log, "-o", "said.html", "-html", "-y", *options)
+        openpla(5 if "No rule" in words else 0, "report", log, "-o", "said.html", "-html", "-y", *options)
         with open("said.html", encoding="utf-8") as f:
             head = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", re.search(r"<header>.*?</header>", f.read(), re.S).group(0)))
         check(words in head, f"{log}: the head lacks {words}", head)
