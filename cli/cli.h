@@ -12,10 +12,10 @@
 
 enum cli_exit {
     CLI_DONE = 0,
-    CLI_FAILED = 1,   /* failed, at least in part; stderr has the message */
-    CLI_USAGE = 2,    /* the command line is wrong */
-    CLI_REMARKS = 3,  /* done, with warnings on stderr, for example about corrupt data */
-    CLI_UNJUDGED = 5, /* done, but no rule knew anything of the report: 4 is "openpla rules" own */
+    CLI_FAILED = 1,    /* failed, at least in part; stderr has the message */
+    CLI_USAGE = 2,     /* the command line is wrong */
+    CLI_REMARKS = 3,   /* done, with warnings on stderr, for example about corrupt data */
+    CLI_UNCHECKED = 5, /* done, but no rule knew anything of the report: 4 is "openpla rules" own */
 };
 
 /* A verb: a separate file and a row in main.c's table. */

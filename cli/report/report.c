@@ -114,7 +114,7 @@ static HRESULT report_request_check(struct report_request *r)
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         for (size_t k = 0; said[i] && k < said[i]->count && SUCCEEDED(hr); k++)
             hr = texts_add(&r->warnings, said[i]->items[k]);
-    r->unjudged = SUCCEEDED(hr) && rules_know_nothing(&outcome);
+    r->unchecked = SUCCEEDED(hr) && rules_know_nothing(&outcome);
     const struct error_kept why = error_keep(hr);
     rules_outcome_free(&outcome);
     rules_free(rules);
@@ -143,6 +143,7 @@ HRESULT report_request_make(struct report_request *r)
                                .set = r->set,
                                .language = r->language,
                                .level = r->level,
+                               .slice = r->slice,
                                .known = &r->known,
                                .stop = interrupt_asked,
                                .progress = show,
@@ -182,8 +183,8 @@ static int report_print_result(struct report_request *r)
 {
     for (size_t i = 0; i < r->warnings.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->warnings.items[i]);
-    if (r->unjudged)
-        fprintf(stderr, "openpla " VERB ": nothing was judged: no rule knows a counter or event of this report\n");
+    if (r->unchecked)
+        fprintf(stderr, "openpla " VERB ": nothing was checked: no rule knows a counter or event of this report\n");
     if (!r->as_json)
         printf("%s\n", r->path);
     if (!r->as_json && r->page)
@@ -191,7 +192,7 @@ static int report_print_result(struct report_request *r)
     const HRESULT hr = r->as_json ? show_json(r) : S_OK;
     if (FAILED(hr))
         return cli_error(VERB, hr);
-    return r->unjudged ? CLI_UNJUDGED : r->warnings.count ? CLI_REMARKS : CLI_DONE;
+    return r->unchecked ? CLI_UNCHECKED : r->warnings.count ? CLI_REMARKS : CLI_DONE;
 }
 
 void report_request_free(struct report_request *r)
@@ -219,6 +220,7 @@ static int report_run(int argc, char **argv)
                                      {"o", OPTION_TEXT, &r.output},
                                      {"events", OPTION_TEXT, &r.events},
                                      {"level", OPTION_COUNT, &r.level},
+                                     {"slice", OPTION_COUNT, &r.slice},
                                      {"set", OPTION_TEXT, &r.set},
                                      {"language", OPTION_TEXT, &r.language},
                                      {"import", OPTION_TEXTS, &r.known.manifests},
@@ -234,6 +236,9 @@ static int report_run(int argc, char **argv)
         result = cli_usage(VERB, "missing folder or files");
     if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
         result = cli_usage(VERB, "-level: invalid level %u: expected 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
+    if (result == CLI_DONE && r.slice > SCHEMA_LONGEST_SLICE)
+        result = cli_usage(VERB, "-slice: invalid length %u: expected 1 to %d seconds", (unsigned)r.slice,
+                           SCHEMA_LONGEST_SLICE);
     if (result == CLI_DONE && r.sheet && !r.html)
         result = cli_usage(VERB, "-sheet: requires -html");
     const bool none = r.rules.count == 1 && text_equal_nocase(r.rules.items[0], "none");
@@ -263,6 +268,8 @@ const struct verb verb_report = {
     "  -o         the report; default report.xml in the folder\n"
     "  -events    write all events too, as XML, to this file\n"
     "  -level     include tables up to this level, 1 to 5; default 1\n"
+    "  -slice     seconds of the slices in which rules find loads that last; default: from the log's length,\n"
+    "             300 for eight hours\n"
     "  -html      check the report with rules and create a report page (report.html) beside it; of an existing report\n"
     "             only the page\n"
     "  -rules     check the report with these rules (see \"openpla rules\"): files, or built-in ones; default with\n"

@@ -15,10 +15,11 @@ struct report_request {
     const char *output, *events; /* borrowed, like the strings below; NULL: report.xml, no events */
     const char *set, *language;
     uint32_t level;
+    uint32_t slice;    /* seconds; 0: automatic */
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
     bool checked;       /* rules are applied */
-    bool unjudged;      /* no rule knew anything of the report */
+    bool unchecked;     /* no rule knew anything of the report */
     struct texts rules; /* names of rules; empty: the built-in ones */
     struct trace_knowledge known;
     /* What came of it. */

@@ -104,7 +104,7 @@ static void show_text(const struct rules_outcome *o)
 {
     for (size_t i = 0; i < o->warning_count; i++) {
         const struct rules_warning *w = &o->warnings[i];
-        const char *const more[] = {w->cause, w->details, w->resolution};
+        const char *const more[] = {w->when, w->cause, w->details, w->resolution};
         printf("%s: %s\n", severity_name(w->severity), w->symptom);
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             if (*more[k])
@@ -113,7 +113,7 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf(o->known ? "nothing found\n" : "nothing was judged: no rule knows a counter or event of this report\n");
+        printf(o->known ? "nothing found\n" : "nothing was checked: no rule knows a counter or event of this report\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -141,6 +141,9 @@ static void show_json(const struct rules_request *r)
         json_begin(&j, NULL, '{');
         json_text(&j, "severity", severity_name(w->severity));
         json_text(&j, "symptom", w->symptom);
+        json_text(&j, "when", w->when);
+        json_text(&j, "first", w->first);
+        json_text(&j, "last", w->last);
         json_text(&j, "cause", w->cause);
         json_text(&j, "details", w->details);
         json_text(&j, "resolution", w->resolution);
@@ -177,7 +180,7 @@ static int rules_print_result(const struct rules_request *r)
     if (r->outcome.worst == RULES_ERROR)
         return RULES_SERIOUS;
     if (rules_know_nothing(&r->outcome))
-        return CLI_UNJUDGED;
+        return CLI_UNCHECKED;
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
@@ -225,6 +228,6 @@ const struct verb verb_rules = {
     "  --json     print the warnings as JSON\n"
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
-    "5 no rule knows any counter or event of the report, so nothing was judged; 1 the rules could not be applied;\n"
+    "5 no rule knows any counter or event of the report, so nothing was checked; 1 the rules could not be applied;\n"
     "2 wrong command line.\n",
     rules_run};

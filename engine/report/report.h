@@ -23,6 +23,7 @@ struct report_make {
     const char *language;       /* of its strings; NULL: those without a language, or English */
     unsigned level;             /* highest level of tables; 0: 1 */
     size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
+    uint32_t slice;             /* seconds of the slices of all counter tables; 0: as the schema has it */
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */

@@ -16,6 +16,7 @@ enum {
     SCHEMA_MOST_COLUMNS = 64, /* of a table */
     SCHEMA_SHOWN_ROWS = 25,   /* default of threshold */
     SCHEMA_HIGHEST_LEVEL = 5,
+    SCHEMA_LONGEST_SLICE = 86400, /* seconds */
 };
 
 /* The report_schema owns all strings; NULL: the attribute is absent. */
@@ -93,6 +94,7 @@ enum schema_counter_column {
     COUNTER_COLUMN_P95 = 512,
     COUNTER_COLUMN_P99 = 1024,
     COUNTER_COLUMN_LAST = 2048,
+    COUNTER_COLUMN_TREND = 4096,
 };
 #define SCHEMA_MOST_LIMITS 4
 struct schema_counter_table {
@@ -103,9 +105,11 @@ struct schema_counter_table {
     unsigned added;    /* the same, of `columns` (ours) */
     unsigned sort;     /* the column that sorts the rows (ours); 0: order of the logs */
     bool ascending;
-    const char *chart; /* (ours) patterns: each adds a chart of the matching counters */
-    const char *limit; /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
-    const char *watch; /* (ours) patterns: matching counters get a chart that is shown if a warning refers to them */
+    const char *chart;  /* (ours) patterns: each adds a chart of the matching counters */
+    const char *limit;  /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
+    const char *watch;  /* (ours) patterns: matching counters get a chart that is shown if a warning refers to them */
+    const char *slices; /* (ours) patterns: rows of matching counters have a table of slices of the time */
+    uint32_t slice;     /* seconds of each; 0: automatic */
 };
 struct schema_table {
     bool of_events; /* EventTable, else CounterTable */

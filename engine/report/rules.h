@@ -45,7 +45,8 @@ enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERR
 /* Strings are owned, "" for none. */
 struct rules_warning {
     enum rules_severity severity;
-    char *symptom, *cause, *details, *resolution; /* several elements of a name are joined by line ends */
+    char *symptom, *when, *first, *last; /* when: for people; first and last: times of the report, if rules know them */
+    char *cause, *details, *resolution;  /* several elements of a name are joined by line ends */
     char *group, *rule;
 };
 /* The message of a Notify (events 3000 to 3002). */
@@ -65,7 +66,7 @@ struct rules_outcome {
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
-/* Whether the rules neither selected anything of the report's tables nor said anything: the report was not judged. */
+/* Whether the rules neither selected anything of the report's tables nor said anything: the report was not checked. */
 static inline bool rules_know_nothing(const struct rules_outcome *o)
 {
     return !o->known && !o->warning_count && !o->notice_count;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 openpla_tests(tests_report TESTS test_report_reader test_report_compare test_report_schema test_report_make test_report_xsd
-  test_schema_files LINK openpla_schemas openpla_report)
+  test_schema_files test_time_slices LINK openpla_schemas openpla_report)
 openpla_test(test_columns ${CMAKE_CURRENT_LIST_DIR}/test_columns.c LINK openpla_report)
 target_link_options(test_columns PRIVATE -Wl,--wrap=text_equal_nocase)
 openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpla_report)

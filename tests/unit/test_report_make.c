@@ -92,6 +92,22 @@ static void assert_report(struct made *m, const char *wanted)
 
 #define MEMORY "\"\\\\HOST\\Memory\\Available MBytes\""
 
+/* Slices begin at multiples of their length; one without a value is empty, not 0. */
+static void test_slices_are_in_the_row_of_their_counter(void **state)
+{
+    struct made m;
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='memory' slices='i/available*/' slice='10'/>");
+    put(&m, "a.csv", HEAD "," MEMORY "\r\n" AT("05") ",\"1\"\r\n" AT("09") ",\"2\"\r\n" AT("25") ",\"7\"\r\n");
+    assert_report(&m, "computer=HOST start=2026-01-02T03:04:05.000Z end=2026-01-02T03:04:25.000Z duration=20.000 "
+                      "samples=3 gaps=0 \n"
+                      "memory: counter|mean|min|max; Available MBytes|3.3333333333333335|1|7\n"
+                      "slices: start|end|n|mean|min|max"
+                      "; 2026-01-02T03:04:00.000Z|2026-01-02T03:04:10.000Z|2|1.5|1|2"
+                      "; 2026-01-02T03:04:10.000Z|2026-01-02T03:04:20.000Z|0|||"
+                      "; 2026-01-02T03:04:20.000Z|2026-01-02T03:04:30.000Z|1|7|7|7");
+    end(&m);
+}
+
 /* A value that is missing is not 0 and is no part of the mean. */
 static void test_mean_least_and_greatest_are_of_the_values_that_there_are(void **state)
 {
@@ -450,6 +466,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slices_are_in_the_row_of_their_counter),
         cmocka_unit_test(test_mean_least_and_greatest_are_of_the_values_that_there_are),
         cmocka_unit_test(test_patterns_choose_and_columns_sort),
         cmocka_unit_test(test_several_logs_are_one_series_and_gaps_are_reported),

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHARTED = 8, MOST_WATCHED = COUNTER_MOST_WATCHED, MOST_COLUMNS = 12 };
+enum { MOST_CHARTED = 8, MOST_WATCHED = COUNTER_MOST_WATCHED, MOST_COLUMNS = 13, MOST_SLICED = 16 };
 
 struct row {
     size_t at;   /* of the series */
@@ -18,6 +18,7 @@ struct row {
     double key;
     bool ascending;
     bool picked;
+    bool sliced; /* with its table of slices */
 };
 
 /* ---- which ---- */
@@ -125,6 +126,8 @@ static double column_value(struct counter_series *s, unsigned column)
         return value_statistics_percentile(v, 0.99);
     case COUNTER_COLUMN_LAST:
         return v->last;
+    case COUNTER_COLUMN_TREND:
+        return slice_series_trend(&s->slices);
     default:
         return (double)NAN;
     }
@@ -171,7 +174,8 @@ static HRESULT rows_select(const struct counter_rows *from, unsigned sort, bool 
             !counter_table_takes(from->schema, from->table, counter, instance))
             continue;
         const double key = column_value(s, sort);
-        rows[*count] = (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending, false};
+        rows[*count] =
+            (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending, false, false};
         ++*count;
     }
     HRESULT hr = rank_rows(rows, *count);
@@ -210,7 +214,7 @@ static void write_row(const struct counter_rows *from, const struct row *row, un
     struct counter_series *s = &from->series[row->at];
     if (!report_row_begin(to))
         return;
-    for (unsigned column = 1; column <= COUNTER_COLUMN_LAST; column <<= 1) {
+    for (unsigned column = 1; column <= COUNTER_COLUMN_TREND; column <<= 1) {
         if (!(columns & column))
             continue;
         if (column == COUNTER_COLUMN_MACHINE)
@@ -222,7 +226,70 @@ static void write_row(const struct counter_rows *from, const struct row *row, un
         else
             report_cell_number(to, column_value(s, column));
     }
+    if (row->sliced)
+        slice_series_write(&s->slices, to);
     report_row_end(to);
+}
+
+/* ---- slices ---- */
+
+/* The order in which series of a counter matter to rules: the sum of all, then by the highest peak or the lowest
+   value. */
+struct sliced {
+    struct row *row;
+    bool is_sum;
+    double key;
+};
+
+static bool is_sum(const struct row *row)
+{
+    return text_equal_nocase(row->instance, "_Total");
+}
+
+static int compare_sliced(const void *left, const void *right)
+{
+    const struct sliced *a = left, *b = right;
+    if (a->row->rank != b->row->rank)
+        return a->row->rank < b->row->rank ? -1 : 1;
+    if (a->is_sum != b->is_sum)
+        return a->is_sum ? -1 : 1;
+    return a->key != b->key ? (a->key > b->key ? -1 : 1) : (a->row->at > b->row->at) - (a->row->at < b->row->at);
+}
+
+static void take_slices(const struct counter_rows *from, struct sliced *by, size_t count)
+{
+    size_t of_counter = 0;
+    qsort(by, count, sizeof *by, compare_sliced);
+    for (size_t i = 0; i < count; i++) {
+        const size_t slices = from->series[by[i].row->at].slices.count;
+        of_counter = i && by[i].row->rank == by[i - 1].row->rank ? of_counter + 1 : 0;
+        if (of_counter >= MOST_SLICED || by[i].row->sliced || slices > *from->slices_left)
+            continue;
+        by[i].row->sliced = true;
+        *from->slices_left -= slices;
+    }
+}
+
+/* Of each counter the sum, the 16 with the highest peaks and the 16 with the lowest values. */
+static HRESULT choose_sliced(const struct counter_rows *from, struct row *rows, size_t count)
+{
+    if (!from->table->counters.slices || !from->slices_left)
+        return S_OK;
+    struct sliced *by = memory_alloc((count + 1) * sizeof *by);
+    if (!by)
+        return E_OUTOFMEMORY;
+    for (int low = 0; low < 2; low++) {
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct counter_series *s = &from->series[rows[i].at];
+            if (s->slices.count && schema_patterns_match(from->table->counters.slices, rows[i].counter))
+                by[n++] =
+                    (struct sliced){&rows[i], is_sum(&rows[i]), low ? -s->statistics.least : s->statistics.greatest};
+        }
+        take_slices(from, by, n);
+    }
+    memory_free(by);
+    return S_OK;
 }
 
 static uint32_t shown_rows(const struct counter_rows *from)
@@ -251,6 +318,8 @@ HRESULT counter_rows_write(const struct counter_rows *from, struct report_docume
     size_t count, head_count = 0;
     uint64_t omitted = 0;
     HRESULT hr = rows_select(from, t->counters.sort, t->counters.ascending, &rows, &count);
+    if (SUCCEEDED(hr))
+        hr = choose_sliced(from, rows, count);
     if (FAILED(hr) || !count) {
         memory_free(rows);
         return hr;
@@ -291,11 +360,6 @@ static bool has_points(const struct counter_rows *from, const struct row *row)
 {
     const struct chart_series *chart = from->series[row->at].chart;
     return chart && chart->count > 0;
-}
-
-static bool is_sum(const struct row *row)
-{
-    return text_equal_nocase(row->instance, "_Total");
 }
 
 static HRESULT write_chart(const struct counter_rows *from, const struct row *rows, size_t count, const char *title,

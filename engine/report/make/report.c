@@ -167,7 +167,8 @@ static HRESULT create_parts(struct making *m)
         hr = text ? texts_add_owned(m->warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && m->inputs.logs.count)
-        hr = report_counters_create(&(struct report_counters_make){make->schema, level, memory / 2}, &m->counters);
+        hr = report_counters_create(&(struct report_counters_make){make->schema, level, memory / 2, make->slice},
+                                    &m->counters);
     if (SUCCEEDED(hr) && m->inputs.traces.count) {
         static const struct trace_knowledge nothing;
         hr = report_events_create(&(struct report_events_make){.schema = make->schema,
@@ -295,6 +296,7 @@ static void write_strings(const struct making *m, struct report_document *d)
                                           {"p95", "95th percentile"},
                                           {"p99", "99th percentile"},
                                           {"last", "Last"},
+                                          {"trend", "Trend per hour"},
                                           {"howMade", "About this report"},
                                           {"remarks", "Notes"},
                                           {"remark", "Note"}};

@@ -15,6 +15,9 @@ enum {
     MOST_CHARTED = 1024,      /* series that have points */
     MOST_WATCHED = 8192,      /* and those that a warning or a reader may select */
     WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and of the report */
+    MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
+    SLICE_ROWS = 80000,       /* of all of these in the report: about 18 MB */
+    SLICE_INTERVALS = 5,      /* samples of an automatic slice at least */
 };
 
 struct gap {
@@ -34,7 +37,8 @@ struct report_counters {
     struct filter filter;
     struct columns columns;
     struct counter_series *series; /* beside the columns */
-    size_t series_count, series_capacity, charted, watched;
+    size_t series_count, series_capacity, charted, watched, sliced;
+    size_t slices_left;     /* rows of slices that the report may still have */
     size_t watched_points;  /* that each watched series may have */
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
@@ -85,6 +89,7 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
         return E_OUTOFMEMORY;
     c->make = *make;
     c->watched_points = CHART_POINTS;
+    c->slices_left = SLICE_ROWS;
     c->columns = (struct columns){.filter = &c->filter, .values = true, .most = make->memory / COLUMN_BYTES + 1};
     HRESULT hr = make_filter(c);
     if (FAILED(hr))
@@ -107,6 +112,19 @@ static void share_points(struct report_counters *c)
             chart_series_limit(c->series[i].chart, c->watched_points);
 }
 
+/* Slices for the table's sub-tables and for its column of trends. The shortest length that is given counts. */
+static void want_slices(const struct report_counters *c, struct counter_series *s, const struct schema_table *table,
+                        const struct log_counter *counter)
+{
+    const struct schema_counter_table *t = &table->counters;
+    const bool sliced = t->slices && schema_patterns_match(t->slices, counter->counter);
+    const int64_t fixed = (int64_t)(c->make.slice ? c->make.slice : t->slice) * 10000000;
+    s->sliced |= sliced;
+    s->in_slices |= sliced || (t->added & COUNTER_COLUMN_TREND) != 0 || t->sort == COUNTER_COLUMN_TREND;
+    if (sliced && fixed && (!s->slices.fixed || fixed < s->slices.fixed))
+        s->slices.fixed = fixed;
+}
+
 /* The requirements of the tables for a series, determined once. */
 static HRESULT begin_series(struct report_counters *c, size_t at)
 {
@@ -127,7 +145,10 @@ static HRESULT begin_series(struct report_counters *c, size_t at)
                           schema_patterns_match(table->counters.chart, counter->counter);
             s->watched |= counter->counter && table->counters.watch &&
                           schema_patterns_match(table->counters.watch, counter->counter);
+            want_slices(c, s, table, counter);
         }
+    s->in_slices &= c->sliced < MOST_SLICED;
+    c->sliced += s->in_slices;
     const bool charted = s->charted && c->charted < MOST_CHARTED, watched = s->watched && c->watched < MOST_WATCHED;
     if (SUCCEEDED(hr) && (charted || watched)) {
         s->chart = memory_zero(1, sizeof *s->chart);
@@ -171,6 +192,11 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
             const size_t points = s->chart->capacity;
             hr = chart_series_add(s->chart, utc, cell->value, interval);
             c->bytes += (s->chart->capacity - points) * sizeof *s->chart->points;
+        }
+        if (s->in_slices && SUCCEEDED(hr)) {
+            const size_t slices = s->slices.capacity;
+            hr = slice_series_add(&s->slices, utc, cell->value);
+            c->bytes += (s->slices.capacity - slices) * sizeof *s->slices.items;
         }
         if (c->bytes > c->make.memory && s->percentiles &&
             SUCCEEDED(hr)) { /* existing percentiles stay exact or are dropped */
@@ -298,9 +324,27 @@ static bool has_no_value(const struct report_counters *c)
     return wanted;
 }
 
+/* Automatic slices of all series have the same length, so that they line up, and some samples each. */
+static void settle_slices(struct report_counters *c)
+{
+    int64_t width = 0;
+    for (size_t i = 0; i < c->log_count; i++) {
+        const int64_t interval = sample_distances_middle(&c->rhythms[i].distances);
+        if (interval < INT64_MAX / SLICE_INTERVALS && interval * SLICE_INTERVALS > width)
+            width = interval * SLICE_INTERVALS;
+    }
+    for (size_t i = 0; i < c->series_count; i++)
+        if (!c->series[i].slices.fixed && c->series[i].slices.width > width)
+            width = c->series[i].slices.width;
+    for (size_t i = 0; i < c->series_count; i++)
+        if (!c->series[i].slices.fixed)
+            slice_series_widen(&c->series[i].slices, width);
+}
+
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings)
 {
     HRESULT hr = S_OK;
+    settle_slices(c);
     totals->samples = c->samples;
     totals->sample_first = c->first;
     totals->sample_last = c->last;
@@ -324,7 +368,8 @@ static struct counter_rows rows_of(struct report_counters *c, const struct schem
                                  .object = object,
                                  .counters = c->columns.counters.items,
                                  .series = c->series,
-                                 .count = c->series_count};
+                                 .count = c->series_count,
+                                 .slices_left = &c->slices_left};
 }
 
 /* Calls for a table's object, or for each object that a table of any has, in the order of the logs. */
@@ -386,6 +431,7 @@ void report_counters_free(struct report_counters *c)
         if (c->series[i].chart)
             chart_series_free(c->series[i].chart);
         memory_free(c->series[i].chart);
+        slice_series_free(&c->series[i].slices);
     }
     for (size_t i = 0; i < c->log_count; i++) {
         sample_distances_free(&c->rhythms[i].distances);

@@ -71,6 +71,37 @@ void chart_series_text(const struct chart_series *s, int64_t start, struct text_
                        struct chart_series_place *place);
 void chart_series_free(struct chart_series *s);
 
+/* ---- slices ----
+
+   A series in equal parts of the time, which begin at multiples of their length in UTC, so that those of all counters
+   and of two runs line up. Rules find in them when a load lasted that means over the whole log do not show. */
+#define SLICES_TABLE      "slices" /* the table in a row */
+#define SLICES_MOST       98       /* of a series: 96, and the parts of slices at both ends */
+#define SLICES_MOST_FIXED 1000     /* if the length is given */
+
+struct time_slice {
+    uint64_t count; /* of values; 0: the others mean nothing */
+    double mean, least, greatest;
+};
+/* Zero-initialise. */
+struct slice_series {
+    int64_t width; /* 100 ns; 0: no value yet */
+    int64_t fixed; /* the first width, before any value; 0: automatic, from 10 s on */
+    int64_t first; /* the first slice begins at this multiple of the width */
+    struct time_slice *items;
+    size_t count, capacity;
+};
+/* A value; one earlier than the first slice counts in that. Slices become longer when there are too many.
+   E_OUTOFMEMORY. */
+HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
+/* The slices become at least that long. */
+void slice_series_widen(struct slice_series *s, int64_t width);
+/* The growth per hour by linear regression over the means; NaN below 12 slices with values, or an hour. */
+double slice_series_trend(const struct slice_series *s);
+/* The table of a row: start, end, n, mean, min, max; its note is the length in seconds. */
+void slice_series_write(const struct slice_series *s, struct report_document *to);
+void slice_series_free(struct slice_series *s);
+
 /* ---- the reading ---- */
 struct report_counters;
 
@@ -78,6 +109,7 @@ struct report_counters_make {
     const struct report_schema *schema; /* borrowed until the end */
     unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that may be kept */
+    uint32_t slice;                     /* seconds of a slice, for all tables; 0: as the schema has it */
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);
 /* Reads the logs from their beginning. Samples of a counter form one series, also across logs.
@@ -107,7 +139,9 @@ struct counter_series {
     char *instance; /* "parent/instance#index"; NULL: it has none */
     bool wanted;    /* by some table */
     bool percentiles, charted, watched;
+    bool sliced, in_slices;     /* the row may have a table of slices; there are slices, for it or for the trend */
     struct chart_series *chart; /* NULL: not requested, or too many charts */
+    struct slice_series slices; /* without width: not requested, or too many */
 };
 
 /* The inputs of one table; all borrowed. */
@@ -118,6 +152,7 @@ struct counter_rows {
     const struct log_counter *counters;
     struct counter_series *series;
     size_t count;
+    size_t *slices_left; /* rows of slices that the document may still have; NULL: none */
 };
 /* Nothing is written where no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);

@@ -256,6 +256,15 @@ void report_cell_number(struct report_document *d, double value)
     text_buffer_free(&text);
 }
 
+void report_cell_time(struct report_document *d, int64_t utc)
+{
+    struct text_buffer time = {0};
+    report_add_time(&time, utc, d->bias_minutes);
+    fail(d, time.failed ? E_OUTOFMEMORY : S_OK);
+    report_cell(d, time.text);
+    text_buffer_free(&time);
+}
+
 /* Every row has all columns. */
 static void fill_row(struct report_document *d)
 {

@@ -61,6 +61,7 @@ bool report_row_begin(struct report_document *d);
 /* The cell of the next column; NULL and "" are an empty one. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
+void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
 /* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `summary`).
  */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);

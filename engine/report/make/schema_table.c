@@ -309,6 +309,8 @@ HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct
 {
     struct schema_counter_table *t = &out->counters;
     int column = -1, order = -1;
+    uint64_t slice = 0;
+    bool is_there = false;
     HRESULT hr = read_common(r, e, out);
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, e, "object", &t->object);
@@ -316,6 +318,13 @@ HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct
         hr = schema_text_of(r, e, "chart", &t->chart);
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, e, "watch", &t->watch);
+    if (SUCCEEDED(hr))
+        hr = schema_text_of(r, e, "slices", &t->slices);
+    if (SUCCEEDED(hr))
+        hr = schema_number_of(r, e, "slice", &slice, &is_there);
+    t->slice = SUCCEEDED(hr) && is_there ? (uint32_t)slice : 0;
+    if (SUCCEEDED(hr) && t->slice > SCHEMA_LONGEST_SLICE)
+        hr = schema_wrong(e, "slice", NULL, "expected seconds from 1 to %d", SCHEMA_LONGEST_SLICE);
     if (SUCCEEDED(hr))
         hr = read_limits(r, e, t);
     if (SUCCEEDED(hr))

@@ -159,7 +159,7 @@ static void free_columns(struct open_table *t)
 /* The report's own columns of counters (CounterTable), where no mask says how an amount is written. */
 static bool is_amount(const char *name)
 {
-    static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last"};
+    static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last", "trend"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return true;
@@ -246,6 +246,10 @@ static HRESULT on_table(void *about, const struct report_table *table)
     HRESULT hr = status(w);
     if (w->skipped || FAILED(hr))
         return hr;
+    if (table->depth && !strcmp(table->name, "slices")) { /* for rules; the charts show them better */
+        w->skipped = table->depth + 1;
+        return S_OK;
+    }
     if (!choose_rows(w, table, &all)) {
         w->passed_tables++;
         w->skipped = table->depth + 1;

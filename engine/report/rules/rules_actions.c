@@ -78,7 +78,8 @@ static enum rules_severity severity_of(const char *word)
 
 static void warning_free(struct rules_warning *w)
 {
-    char *const texts[] = {w->symptom, w->cause, w->details, w->resolution, w->group, w->rule};
+    char *const texts[] = {w->symptom, w->when,       w->first, w->last, w->cause,
+                           w->details, w->resolution, w->group, w->rule};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         memory_free(texts[i]);
 }
@@ -119,13 +120,14 @@ static HRESULT outcome_add_warning(struct rules_run *run, xmlNodePtr item)
     struct rules_outcome *o = run->out;
     struct rules_warning w = {.severity = RULES_WARNING};
     void *items = o->warnings;
-    HRESULT hr = text_of(item, "symptom", &w.symptom);
-    if (SUCCEEDED(hr))
-        hr = text_of(item, "cause", &w.cause);
-    if (SUCCEEDED(hr))
-        hr = text_of(item, "details", &w.details);
-    if (SUCCEEDED(hr))
-        hr = text_of(item, "resolution", &w.resolution);
+    const struct {
+        const char *name;
+        char **to;
+    } texts[] = {{"symptom", &w.symptom}, {"when", &w.when},       {"first", &w.first},          {"last", &w.last},
+                 {"cause", &w.cause},     {"details", &w.details}, {"resolution", &w.resolution}};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && SUCCEEDED(hr); i++)
+        hr = text_of(item, texts[i].name, texts[i].to);
     for (xmlNodePtr d = rules_child(item, "Data"); d; d = rules_next(d, "Data"))
         if (rules_attribute(d, "name") && !strcmp(rules_attribute(d, "name"), "symptom"))
             w.severity = severity_of(rules_attribute(d, "img"));
