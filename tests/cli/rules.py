@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """rules.py PROGRAM [EMULATOR]: "openpla rules" of openpla.exe, which is PROGRAM, judges a report that "openpla report"
 has made of a log, and its exit code tells a script how bad it is."""
+import datetime
 import json
 import os
+import random
 import re
 import tempfile
 import xml.etree.ElementTree as xml
@@ -59,6 +61,54 @@ def a_log_is_checked_as_it_is():
     check("is an input file" in openpla(1, "rules", "a.csv", "-o", "a.csv", "-y"), "the log is not overwritten")
     write_log("other.csv", [r"Web Service(shop)\Response Time"], [250])
     check("no rule knows" in openpla(5, "rules", "other.csv"), "counters that no rule knows")
+
+
+OVERLOADED = [r"Processor(_Total)\% Processor Time", r"Memory\Available MBytes", r"PhysicalDisk(0 C:)\Avg. Disk sec/Read"]
+
+
+def write_day(name, paths, hot):
+    """Eight hours at 15 s, from 08:00 on; of the given samples the processor and the disk are overloaded."""
+    chance = random.Random(1)
+    lines = [",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)"] + [f"\\\\HOST\\{p}" for p in paths])]
+    for i in range(8 * 240):
+        at = datetime.datetime(2026, 3, 2, 8) + datetime.timedelta(seconds=15 * i)
+        values = (100.0, 9100, 0.35) if i in hot else (chance.uniform(5, 15), 9100, chance.uniform(0.002, 0.006))
+        lines.append(f'"{at:%m/%d/%Y %H:%M:%S}.000",' + ",".join(f'"{v:.6f}"' for v in values))
+    write(name, "\r\n".join(lines) + "\r\n")
+
+
+def an_overload_of_minutes_is_found_in_hours():
+    """Its times are named, by command and page; a healthy day has no warning, and an unknown one is not called healthy."""
+    write_day("day.csv", OVERLOADED, range(960, 1040))
+    output, _ = openpla_apart(4, "rules", "day.csv", "--json")
+    found = json.loads(output)["warnings"]
+    check(len(found) == 2 and "Processor time" in found[0]["symptom"] and "disk 0 C:" in found[1]["symptom"], output)
+    for warning, worst in zip(found, ("100 %", "350 ms")):
+        check(warning["when"] == f"2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: {worst}", output)
+        check(warning["first"] == "2026-03-02T12:00:00.000Z" and warning["last"] == "2026-03-02T12:20:00.000Z", output)
+    openpla(0, "report", "day.csv", "-html", "-o", "day.html", "-y")
+    with open("day.html", encoding="utf-8") as f:
+        page = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", f.read()))
+    for words in ("By time", "2026-03-02 12:00 to 12:20, 20 min in total", "overloaded", "1 counter, 1920 values"):
+        check(words in page, f"the page lacks {words}")
+    check("12:25:00" not in page, "slices are for rules, not for readers of the page")
+    write_day("healthy.csv", OVERLOADED, ())
+    check("nothing found" in openpla(0, "rules", "healthy.csv"), "a healthy day")
+    write_day("peaks.csv", OVERLOADED, range(0, 1920, 40))
+    check("nothing found" in openpla(0, "rules", "peaks.csv"), "single samples are no overload")
+    write_day("unknown.csv", [r"Prozessor(_Total)\Prozessorzeit (%)", r"Speicher\VB", r"Datentr(0 C:)\Lesen"], range(960, 1040))
+    check("no rule knows" in openpla(5, "rules", "unknown.csv"), "an unknown day")
+
+
+def slices_have_the_wanted_length():
+    write_day("day.csv", OVERLOADED, range(960, 1040))
+    for length, options in (("300", ()), ("60", ("-slice", "60"))):
+        openpla(0, "report", "day.csv", "-o", "sliced.xml", "-y", *options)
+        tables = xml.parse("sliced.xml").getroot().findall(".//Table[@name='slices']")
+        check(len(tables) == 3 and all(t.get("note") == length for t in tables), [t.get("note") for t in tables])
+        values = [int(d.text) for d in tables[0].findall("Item/Data[@name='n']")]
+        check(sum(values) == 1920 and len(values) == 8 * 3600 // int(length), values)
+    check("invalid length 86401" in openpla(2, "report", "day.csv", "-slice", "86401"), "a slice of more than a day")
 
 
 def a_page_says_what_the_rules_found():
@@ -157,9 +207,14 @@ def memory_is_held_against_what_this_computer_has():
 
 def rules_of_the_page_find_what_they_say():
     with open(PAGE, encoding="utf-8") as f:
-        write("mine.xml", re.search(r"<Rules>.*?</Rules>", f.read(), re.S).group(0))
+        first, second = re.findall(r"<Rules>.*?</Rules>", f.read(), re.S)[:2]
+    check(len(first.splitlines()) == 8, "the first rule has eight lines", first)
+    write("first.xml", first)
+    write("mine.xml", second)
     write_log("web.csv", [r"Web Service(shop)\Response Time", r"Web Service(wiki)\Response Time"], [250, 90])
     openpla(0, "report", "web.csv", "-o", "web.xml")
+    output, _ = openpla_apart(3, "rules", "web.csv", "-rules", "first.xml")
+    check(output == "warning: shop answers slowly\n    Look at the database first.\n", output)
     output, said = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
     check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, said)
 
@@ -173,6 +228,8 @@ def main():
         two_rules_may_tell_of_one_row()
         memory_is_held_against_what_this_computer_has()
         rules_of_the_page_find_what_they_say()
+        an_overload_of_minutes_is_found_in_hours()
+        slices_have_the_wanted_length()
         a_page_says_what_the_rules_found()
         os.chdir("/")
 

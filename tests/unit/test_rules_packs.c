@@ -116,6 +116,61 @@ static const struct {
     {"Performance", GROWN("Handle Count", "1000", "1500", "2000", "1500"), RULES_NOTHING, ""},
 };
 
+/* Six slices of five minutes, the first at 08:00; `a` to `f` are their means and maxima. */
+#define SLICE(at, to, value)                                                                                           \
+    "<Item><Data name='start'>2026-03-02T08:" at ":00.000Z</Data><Data name='end'>2026-03-02T08:" to                   \
+    ":00.000Z</Data><Data name='n'>20</Data>" MEAN(value) "</Item>"
+#define SLICED(object, counter, instance, mean, most, a, b, c, d, e, f)                                                \
+    TABLE(object, ITEM(counter, instance,                                                                              \
+                       "<Data name='mean'>" mean "</Data><Data name='max'>" most                                       \
+                       "</Data><Table name='slices' note='300'>" SLICE("00", "05", a) SLICE("05", "10", b) SLICE(      \
+                           "10", "15", c) SLICE("15", "20", d) SLICE("20", "25", e) SLICE("25", "30", f) "</Table>"))
+
+/* A load that lasts minutes of a long log is found, with its time; the same in peaks is not. */
+static const struct {
+    const char *pack, *tables;
+    enum rules_severity severity;
+    const char *symptom, *when;
+} spells[] = {
+    {"CPU", SLICED("Processor", "% Processor Time", "_Total", "9", "100", "9", "80", "80", "80", "9", "9"),
+     RULES_NOTHING, "", ""},
+    {"CPU", SLICED("Processor", "% Processor Time", "_Total", "9", "99", "9", "99", "9", "81", "9", "9"), RULES_WARNING,
+     "Processor time was above 80 % for 10 min in total, at worst 99 %",
+     "2026-03-02 08:05 to 08:20, 10 min in total; worst at 08:05: 99 %"},
+    {"CPU", SLICED("Processor", "% Processor Time", "_Total", "9", "99", "9", "81", "99", "81", "9", "9"), RULES_ERROR,
+     "Processor time was above 80 % for 15 min in total, at worst 99 %",
+     "2026-03-02 08:05 to 08:20, 15 min in total; worst at 08:10: 99 %"},
+    /* A limit of the whole report is passed too: there is one warning. */
+    {"CPU", SLICED("Processor", "% Processor Time", "_Total", "81", "99", "9", "81", "99", "9", "9", "9"), RULES_ERROR,
+     "Processor time was above 80 % for 10 min", "08:10: 99 %"},
+    {"CPU", SLICED("Processor", "% Processor Time", "_Total", "51", "79", "51", "51", "79", "51", "49", "49"),
+     RULES_WARNING, "Processor time averaged 51 %", "2026-03-02 08:00 to 08:20, 20 min in total; worst at 08:10: 79 %"},
+    {"CPU", SLICED("Processor", "% Privileged Time", "_Total", "9", "31", "9", "9", "9", "9", "9", "31"), RULES_WARNING,
+     "Privileged (kernel) time was above 30 % for 5 min", "08:25 to 08:30"},
+    {"CPU", SLICED("Processor", "% Interrupt Time", "_Total", "9", "21", "21", "9", "9", "9", "9", "9"), RULES_WARNING,
+     "Interrupt time was above 20 % for 5 min", "08:00 to 08:05"},
+    {"CPU", SLICED("Processor", "% DPC Time", "_Total", "9", "21", "21", "9", "9", "9", "9", "9"), RULES_WARNING,
+     "Time in deferred procedure calls (DPCs) was above 20 %", "08:00 to 08:05"},
+    {"CPU", CPUS SLICED("System", "Processor Queue Length", "", "1", "21", "1", "20", "21", "1", "1", "1"),
+     RULES_WARNING, "was above 10 threads per processor for 5 min in total, at worst 21", "08:10 to 08:15"},
+    {"Disk", SLICED("PhysicalDisk", "Avg. Disk sec/Read", "0 C:", "0.01", "0.35", "0.01", "0.35", "0.02", "0", "", "0"),
+     RULES_WARNING, "Read latency of disk 0 C: was above 25 ms for 5 min in total, at worst 350 ms", "08:05 to 08:10"},
+    {"Disk", SLICED("PhysicalDisk", "Avg. Disk sec/Write", "1", "0.01", "0.25", "0.025", "0.025", "0", "0", "0", "0"),
+     RULES_NOTHING, "", ""},
+    {"Disk", SLICED("PhysicalDisk", "Avg. Disk sec/Write", "1", "0.01", "0.25", "0.026", "0.025", "0", "0", "0", "0"),
+     RULES_WARNING, "Write latency of disk 1 was above", "08:00 to 08:05"},
+    {"Disk", SLICED("PhysicalDisk", "Avg. Disk sec/Transfer", "1", "0", "0.25", "0.026", "0.03", "0", "0", "0", "0"),
+     RULES_WARNING, "Transfer latency of disk 1 was above", "08:00 to 08:10"},
+    {"Disk", SLICED("PhysicalDisk", "Avg. Disk sec/Transfer", "_Total", "0", "1", "1", "1", "1", "1", "1", "1"),
+     RULES_NOTHING, "", ""},
+    {"Memory", SLICED("Memory", "% Committed Bytes In Use", "", "50", "91", "50", "91", "50", "50", "50", "50"),
+     RULES_WARNING, "Committed memory was above 90 % of the commit limit for 5 min", "08:05 to 08:10"},
+    {"Memory", SLICED("Memory", "Pages/sec", "", "50", "1001", "50", "1001", "50", "50", "50", "1000"), RULES_WARNING,
+     "Paging was above 1,000 pages/s for 5 min", "08:05 to 08:10"},
+    {"Network", SLICED("Network Interface", "Output Queue Length", "eth0", "0", "3", "0", "3", "2", "0", "0", "0"),
+     RULES_WARNING, "The output queue of network interface eth0 was above 2 packets for 5 min", "08:05 to 08:10"},
+};
+
 static const char *duration = "7200.000"; /* of the report, in seconds */
 static const char *facts = "";            /* more of its header */
 
@@ -152,6 +207,28 @@ static void each_limit_is_exact(void **state)
         }
         if (!found || r.outcome.worst != cases[at].severity)
             fail_msg("%s: %s: %u warnings", pack, cases[at].tables, (unsigned)r.outcome.warning_count);
+        ruled_free(&r);
+        memory_free(pack);
+    }
+}
+
+static void a_load_that_lasts_is_found_with_its_time(void **state)
+{
+    for (size_t i = 0; i < 2 * sizeof spells / sizeof *spells; i++) {
+        struct ruled r;
+        const size_t at = i / 2;
+        char *pack = i % 2 ? text_copy("General") : text_format("System.%s", spells[at].pack);
+        run_pack(&r, *state, pack, spells[at].tables, true);
+        if (r.outcome.worst != spells[at].severity || r.outcome.warning_count != (*spells[at].symptom != 0))
+            fail_msg("%s: %s: %u warnings", pack, spells[at].tables, (unsigned)r.outcome.warning_count);
+        for (size_t k = 0; k < r.outcome.warning_count; k++) {
+            const struct rules_warning *w = &r.outcome.warnings[k];
+            if (!strstr(w->symptom, spells[at].symptom) || !strstr(w->when, spells[at].when))
+                fail_msg("%s: %s: %s", pack, w->symptom, w->when);
+            assert_true(*w->cause && *w->details && *w->resolution && *w->first && *w->last);
+            assert_null(strpbrk(w->details, "${"));
+            assert_has(&r, " rules=\"tag\">");
+        }
         ruled_free(&r);
         memory_free(pack);
     }
@@ -294,6 +371,24 @@ static void the_overview_has_a_colour_for_each_part(void **state)
     ruled_free(&r);
 }
 
+/* A load of minutes is no normal state, and readers see how much a state is based on. */
+static void the_overview_counts_what_it_is_based_on(void **state)
+{
+    struct ruled r;
+    run_pack(&r, *state, "General",
+             SLICED("Processor", "% Processor Time", "_Total", "9", "99", "9", "81", "99", "81", "9", "9")
+                 SLICED("Memory", "Available MBytes", "", "900", "900", "900", "900", "900", "900", "900", "900")
+                     ONE("PhysicalDisk", "Avg. Disk sec/Read", "0 C:", "0.001"),
+             true);
+    assert_has(&r, ">healthCpu</Data><Data name=\"status\" img=\"Red\" translate=\"1\">healthBad</Data>"
+                   "<Data name=\"utilization\" units=\"%\">9</Data><Data name=\"basis\">1 counter, 120 values</Data>");
+    assert_has(&r, ">healthMemory</Data><Data name=\"status\" img=\"Green\" translate=\"1\">healthGood</Data>"
+                   "<Data name=\"utilization\" units=\"%\"/><Data name=\"basis\">1 counter, 120 values</Data>");
+    assert_has(&r, ">healthDisk</Data><Data name=\"status\" img=\"Green\" translate=\"1\">healthGood</Data>"
+                   "<Data name=\"utilization\" units=\"%\"/><Data name=\"basis\">1 counter</Data>");
+    ruled_free(&r);
+}
+
 static int make(void **state)
 {
     *state = scratch_create("rules_packs");
@@ -305,6 +400,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_limit_is_exact),
+        cmocka_unit_test(a_load_that_lasts_is_found_with_its_time),
+        cmocka_unit_test(the_overview_counts_what_it_is_based_on),
         cmocka_unit_test(all_packs_are_valid_and_find_nothing_in_an_empty_report),
         cmocka_unit_test(growth_needs_a_report_of_an_hour),
         cmocka_unit_test(memory_limits_depend_on_the_size_in_the_report),

@@ -94,6 +94,17 @@
                   <xsl:apply-templates mode="warning" select="$found"><xsl:sort select="@number" data-type="number"/></xsl:apply-templates>
                 </ol>
                 <xsl:apply-templates mode="cut" select="$advice/Table[@name = 'warning']"/>
+                <xsl:variable name="timed" select="$found[Data[@name = 'first'] != '']"/>
+                <xsl:if test="count($timed) &gt; 1">
+                  <h3 id="bytime">By time</h3>
+                  <ol class="bytime" aria-labelledby="bytime">
+                    <xsl:for-each select="$timed">
+                      <xsl:sort select="Data[@name = 'first']"/>
+                      <xsl:sort select="@number" data-type="number"/>
+                      <li><xsl:value-of select="concat(Data[@name = 'when'], ': ')"/><a href="#w{@number}"><xsl:value-of select="concat(@number, ': ', Data[@name = 'symptom'])"/></a></li>
+                    </xsl:for-each>
+                  </ol>
+                </xsl:if>
               </xsl:when>
               <xsl:when test="$advice/Table[@name = 'warning']/@note">
                 <p class="quiet"><xsl:value-of select="$advice/Table[@name = 'warning']/@note"/><xsl:text/>
@@ -229,12 +240,13 @@
         <xsl:call-template name="severity"><xsl:with-param name="severity" select="@severity"/></xsl:call-template>
         <xsl:value-of select="concat(' ', @number, ': ', Data[@name = 'symptom'])"/>
       </h3>
-      <xsl:variable name="more" select="Data[@name != 'symptom' and . != '']"/>
+      <xsl:variable name="more" select="Data[@name != 'symptom' and . != '' and not(../Data[@name = 'when'] and contains(' first last seconds worst worstAt ', concat(' ', @name, ' ')))]"/>
       <xsl:if test="$more">
         <dl>
           <xsl:for-each select="$more">
             <dt>
               <xsl:choose>
+                <xsl:when test="@name = 'when'">When</xsl:when>
                 <xsl:when test="@name = 'cause'">Cause</xsl:when>
                 <xsl:when test="@name = 'details'">Details</xsl:when>
                 <xsl:when test="@name = 'resolution'">What to do</xsl:when>
