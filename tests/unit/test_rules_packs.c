@@ -165,6 +165,13 @@ static const struct {
      RULES_NOTHING, "", ""},
     {"Memory", SLICED("Memory", "% Committed Bytes In Use", "", "50", "91", "50", "91", "50", "50", "50", "50"),
      RULES_WARNING, "Committed memory was above 90 % of the commit limit for 5 min", "08:05 to 08:10"},
+    {"Memory",
+     TABLE("Memory", ITEM("Available MBytes", "",
+                          "<Data name='mean'>90</Data><Data name='min'>50</Data><Data name='max'>99</Data><Table "
+                          "name='slices' note='300'>" SLICE("00", "05", "99") SLICE("05", "10", "63")
+                              SLICE("10", "15", "50") SLICE("15", "20", "64") "</Table>")),
+     RULES_ERROR, "Available memory fell to 50 MB",
+     "2026-03-02 08:05 to 08:15, 10 min in total; worst at 08:10: 50 MB"},
     {"Memory", SLICED("Memory", "Pages/sec", "", "50", "1001", "50", "1001", "50", "50", "50", "1000"), RULES_WARNING,
      "Paging was above 1,000 pages/s for 5 min", "08:05 to 08:10"},
     {"Network", SLICED("Network Interface", "Output Queue Length", "eth0", "0", "3", "0", "3", "2", "0", "0", "0"),
