@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/counters/remote_counters.h"
+#include "cli/counters/sample_pace.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -52,38 +53,6 @@ struct settings {
     const struct log_format_traits *log;
 };
 
-#define FASTEST_MS 10 /* between two samples; the interval of -si 0 */
-
-/* Parses "[[hh:]mm:]ss[.fff]" to milliseconds; false: invalid. */
-static bool parse_interval(const char *text, uint64_t *ms)
-{
-    uint64_t whole = 0, part = 0, fraction = 0, digits = 0;
-    unsigned colons = 0;
-    for (; *text && *text != '.' && *text != ','; text++) {
-        if (*text == ':' && digits && colons < 2) {
-            whole = (whole + part) * 60;
-            part = digits = 0;
-            colons++;
-        } else if (*text >= '0' && *text <= '9' && digits < 8) {
-            part = part * 10 + (uint64_t)(*text - '0');
-            digits++;
-        } else {
-            return false;
-        }
-    }
-    if (*text) {
-        uint64_t unit = 100;
-        for (text++; *text >= '0' && *text <= '9'; text++) {
-            fraction += (uint64_t)(*text - '0') * unit;
-            unit /= 10;
-            digits++;
-        }
-    }
-    *ms = (whole + part) * 1000 + fraction;
-    *ms = *ms ? *ms : FASTEST_MS;
-    return digits && !*text && *ms < UINT32_MAX;
-}
-
 static int check_format(struct settings *s)
 {
     bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
@@ -124,7 +93,7 @@ static int typeperf_parse(int argc, char **argv, struct settings *s)
     if (s->list || s->list_instances)
         return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx accept one object") : CLI_DONE;
     s->interval_ms = 1000;
-    if (s->interval && !parse_interval(s->interval, &s->interval_ms))
+    if (s->interval && !pace_parse_interval(s->interval, &s->interval_ms))
         return cli_usage(verb_name, "-si: invalid time '%s': expected, for example, 5, 0.25 or 1:30", s->interval);
     if (s->counter_file) {
         HRESULT hr = lines_read(s->counter_file, &s->counters);
@@ -241,52 +210,11 @@ static HRESULT put_json(const struct live *l, int64_t utc, const struct log_cell
     return S_OK;
 }
 
-/* Samples are taken on a grid. Points that have passed are skipped, and no sample is taken sooner than FASTEST_MS after
-   the previous one. In ticks of the performance counter, because millisecond clocks of some host systems step by 16 ms.
- */
-struct pace {
-    int64_t begun, interval;
-    int64_t next, earliest;
-};
-
-static int64_t ticks_of(uint64_t ms)
-{
-    return (int64_t)(ms * (uint64_t)clock_frequency() / 1000);
-}
-
-static struct pace pace_begin(const struct settings *s)
-{
-    const int64_t now = clock_ticks(), interval = ticks_of(s->interval_ms);
-    return (struct pace){.begun = now, .interval = interval ? interval : 1, .next = now, .earliest = now};
-}
-
-/* Waits until the next sample is due; false: the user wants to exit. */
-static bool pace_wait(struct pace *p)
-{
-    const int64_t due = p->next > p->earliest ? p->next : p->earliest, frequency = clock_frequency();
-    int64_t now = clock_ticks();
-    do {
-        const int64_t left = now < due ? due - now : 0;
-        const int64_t ms = left / frequency * 1000 + (left % frequency * 1000 + frequency - 1) / frequency;
-        if (interrupt_wait(ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX - 1))
-            return false;
-        now = clock_ticks();
-    } while (now < due);
-    p->next = p->begun + ((now - p->begun) / p->interval + 1) * p->interval;
-    return true;
-}
-
-/* Behind each sample. */
-static void pace_taken(struct pace *p)
-{
-    p->earliest = clock_ticks() + ticks_of(FASTEST_MS);
-}
-
 static HRESULT typeperf_show(const struct settings *s, const struct live *l)
 {
     int64_t utc;
     const struct log_cell *cells;
-    struct pace pace = pace_begin(s);
+    struct sample_pace pace = pace_begin(s->interval_ms);
     HRESULT hr = pace_wait(&pace) ? counter_query_sample(l->query, &utc, &cells) : S_OK; /* rates begin here */
     pace_taken(&pace);
     if (!s->json)
@@ -307,7 +235,7 @@ static HRESULT typeperf_show(const struct settings *s, const struct live *l)
 
 static HRESULT write_samples(const struct settings *s, const struct live *l, PDH_HLOG log)
 {
-    struct pace pace = pace_begin(s);
+    struct sample_pace pace = pace_begin(s->interval_ms);
     PDH_STATUS status = 0;
     for (uint32_t n = 0; !status && (!s->samples || n < s->samples) && pace_wait(&pace); n++) {
         status = l->pdh->PdhUpdateLogW(log, NULL);
@@ -335,18 +263,6 @@ static HRESULT write_log(const struct settings *s, const struct live *l)
     return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
 }
 
-/* The path with a computer name: its own, else that of -s, else this computer's. NULL: out of memory. */
-static char *full_path(const char *path, const char *machine)
-{
-    if (strncmp(path, "\\\\", 2) == 0)
-        return text_copy(path);
-    char *ours = machine ? NULL : os_computer_name();
-    const char *name = machine ? machine + strspn(machine, "\\") : ours;
-    char *full = name ? text_format("\\\\%s%s%s", name, *path == '\\' ? "" : "\\", path) : NULL;
-    memory_free(ours);
-    return full;
-}
-
 static void put_refusals(const struct live *l, FILE *to)
 {
     for (size_t i = 0; i < l->refused.count; i++)
@@ -371,7 +287,7 @@ static HRESULT open_counters(const struct settings *s, struct live *l)
     HRESULT hr = host_pdh(&l->pdh);
     l->nearest.pdh = l->pdh;
     for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
-        char *path = full_path(s->counters.items[i], s->machine);
+        char *path = counter_full_path(s->counters.items[i], s->machine);
         hr = path ? texts_add_owned(&paths, path) : E_OUTOFMEMORY;
     }
     const struct counter_query_request request = {
