@@ -20,6 +20,21 @@ static void put_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+void json_add_text(struct text_buffer *b, const char *text)
+{
+    text_buffer_add(b, "\"");
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ') {
+            text_buffer_format(b, "\\u%04x", (unsigned)(unsigned char)*c);
+            continue;
+        }
+        if (*c == '"' || *c == '\\')
+            text_buffer_add(b, "\\");
+        text_buffer_add_n(b, c, 1);
+    }
+    text_buffer_add(b, "\"");
+}
+
 static void new_line(struct json *j)
 {
     if (j->compact)

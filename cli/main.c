@@ -19,8 +19,8 @@
 
 const struct verb *const cli_verbs[] = {
     &verb_check,   &verb_compare, &verb_completion, &verb_config, &verb_data,     &verb_dcom,     &verb_diskperf,
-    &verb_doctor,  &verb_events,  &verb_lodctr,     &verb_logman, &verb_logstat,  &verb_manifest, &verb_mof,
-    &verb_plot,    &verb_relog,   &verb_remote,     &verb_report, &verb_rules,
+    &verb_doctor,  &verb_events,  &verb_live,       &verb_lodctr, &verb_logman,   &verb_logstat,  &verb_manifest,
+    &verb_mof,     &verb_plot,    &verb_relog,      &verb_remote, &verb_report,   &verb_rules,
 #ifdef _WIN32
     &verb_run,
 #endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a browser's request. It comes from anybody: its bytes are checked in one pass, and none of them become a path.
+ */
+#include "cli/live/live_http.h"
+#include "engine/base/network.h"
+
+#include <string.h>
+
+struct span {
+    const char *at;
+    size_t size;
+};
+
+static bool span_is(struct span s, const char *text)
+{
+    return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
+}
+
+static bool span_fits(struct span s, char *out, size_t room)
+{
+    if (s.size == 0 || s.size >= room)
+        return false;
+    memcpy(out, s.at, s.size);
+    out[s.size] = 0;
+    return true;
+}
+
+/* The bytes up to `end`, which *from then follows. False: there is no `end`. */
+static bool span_split(struct span *from, char end, struct span *out)
+{
+    const char *found = memchr(from->at, end, from->size);
+    if (!found)
+        return false;
+    *out = (struct span){from->at, (size_t)(found - from->at)};
+    from->at = found + 1;
+    from->size -= out->size + 1;
+    return true;
+}
+
+static bool is_digits(struct span s)
+{
+    for (size_t i = 0; i < s.size; i++)
+        if (s.at[i] < '0' || s.at[i] > '9')
+            return false;
+    return s.size > 0;
+}
+
+/* A line without its CR LF; a CR or another control character within it makes the request malformed. */
+static bool next_line(struct span *from, struct span *line)
+{
+    if (!span_split(from, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')
+        return false;
+    line->size--;
+    for (size_t i = 0; i < line->size; i++)
+        if ((unsigned char)line->at[i] < ' ' && line->at[i] != '\t')
+            return false;
+    return true;
+}
+
+/* Removes ":8080". False: what follows the colon is not a port. */
+static bool strip_port(struct span *host)
+{
+    const char *colon = memchr(host->at, ':', host->size);
+    if (host->size > 0 && host->at[0] == '[') {
+        const char *end = memchr(host->at, ']', host->size);
+        if (!end)
+            return false;
+        const size_t behind = host->size - (size_t)(end + 1 - host->at);
+        colon = behind > 0 ? end + 1 : NULL;
+        if (colon && *colon != ':')
+            return false;
+    }
+    if (!colon)
+        return true;
+    const struct span port = {colon + 1, host->size - (size_t)(colon + 1 - host->at)};
+    host->size = (size_t)(colon - host->at);
+    return is_digits(port) && port.size <= 5;
+}
+
+/* A page of another site can make the browser ask this server by another name, but not by an address or ours. */
+static unsigned check_host(struct span host, const char *own_name)
+{
+    char name[256];
+    struct ip_address address;
+    if (!strip_port(&host))
+        return 400;
+    if (host.size > 2 && host.at[0] == '[')
+        host = (struct span){host.at + 1, host.size - 2};
+    if (!span_fits(host, name, sizeof name))
+        return 400;
+    const bool ours =
+        text_equal_nocase(name, "localhost") || text_equal_nocase(name, own_name) || ip_address_read(name, &address);
+    return ours ? 200 : 403;
+}
+
+static bool header_is(struct span name, const char *wanted)
+{
+    char text[32];
+    return span_fits(name, text, sizeof text) && text_equal_nocase(text, wanted);
+}
+
+static struct span span_trim(struct span s)
+{
+    while (s.size > 0 && (*s.at == ' ' || *s.at == '\t'))
+        s = (struct span){s.at + 1, s.size - 1};
+    while (s.size > 0 && (s.at[s.size - 1] == ' ' || s.at[s.size - 1] == '\t'))
+        s.size--;
+    return s;
+}
+
+static unsigned read_headers(struct span from, const char *own_name)
+{
+    struct span line, name;
+    unsigned host = 0;
+    while (next_line(&from, &line) && line.size > 0) {
+        if (!span_split(&line, ':', &name) || name.size == 0)
+            return 400;
+        for (size_t i = 0; i < name.size; i++)
+            if (name.at[i] <= ' ' || name.at[i] > '~')
+                return 400;
+        line = span_trim(line);
+        if (header_is(name, "Transfer-Encoding") || (header_is(name, "Content-Length") && !span_is(line, "0")))
+            return 400;
+        if (!header_is(name, "Host"))
+            continue;
+        if (host != 0)
+            return 400;
+        host = check_host(line, own_name);
+        if (host != 200)
+            return host;
+    }
+    /* The loop ends at the empty line, which is the last, or at a malformed one. */
+    return from.size == 0 && line.size == 0 && host != 0 ? host : 400;
+}
+
+static unsigned read_target(struct span target, struct live_request *out)
+{
+    static const struct {
+        const char *path;
+        enum live_resource resource;
+    } resources[] = {
+        {"/", LIVE_PAGE},
+        {"/live.js", LIVE_SCRIPT},
+        {"/live.css", LIVE_STYLE},
+        {"/dygraph.js", LIVE_LIBRARY},
+        {"/counters", LIVE_COUNTERS},
+    };
+    static const char samples[] = "/samples?since=";
+    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
+        if (span_is(target, resources[i].path)) {
+            out->resource = resources[i].resource;
+            return 200;
+        }
+    if (target.size <= strlen(samples) || memcmp(target.at, samples, strlen(samples)) != 0)
+        return 404;
+    char number[24];
+    const struct span digits = {target.at + strlen(samples), target.size - strlen(samples)};
+    out->resource = LIVE_SAMPLES;
+    return is_digits(digits) && span_fits(digits, number, sizeof number) && text_to_u64(number, &out->since) ? 200
+                                                                                                             : 400;
+}
+
+/* The end of the request's empty line; 0: it has not arrived. */
+static size_t request_end(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i + 4 <= size; i++)
+        if (memcmp(bytes + i, "\r\n\r\n", 4) == 0)
+            return i + 4;
+    return 0;
+}
+
+unsigned live_request_read(const char *bytes, size_t size, const char *own_name, struct live_request *out)
+{
+    const size_t end = request_end(bytes, size);
+    struct span from = {bytes, end}, line, method, target;
+    *out = (struct live_request){.resource = LIVE_PAGE};
+    if (end == 0)
+        return size >= LIVE_REQUEST_BYTES ? 431 : 0;
+    if (end > LIVE_REQUEST_BYTES)
+        return 431;
+    if (!next_line(&from, &line) || !span_split(&line, ' ', &method) || !span_split(&line, ' ', &target))
+        return 400;
+    if (line.size != 8 || memcmp(line.at, "HTTP/", 5) != 0)
+        return 400;
+    if (!span_is(line, "HTTP/1.1") && !span_is(line, "HTTP/1.0"))
+        return 505;
+    const unsigned headers = read_headers(from, own_name);
+    if (headers != 200)
+        return headers;
+    out->head = span_is(method, "HEAD");
+    if (!out->head && !span_is(method, "GET"))
+        return 405;
+    return read_target(target, out);
+}
+
+const char *live_status_text(unsigned status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 403:
+        return "Forbidden";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 408:
+        return "Request Timeout";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 500:
+        return "Internal Server Error";
+    case 503:
+        return "Service Unavailable";
+    case 505:
+        return "HTTP Version Not Supported";
+    default:
+        return "Bad Request";
+    }
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTTP server of openpla live. One thread accepts connections, each of which has a thread for one request and its
+   answer. The number of connections and the time and size of each are limited, so a client can only delay itself and,
+   at worst, the others for as long as it has all connections. */
+#include "cli/live/live_http.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/network.h"
+#include "engine/base/thread.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_CONNECTIONS = 16,
+    REQUEST_MS = 5000, /* for all bytes of a request */
+    ANSWER_MS = 10000, /* for all bytes of an answer */
+    SEND_MS = 2000,    /* for the next bytes of it */
+    SLICE_MS = 250,    /* threads check so often whether the program exits */
+    PART_BYTES = 4096,
+};
+
+struct live_server {
+    struct live_history *history;
+    struct socket_end *listener;
+    struct thread *thread;
+    char *own_name;
+    char url[SOCKET_ADDRESS_BYTES + 32];
+    bool is_public;
+    atomic_bool closing;
+    atomic_uint connections;
+};
+
+struct live_connection {
+    struct live_server *server;
+    struct socket_end *socket;
+};
+
+/* The page may load only what this server sends, and no other page may show it in a frame. */
+static const char answer_headers[] =
+    "Cache-Control: no-store\r\n"
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Connection: close\r\n\r\n";
+
+static HRESULT send_all(struct live_connection *c, const char *bytes, size_t size)
+{
+    const uint64_t begun = clock_monotonic_ms();
+    HRESULT hr = S_OK;
+    for (size_t at = 0; at < size && SUCCEEDED(hr); at += PART_BYTES) {
+        if (atomic_load(&c->server->closing) || clock_passed_ms(begun, clock_monotonic_ms()) > ANSWER_MS)
+            return HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+        hr = socket_send(c->socket, bytes + at, size - at < PART_BYTES ? size - at : PART_BYTES);
+    }
+    return hr;
+}
+
+static void connection_answer(struct live_connection *c, unsigned status, const struct live_request *request)
+{
+    struct live_body body = {.type = "text/plain; charset=utf-8"};
+    char head[1024], line[64];
+    if (status == 200 && FAILED(live_body_make(c->server->history, request, &body)))
+        status = 500;
+    if (status != 200) {
+        body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, live_status_text(status));
+        body.bytes = line;
+    }
+    const int size = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%s",
+                              status, live_status_text(status), body.type, (unsigned long long)body.size,
+                              status == 405 ? "Allow: GET, HEAD\r\n" : "", answer_headers);
+    if (SUCCEEDED(send_all(c, head, (size_t)size)) && !request->head)
+        (void)send_all(c, body.bytes, body.size);
+    live_body_free(&body);
+}
+
+/* Returns the status to answer with; 0: the client has gone, or the program exits. */
+static unsigned connection_read(struct live_connection *c, struct live_request *request)
+{
+    char bytes[LIVE_REQUEST_BYTES];
+    const uint64_t begun = clock_monotonic_ms();
+    unsigned status = 0;
+    for (size_t size = 0; status == 0;) {
+        size_t got;
+        const uint64_t passed = clock_passed_ms(begun, clock_monotonic_ms());
+        if (atomic_load(&c->server->closing))
+            return 0;
+        if (passed >= REQUEST_MS)
+            return 408;
+        const HRESULT hr = socket_receive_some(c->socket, bytes + size, sizeof bytes - size, SLICE_MS, &got);
+        if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
+            continue;
+        if (hr != S_OK)
+            return 0;
+        size += got;
+        status = live_request_read(bytes, size, c->server->own_name, request);
+    }
+    return status;
+}
+
+static void connection_serve(void *user)
+{
+    struct live_connection *c = user;
+    struct live_server *s = c->server;
+    struct live_request request = {.head = false};
+    socket_set_timeouts(c->socket, SEND_MS, SEND_MS);
+    const unsigned status = connection_read(c, &request);
+    if (status != 0)
+        connection_answer(c, status, &request);
+    socket_close(c->socket);
+    memory_free(c);
+    atomic_fetch_sub(&s->connections, 1);
+}
+
+static void server_accept(struct live_server *s)
+{
+    char address[SOCKET_ADDRESS_BYTES];
+    struct live_connection *c = memory_zero(1, sizeof *c);
+    struct socket_end *socket = NULL;
+    struct thread *thread = NULL;
+    const struct live_request none = {.head = false};
+    if (FAILED(socket_accept(s->listener, &socket, address)) || !c) {
+        socket_close(socket);
+        memory_free(c);
+        thread_sleep(SLICE_MS); /* for example because too many files are open */
+        return;
+    }
+    *c = (struct live_connection){s, socket};
+    if (atomic_fetch_add(&s->connections, 1) < MOST_CONNECTIONS &&
+        SUCCEEDED(thread_start(connection_serve, c, &thread))) {
+        thread_close(thread);
+        return;
+    }
+    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* its buffers are empty: this does not wait */
+    connection_answer(c, 503, &none);
+    socket_close(socket);
+    memory_free(c);
+    atomic_fetch_sub(&s->connections, 1);
+}
+
+static void server_run(void *user)
+{
+    struct live_server *s = user;
+    while (!atomic_load(&s->closing)) {
+        bool ready = false;
+        if (FAILED(sockets_wait(&s->listener, 1, SLICE_MS, &ready)))
+            thread_sleep(SLICE_MS);
+        else if (ready)
+            server_accept(s);
+    }
+}
+
+/* Splits [ADDRESS:]PORT; *address from memory_alloc. */
+static HRESULT where_split(const char *where, char **address, uint16_t *port)
+{
+    const char *colon = strrchr(where, ':'), *digits = colon ? colon + 1 : where;
+    uint64_t number;
+    *address = NULL;
+    if (!text_to_u64(digits, &number) || number > UINT16_MAX)
+        return error_set(E_INVALIDARG, "-http: invalid port '%s': expected [ADDRESS:]PORT", where);
+    *port = (uint16_t)number;
+    size_t length = colon ? (size_t)(colon - where) : 0;
+    if (length > 1 && where[0] == '[' && where[length - 1] == ']') {
+        where++;
+        length -= 2;
+    }
+    *address = colon ? text_copy_n(where, length) : text_copy("127.0.0.1");
+    if (*address && text_equal_nocase(*address, "localhost")) {
+        memory_free(*address);
+        *address = text_copy("127.0.0.1");
+    }
+    return *address ? S_OK : E_OUTOFMEMORY;
+}
+
+static void server_describe(struct live_server *s)
+{
+    char address[SOCKET_ADDRESS_BYTES];
+    uint16_t port;
+    socket_own_address(s->listener, address, &port);
+    const bool is_six = strchr(address, ':') != NULL;
+    snprintf(s->url, sizeof s->url, "http://%s%s%s:%u/", is_six ? "[" : "", address, is_six ? "]" : "", (unsigned)port);
+    s->is_public = strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0;
+}
+
+HRESULT live_server_open(const char *where, struct live_history *h, struct live_server **out)
+{
+    char *address;
+    uint16_t port = 0;
+    struct live_server *s = memory_zero(1, sizeof *s);
+    *out = s;
+    HRESULT hr = s ? where_split(where, &address, &port) : E_OUTOFMEMORY;
+    if (FAILED(hr))
+        return hr;
+    s->history = h;
+    s->own_name = os_computer_name();
+    hr = s->own_name ? socket_listen_at(address, port, &s->listener) : E_OUTOFMEMORY;
+    memory_free(address);
+    if (FAILED(hr))
+        return hr;
+    server_describe(s);
+    return thread_start(server_run, s, &s->thread);
+}
+
+const char *live_server_url(const struct live_server *s)
+{
+    return s->url;
+}
+
+bool live_server_is_public(const struct live_server *s)
+{
+    return s->is_public;
+}
+
+void live_server_close(struct live_server *s)
+{
+    if (!s)
+        return;
+    atomic_store(&s->closing, true);
+    while (s->thread && !thread_wait(s->thread, SLICE_MS)) {
+    }
+    while (atomic_load(&s->connections) > 0) /* each checks `closing`, and waits for its socket SEND_MS at most */
+        thread_sleep(10);
+    thread_close(s->thread);
+    socket_close(s->listener);
+    memory_free(s->own_name);
+    memory_free(s);
+}

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""live.py PROGRAM [EMULATOR]: live of openpla.exe, which is PROGRAM, shows counters while they change. A user would read old
+values, lose the terminal's state, or open this computer to whoever sends a request."""
+import fcntl
+import http.client
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+
+from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+
+os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
+IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed Bytes", r"\System\System Up Time"
+PATIENCE = 240  # seconds
+
+
+def lines_without_a_terminal():
+    output, said = openpla_apart(0, "live", IDLE, COMMITTED, "-sc", "3", "-si", "0.2")
+    lines = [line.split("\t") for line in output.splitlines()]
+    check(len(lines) == 6 and all(len(line) == 3 for line in lines), "3 samples of 2 counters", output, said)
+    for line, counter in zip(lines, (IDLE, COMMITTED) * 3):
+        check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line[0]) and line[1].endswith(counter), "time and counter", line)
+        check(re.fullmatch(r"[0-9.]+ (%|[KMGT]?B)", line[2]), "value and unit", line)
+    check("\x1b" not in output, "no sequences for a terminal", output)
+
+
+def counters_of_files_and_defaults():
+    with open("list.txt", "w", encoding="utf-8") as f:
+        f.write(f"; a list\n{COMMITTED}\n")
+    check(COMMITTED in openpla(0, "live", "-cf", "list.txt", "-sc", "1", "-si", "0.1"), "-cf")
+    check(r"\Memory\Available MBytes" in openpla(0, "live", "-sc", "1", "-si", "0.1"), "the usual counters")
+
+
+def mistakes_are_explained():
+    said = openpla(3, "live", COMMITTED, r"\Memory\Committed Bytess", "-sc", "1", "-si", "0.1")
+    check("did you mean" in said and COMMITTED in said, "a missing counter, and the others", said)
+    said = openpla(1, "live", r"\Memory\Nothing of it", "-sc", "1")
+    check("no counter could be added" in said, "no counter", said)
+    check("not found" in openpla(1, "live", "no such set"), "an unknown set")
+    openpla(1, "live", "-cf", "missing.txt")
+    check("invalid time 'x'" in openpla(2, "live", COMMITTED, "-si", "x"), "-si")
+    openpla(2, "live", COMMITTED, "-sc", "0")
+    for where in ("x", "65536", "127.0.0.1:", "1.2.3:8080", "[::1:8080", "-1"):
+        said = openpla(1, "live", COMMITTED, "-http", where, "-sc", "1")
+        check("invalid port" in said or "is not an IP address" in said, f"-http {where}", said)
+
+
+def counters_of_a_set():
+    openpla(0, "logman", "create", "counter", "live_test", "-c", COMMITTED, IDLE, "-si", "1")
+    try:
+        output = openpla(0, "live", "live_test", "-sc", "1")
+        check(COMMITTED in output and IDLE in output, "the set's counters", output)
+        openpla(0, "live", r"Service\live_test", "-sc", "1", "-si", "0.1")
+    finally:
+        openpla(0, "logman", "delete", "live_test")
+
+
+class Terminal:
+    """The program in a pseudo-terminal."""
+
+    def __init__(self, columns, lines, *arguments):
+        self.process, self.file = pty.fork()
+        if not self.process:
+            os.execv(PROGRAM, [PROGRAM, "live", *arguments])
+        self.shown = ""
+        self.resize(columns, lines)
+
+    def resize(self, columns, lines):
+        fcntl.ioctl(self.file, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def read(self):
+        try:
+            more = os.read(self.file, 65536)
+        except OSError:  # the program has ended
+            return False
+        self.shown += more.decode("utf-8", "replace").replace("\r\r\n", "\r\n")
+        return bool(more)
+
+    def pictures(self):
+        return [re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", text).split("\r\n") for text in self.shown.split("\x1b[H")[1:]
+                if "\x1b[J" in text]
+
+    def until(self, right, what):
+        end = time.monotonic() + PATIENCE
+        while not any(right(picture) for picture in self.pictures()):
+            check(time.monotonic() < end, what, self.shown[-4000:])
+            if select.select([self.file], [], [], 1)[0]:
+                check(self.read(), f"{what}: it has ended", self.shown[-4000:])
+        self.shown = self.shown[self.shown.rindex("\x1b[H"):]
+
+    def keys(self, keys):
+        os.write(self.file, keys)
+
+    def end(self):
+        while self.read():
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+def fits(columns, lines):
+    return lambda picture: all(len(line) <= columns for line in picture) and len(picture) == lines and len(picture[0]) == columns
+
+
+def a_terminal_shows_resizes_and_ends():
+    """The picture fits the window, also after a change; keys pause, scroll and quit; the terminal is as before."""
+    t = Terminal(100, 8, "-si", "0.2")
+    t.until(lambda p: fits(100, 8)(p) and "\u2588" in "".join(p) and re.search(r"\d %", "".join(p)), "a picture of 100 x 8")
+    t.resize(60, 6)
+    t.until(fits(60, 6), "a picture of 60 x 6")
+    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "the first counter is at the top")
+    t.keys(b"\x1b[B")
+    t.until(lambda p: not p[2].startswith(r"\Processor(_Total)"), "scrolled")
+    t.keys(b"\x1b[H")
+    t.until(lambda p: p[2].startswith(r"\Processor(_Total)"), "at the top again")
+    t.keys(b" ")
+    t.until(lambda p: "paused" in p[0], "paused")
+    t.keys(b" ")
+    t.until(lambda p: "paused" not in p[0], "continued")
+    t.resize(5, 2)
+    t.until(lambda p: len(p) > 2, "a tiny window")
+    t.keys(b"q")
+    check(t.end() == 0 and t.shown.endswith("\x1b[?25h\x1b[?1049l"), "q quits, and the screen is as before", t.shown[-300:])
+    t = Terminal(80, 24, COMMITTED, "-si", "0.2")
+    t.until(fits(80, 4), "a picture of one counter")
+    t.keys(b"\x03")
+    check(t.end() == 0 and t.shown.endswith("\x1b[?1049l"), "Ctrl+C quits too", t.shown[-300:])
+    t = Terminal(80, 24, COMMITTED, "-si", "0.1", "-sc", "3")
+    check(t.end() == 0, "-sc ends it")
+
+
+class Server:
+    def __init__(self, *arguments):
+        self.out = open("url.txt", "wb")  # services keep a pipe open
+        self.process = subprocess.Popen([*EMULATOR, PROGRAM, "live", "-http", *arguments], stdin=subprocess.DEVNULL,
+                                        stdout=self.out, stderr=subprocess.STDOUT,
+                                        env=dict(os.environ, OPENPLA_WINE_RUN="through"))
+        end = time.monotonic() + PATIENCE
+        while True:
+            with open("url.txt", encoding="utf-8") as f:
+                found = re.search(r"http://127\.0\.0\.1:(\d+)/\s", f.read())
+            if found:
+                break
+            check(self.process.poll() is None and time.monotonic() < end, "no address is printed")
+            time.sleep(0.05)
+        self.port = int(found[1])
+
+    def get(self, path, method="GET", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer, body
+
+    def raw(self, request, close=True):
+        """The status of the answer; None: the connection was closed without one."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
+            try:
+                s.sendall(request)
+                if close:
+                    s.shutdown(socket.SHUT_WR)
+                answer = b""
+                while more := s.recv(65536):
+                    answer += more
+            except ConnectionError:
+                return None
+            found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+            return int(found[1]) if found else None
+
+    def samples(self, since):
+        return json.loads(self.get(f"/samples?since={since}")[1])
+
+    def end(self):
+        check(self.process.poll() is None, "the server has ended")
+        if EMULATOR:
+            self.process.kill()
+        else:
+            self.process.send_signal(signal.SIGINT)
+            check(self.process.wait(PATIENCE) == 0, "Ctrl+C ends it", self.process.returncode)
+        self.process.wait()
+        self.out.close()
+
+
+def a_browser_gets_page_and_samples(server):
+    answer, page = server.get("/")
+    policy = answer.headers["Content-Security-Policy"]
+    check(answer.status == 200 and b"<title>" in page and "default-src 'none'" in policy and "unsafe" not in policy, "the page", policy)
+    for path in re.findall(r'(?:src|href)="(/[^"]*)"', page.decode()):
+        answer, body = server.get(path)
+        head, nothing = server.get(path, "HEAD")
+        check(answer.status == head.status == 200 and not nothing and head.headers["Content-Length"] == answer.headers["Content-Length"] ==
+              str(len(body)), f"{path}, and its HEAD")
+    counters = json.loads(server.get("/counters")[1])
+    check([c["name"] for c in counters["counters"]] == [IDLE, COMMITTED, SYSTEM] and counters["interval"] == 100, "the counters", counters)
+    check([c["unit"] for c in counters["counters"]] == ["%", "B", ""], "their units", counters)
+    seen, since, end = [], 0, time.monotonic() + PATIENCE
+    while len(seen) < 5:
+        check(time.monotonic() < end, "samples come", seen)
+        answer = server.samples(since)
+        check(answer["next"] == since + len(answer["samples"]) or since == 0, "`next` follows the samples", answer)
+        seen += answer["samples"]
+        since = answer["next"]
+    check(all(len(row) == 4 and row[2] > 1e6 for row in seen), "values", seen)
+    check(seen == sorted(seen, key=lambda row: row[0]) and len({row[0] for row in seen}) == len(seen), "each sample once, in order", seen)
+    check(abs(seen[-1][0] / 1000 - time.time()) < PATIENCE and seen[-1][3] > seen[0][3], "they are of now, and change", seen)
+    check(server.samples(10 ** 18)["samples"] == [], "none of the future")
+
+
+def requests_from_anybody(server):
+    host = b"Host: localhost\r\n"
+    for request, status in (
+            (b"GET / HTTP/1.1\r\n" + host + b"\r\n", 200), (b"GET / HTTP/1.0\r\nHost: [::1]:80\r\n\r\n", 200),
+            (b"GET / HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/1.1\r\n" + host + host + b"\r\n", 400),
+            (b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403), (b"GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example:80\r\n\r\n", 403),
+            (b"GET / HTTP/1.1\r\nHost: localhost:x\r\n\r\n", 400), (b"GET / HTTP/1.1\r\nHost:\r\n\r\n", 400),
+            (b"GET / HTTP/2.0\r\n" + host + b"\r\n", 505), (b"GET /\r\n\r\n", 400), (b"\r\n\r\n", 400), (b"\x16\x03\x01\r\n\r\n", 400),
+            (b"GET / HTTP/1.1\r\n" + host + b" folded: 1\r\n\r\n", 400), (b"GET / HTTP/1.1\r\n" + host + b"no colon\r\n\r\n", 400),
+            (b"GET / HTTP/1.1\n" + host + b"\r\n", 400), (b"GET /\0 HTTP/1.1\r\n" + host + b"\r\n", 400),
+            (b"POST / HTTP/1.1\r\n" + host + b"\r\n", 405), (b"GET / HTTP/1.1\r\n" + host + b"Content-Length: 5\r\n\r\nabcde", 400),
+            (b"GET / HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n", 400),
+            (b"GET /" + b"a" * 9000, 431), (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 2000, 431)):
+        got = server.raw(request)
+        check(got == status or (status == 431 and got is None), f"{request[:80]}: {got}, not {status}")
+    for path in ("/../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/etc/passwd", "/live.js/", "/live.js?x", "/%00", "/index.html",
+                 "http://127.0.0.1/", "*", "C:\\windows\\win.ini"):
+        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") == 404, f"no path is a file: {path}")
+    for since in ("", "-1", "1e3", "0x1", "9" * 30, "99999999999999999999", "1&x"):
+        check(server.raw(f"GET /samples?since={since} HTTP/1.1\r\n".encode() + host + b"\r\n") in (400, 404), f"since={since}")
+
+
+def clients_that_hold_connections(server):
+    """They are silent or send single bytes; the others are refused until these have used up their time."""
+    held = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(40)]
+    for s in held:
+        try:
+            s.sendall(b"G")
+        except ConnectionError:
+            pass
+    statuses = []
+    for s in held:
+        try:
+            answer = s.recv(65536)
+        except ConnectionError:
+            answer = b""
+        statuses.append(answer[9:12])
+        s.close()
+    check(statuses.count(b"408") in range(1, 17) and set(statuses) <= {b"408", b"503", b""}, "all of them end", statuses)
+    end = time.monotonic() + PATIENCE
+    while server.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") != 200:
+        check(time.monotonic() < end, "the server answers again")
+
+
+def a_browser_sees_them():
+    server = Server("0", IDLE, COMMITTED, SYSTEM, "-si", "0.1")
+    try:
+        a_browser_gets_page_and_samples(server)
+        requests_from_anybody(server)
+        clients_that_hold_connections(server)
+        if not EMULATOR:
+            said = openpla(1, "live", COMMITTED, "-http", str(server.port), "-sc", "1")
+            check(str(server.port) in said, "a port that is in use", said)
+    finally:
+        server.end()
+    openpla(0, "live", COMMITTED, "-http", "127.0.0.1:0", "-sc", "1", "-si", "0.1")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="openpla-live.", dir=os.environ.get("WINEPREFIX")) as folder:
+        os.chdir(folder)
+        lines_without_a_terminal()
+        counters_of_files_and_defaults()
+        mistakes_are_explained()
+        if not EMULATOR:
+            os.environ["OPENPLA_DATA"] = os.path.join(folder, "data")
+            counters_of_a_set()
+            a_terminal_shows_resizes_and_ends()
+        a_browser_sees_them()
+        os.chdir("/")
+
+
+main()

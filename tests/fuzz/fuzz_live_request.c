@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a browser's request: no crash, and a request that is not complete is
+   not refused. */
+#include "cli/live/live_http.h"
+#include "engine/base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* Bytes below 16 are pieces, others themselves. */
+static char *request_of(const uint8_t *data, size_t size)
+{
+    static const char *const pieces[16] = {
+        "GET ",
+        "HEAD ",
+        " HTTP/1.1\r\n",
+        "Host: localhost\r\n",
+        "\r\n",
+        "\r\n\r\n",
+        "/samples?since=",
+        "/counters",
+        "Host: [::1",
+        "]",
+        "Content-Length:",
+        "Host: 127.0.0.1:8080",
+        ":",
+        "18446744073709551615",
+        "HTTP/1.",
+        " ",
+    };
+    struct text_buffer b = {0};
+    for (size_t i = 0; i < size; i++)
+        if (data[i] < 16)
+            text_buffer_add(&b, pieces[data[i]]);
+        else
+            text_buffer_add_n(&b, (const char *)&data[i], 1);
+    return text_buffer_take(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct live_request request;
+    const unsigned raw = live_request_read((const char *)data, size, "HOST", &request);
+    must(raw == 0 || *live_status_text(raw));
+    char *text = request_of(data, size);
+    if (!text)
+        return 0;
+    const size_t length = strlen(text);
+    const unsigned whole = live_request_read(text, length, "HOST", &request);
+    must(whole != 200 || (request.resource <= LIVE_SAMPLES && strstr(text, "\r\n\r\n")));
+    /* Each shorter part of an undecided request is undecided too. */
+    for (size_t part = 0; whole == 0 && part < length && length < 256; part++)
+        must(live_request_read(text, part, "HOST", &request) == 0);
+    memory_free(text);
+    return 0;
+}
