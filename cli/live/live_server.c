@@ -38,14 +38,14 @@ struct live_connection {
 };
 
 /* The page may load only what this server sends, and no other page may show it in a frame. */
-static const char answer_headers[] =
-    "Cache-Control: no-store\r\n"
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Connection: close\r\n\r\n";
+static const char answer_headers[] = "Cache-Control: no-store\r\n"
+                                     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+                                     "'self'; connect-src 'self'; img-src data:; "
+                                     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+                                     "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                     "Referrer-Policy: no-referrer\r\n"
+                                     "X-Content-Type-Options: nosniff\r\n"
+                                     "Connection: close\r\n\r\n";
 
 static HRESULT send_all(struct live_connection *c, const char *bytes, size_t size)
 {
