@@ -3,7 +3,7 @@
    chart of each chosen counter. While it is paused it collects, and draws nothing. */
 (function () {
   "use strict";
-  var KEPT = 3600000, FIRST_CHARTS = 6, MOST_SHOWN = 200;
+  var KEPT = 3600000, FIRST_CHARTS = 6, LEAST_SPAN = 30000, MOST_SHOWN = 200;
   var state = document.getElementById("state"), list = document.getElementById("list"), found = document.getElementById("found");
   var charts = document.getElementById("charts"), search = document.getElementById("search");
   var pause = document.getElementById("pause"), span = document.getElementById("span");
@@ -77,7 +77,11 @@
     return two(time.getHours()) + ":" + two(time.getMinutes()) + ":" + two(time.getSeconds());
   }
   function lastTime() { return rows.length ? rows[rows.length - 1][0] : Date.now(); }
-  function windowNow() { return [lastTime() - Number(span.value), lastTime()]; }
+  /* Begins with the first sample while there are few. */
+  function windowNow() {
+    var last = lastTime(), first = rows.length ? Math.min(rows[0][0], last - LEAST_SPAN) : 0;
+    return [Math.max(last - Number(span.value), first), last];
+  }
   /* Rows of the chosen time alone, so that a chart costs what it shows. */
   function dataOf(counter) {
     var from = windowNow()[0], data = [];
