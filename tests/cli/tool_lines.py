@@ -121,6 +121,8 @@ def of_file(path):
     if extension == ".evtx":
         return f"event log, {len(evtx_read.read(path))} events"
     text = data.decode("utf-8", "replace")
+    if text.startswith("<!DOCTYPE html>"):
+        return f"a page of {len(re.findall('<table', text))} tables" # its script depends on the chart library
     processed = re.search(r"Total Events  Processed (\d+)", text)
     if processed:
         return f"summary of {processed[1]} events"

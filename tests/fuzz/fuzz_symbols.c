@@ -248,8 +248,7 @@ static unsigned read_image(const struct bytes *file)
     uint8_t *bytes = memory_copy(file->at, file->size);
     if (!bytes)
         abort();
-    if (SUCCEEDED(image_read_facts(bytes, file->size, &facts)) &&
-        memchr(facts.symbols, 0, sizeof facts.symbols) == NULL)
+    if (SUCCEEDED(image_read_facts(bytes, file->size, &facts)) && !memchr(facts.symbols, 0, sizeof facts.symbols))
         abort();
     (void)image_read_symbols(bytes, file->size, &t);
     memory_free(bytes);
