@@ -236,7 +236,7 @@ static void failures_are_entries_behind_what_came(void **state)
     ask(&c, "root:bad later");
     ask(&c, "root:shapes");
     collect(&c);
-    check_xpath(c.doc, ERROR_OF("1", "0x80041017", "root: it is no query"), "1");
+    check_xpath(c.doc, ERROR_OF("1", "0x80041017", "root: the query is not valid WQL"), "1");
     check_xpath(c.doc, "count(//Table[2]/Item)", "2");
     check_xpath(c.doc, "string(//Table[2]/Item[1]/Data[@name='Value'])", "1");
     check_xpath(c.doc, "string(//Table[2]/Item[2]/Data[@name='result'])", "0x80041013");
