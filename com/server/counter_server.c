@@ -107,16 +107,13 @@ int counter_server_main(const WCHAR *parent)
 
 static struct thread *keeper;
 static struct wakeup *end;
+static struct process *idle; /* Wine stops the service with the last other program, which may be a client's */
 
 /* Keeps one child process running until the service stops. */
 static void child_keep_running(void *user)
 {
     uint32_t pause = START_AGAIN_MS;
-    struct process *idle = NULL;
     (void)user;
-    /* Wine stops the service with the last other program, which may be the one that a client has terminated. */
-    if (os_is_wine())
-        idle_child_start(&idle);
     for (bool over = false; !over;) {
         struct process *child;
         uint64_t started = clock_monotonic_ms();
@@ -142,6 +139,8 @@ void counter_child_begin(void)
     pcq_settings_free(&settings);
     if (hr == S_OK)
         hr = wakeup_create(&end);
+    if (hr == S_OK && os_is_wine())
+        idle_child_start(&idle);
     if (hr == S_OK)
         hr = thread_start(child_keep_running, NULL, &keeper);
     if (FAILED(hr))

@@ -251,6 +251,8 @@ void dcom_begin(void)
         hr = win32_failed(GetLastError(), "event");
     else if (status)
         hr = win32_failed((DWORD)status, "HKLM\\Software\\OpenPLA");
+    if (SUCCEEDED(hr) && keeper_read() && keeper.settings.is_on)
+        idle_child_start(&keeper.idle);
     if (SUCCEEDED(hr))
         hr = thread_start(keeper_run, NULL, &keeper.keeper);
     if (FAILED(hr))

@@ -288,7 +288,7 @@ static int serve_for_com(void)
 static SERVICE_STATUS_HANDLE service_handle;
 static HANDLE service_end;
 
-static void print_failure(DWORD state, DWORD wait_ms, HRESULT hr)
+static void report_state(DWORD state, DWORD wait_ms, HRESULT hr)
 {
     SERVICE_STATUS status = {.dwServiceType = SERVICE_WIN32_OWN_PROCESS, .dwCurrentState = state};
     status.dwControlsAccepted = state == SERVICE_RUNNING ? SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN : 0;
@@ -307,7 +307,7 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     switch (control) {
     case SERVICE_CONTROL_STOP:
     case SERVICE_CONTROL_SHUTDOWN:
-        print_failure(SERVICE_STOP_PENDING, 5000, S_OK);
+        report_state(SERVICE_STOP_PENDING, 5000, S_OK);
         SetEvent(service_end);
         return NO_ERROR;
     case SERVICE_CONTROL_INTERROGATE:
@@ -340,14 +340,16 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     service_handle = RegisterServiceCtrlHandlerExW(OPENPLA_SERVICE_NAME, service_control, NULL);
     if (!service_handle)
         return;
-    print_failure(SERVICE_START_PENDING, 10000, S_OK);
+    report_state(SERVICE_START_PENDING, 10000, S_OK);
     HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
-        print_failure(SERVICE_RUNNING, 0, S_OK);
+        /* Wine stops services when the last other program has ended. The program that starts this one ends when the
+           service reports that it runs, so what keeps the service alive is started before. */
         counter_child_begin();
 #ifdef _WIN64
         dcom_begin();
 #endif
+        report_state(SERVICE_RUNNING, 0, S_OK);
         serve_until_end();
         revoke_classes();
 #ifdef _WIN64
@@ -355,7 +357,7 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
 #endif
         counter_child_end();
     }
-    print_failure(SERVICE_STOPPED, 0, hr);
+    report_state(SERVICE_STOPPED, 0, hr);
     process_leave(FAILED(hr));
 }
 
