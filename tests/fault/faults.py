@@ -63,7 +63,8 @@ def ask(action, name, *arguments):
             break
     lines = text.splitlines()
     answers = dict((line + " ").split(" ", 1) for line in lines)
-    check("error" in answers or (lines and lines[-1] == "Done." and not code),
+    # Behind it Wine may write "wine client error", when the process ends while one of its threads starts.
+    check("error" in answers or ("Done." in lines and not code),
           f"client.vbs {action} {name}: exit code {code}: {text}")
     return {key: value.strip() for key, value in answers.items()}
 
