@@ -279,6 +279,8 @@ static void closed_connection_frees_its_queries(void **state)
             open_query(handle, 0);
         open_query(handle, PCQ_NO_RESOURCES);
         link_tcp.close(client);
+        while (sessions_ended != sessions_begun) /* the server learns of it a moment later */
+            wakeup_wait(session_ended, UINT32_MAX);
         assert_int_equal(open_client(&client), S_OK);
     }
     end();
