@@ -20,7 +20,7 @@
 
 enum { PASSWORD_ROOM = 256 };
 
-/* Windows serves DCOM itself; natively there is no server. */
+/* Windows serves DCOM itself; the native program has no server. */
 static bool dcom_is_here(void)
 {
     if (os_is_wine())
@@ -95,7 +95,7 @@ static void accounts_warn(void)
 {
     struct dcom_accounts accounts;
     if (SUCCEEDED(dcom_accounts_read(&accounts)) && !accounts.count)
-        fputs("openpla " VERB ": there is no account, so nobody can log on (openpla dcom account add NAME)\n",
+        fputs("openpla " VERB ": no account exists, so clients cannot log on (openpla dcom account add NAME)\n",
               cli_messages());
     dcom_accounts_free(&accounts);
 }

@@ -33,7 +33,7 @@ static HRESULT check_accounts(struct doctor *d)
     struct dcom_accounts accounts;
     HRESULT hr = dcom_accounts_read(&accounts);
     if (SUCCEEDED(hr) && !accounts.count)
-        hr = doctor_find(d, DOCTOR_FOUND_DCOM_NO_ACCOUNT, NULL, "remote DCOM is on, but there is no account");
+        hr = doctor_find(d, DOCTOR_FOUND_DCOM_NO_ACCOUNT, NULL, "remote DCOM is on, but no account exists");
     dcom_accounts_free(&accounts);
     return hr;
 }
@@ -59,7 +59,7 @@ HRESULT doctor_check_dcom(struct doctor *d)
         return doctor_find(d, DOCTOR_FOUND_DCOM_SETTING, NULL, "%s", error_text(hr));
     hr = S_OK;
     if (s.is_on && has_no_service(d))
-        hr = doctor_find(d, DOCTOR_FOUND_DCOM_NO_SERVICE, NULL, "remote DCOM is on, but there is no service");
+        hr = doctor_find(d, DOCTOR_FOUND_DCOM_NO_SERVICE, NULL, "remote DCOM is on, but the service is not registered");
     else if (s.is_on && doctor_service_runs(d))
         hr = check_port(d, &s);
     if (SUCCEEDED(hr) && s.is_on)

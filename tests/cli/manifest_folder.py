@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, a file that is none does no harm, and
+"""manifest_folder.py PROGRAM [EMULATOR]: a folder of manifests decodes a trace, another file in it does no harm, and
 files are read again only after they changed. Under Wine the folder is what `manifest collect` wrote. A user has the
 manifests of a customer's computer, and each decode would read all of them, or none."""
 import os
@@ -47,7 +47,7 @@ def a_folder_decodes():
     trace("made.etl", [event(guid, data, START + i, ident=1) for i, guid in enumerate((FIRST, SECOND, THIRD))])
     output, said = show()
     check("First" in output and "Number=7" in output and "Count=7" in output, "events of two manifests", output)
-    check("bad.man: line 5" in said and 'inType="win:UInt31"' in said and "notes" not in said, "what is no manifest", said)
+    check("bad.man: line 5" in said and 'inType="win:UInt31"' in said and "notes" not in said, "the reason for an invalid manifest", said)
 
 
 def the_reason_is_repeated_without_reading():

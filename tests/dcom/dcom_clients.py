@@ -12,6 +12,8 @@ import sys
 import time
 import uuid
 
+from prefix import server_processes
+
 try:
     from impacket.dcerpc.v5.dcomrt import INTERFACE
     from impacket.dcerpc.v5.dcom import oaut
@@ -382,31 +384,15 @@ def front_test(port):
     """A front that is killed is started again, and objects outlive it."""
     s = a_set("admin", port)
     check("put before the front is killed", PLA.call(s, "put_Duration", 77)[0], 0)
-    before = front_processes()
+    before = server_processes("/dcom")
     check("one front runs", len(before), 1)
     os.kill(before[0], 9)
-    wait_for("another front is started", lambda: front_processes() not in ([], before) and is_open(port))
+    wait_for("another front is started", lambda: server_processes("/dcom") not in ([], before) and is_open(port))
     INTERFACE.CONNECTIONS.clear()
     again = connect(port, "admin", PASSWORDS["admin"])
     like = activate(again, SET, PLA.iids["IDataCollectorSet"])
     survivor = Object(like, s.reference)
     check("an object outlives the front", PLA.call(survivor, "get_Duration"), (0, [77]))
-
-
-def front_processes():
-    """Processes of this prefix whose command line is that of a front."""
-    found = []
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{process}/cmdline", "rb") as file:
-                line = file.read().replace(b"\0", b" ")
-            with open(f"/proc/{process}/environ", "rb") as file:
-                environment = file.read()
-        except OSError:
-            continue
-        if b"openplasrv.exe" in line and b" /dcom " in line and f"WINEPREFIX={os.environ['WINEPREFIX']}".encode() in environment:
-            found.append(int(process))
-    return found
 
 
 def exhaustion_test(port):

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from prefix import server_processes
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PASSWORD = "admins of sets 2026"
 OWN = str(os.getpid())
@@ -82,21 +84,6 @@ def wait_for(what, is_so):
     check(what, bool(is_so()), True)
 
 
-def service_process():
-    """The service of this test's prefix."""
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{process}/cmdline", "rb") as file:
-                line = file.read().replace(b"\0", b" ")
-            with open(f"/proc/{process}/environ", "rb") as file:
-                environment = file.read()
-        except OSError:
-            continue
-        if b"openplasrv.exe" in line and b"/service" in line and f"WINEPREFIX={os.environ['WINEPREFIX']}".encode() in environment:
-            return int(process)
-    return None
-
-
 def tests():
     check("the service starts", wine(os.path.join(sys.argv[1], "openplasrv.exe"), "/regserver", "/start").returncode, 0)
     openpla("dcom", "account", "add", "admin", "-role", "administrators", "-replace", given=PASSWORD + "\n")
@@ -109,10 +96,10 @@ def tests():
         done = example()
         check("the same where packets are lost", (done.returncode, "status:    1" in done.stdout), (0, True))
         inside(CLIENT, "tc", "qdisc", "del", "dev", f"c{OWN}", "root")
-    service = service_process()
-    check("the service is found", service is not None, True)
-    if service:
-        os.kill(service, signal.SIGKILL)
+    services = server_processes("/service")
+    check("the service is found", len(services), 1)
+    if services:
+        os.kill(services[0], signal.SIGKILL)
         wait_for("a killed service leaves no front behind", lambda: answers(FRIEND) == "refused")
         wine("net", "stop", "OpenPLA")
         wine("net", "start", "OpenPLA")

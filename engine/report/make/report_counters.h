@@ -57,9 +57,9 @@ struct chart_series {
     struct chart_point *points;
     size_t capacity;
 };
-/* Times may come in any order from the first one on; an earlier one counts as that. `interval`: the log's, which a
-   point is long at first; 0: it is not known yet, as of a first value, and a point is one second unless a later call
-   tells it while there is one. Another log's may be longer: between its samples there is no gap. E_OUTOFMEMORY. */
+/* Times may come in any order after the first one; an earlier one counts as the first. `interval` is the log's, and the
+   initial length of a point; 0: not known yet, then a point is one second until a later call gives it. If another log
+   has a longer interval, the time between its samples is not a gap. E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* At most that many points from now on, CHART_POINTS or less; existing ones are merged. */
 void chart_series_limit(struct chart_series *s, size_t most);
