@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # openpla_tests(DRIVER TESTS names... [NAMED names...] [WITH sources...] LINK libraries...): the cmocka tests NAME.c of the
-# caller's folder, in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
+# caller's folder and the folders in it, in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
 # The programs are links to one file, but for NAMED tests, which look at the name of their own process: all processes of
 # one file have under Wine the name by which the first of them was started.
 # openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a program of its own, because it
 # puts functions in the place of the libraries' (--wrap), or because others start it.
 # openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke run
-# (native sanitizer build only), which begins with the samples of that folder (tests/fuzz/make_corpus.c).
+# (native sanitizer build only), which begins with the samples of that folder (tests/fuzz/decode/make_corpus.c).
 
 # Seconds. It ends only what hangs: waits have a limit of their own (tests/unit/patience.h), and a busy machine reaches
 # neither.
@@ -121,7 +121,8 @@ endfunction()
 
 # openpla_driven_main(TARGET NAME): an object library of the test NAME.c, whose main becomes NAME_main.
 function(openpla_driven_main target name)
-  add_library(${target} OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c)
+  file(GLOB source CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/*/${name}.c)
+  add_library(${target} OBJECT ${source})
   target_compile_options(${target} PRIVATE -DTEST_MAIN=${name}_main "SHELL:-include ${CMAKE_SOURCE_DIR}/tests/test_main.h")
 endfunction()
 
@@ -209,8 +210,8 @@ function(openpla_fuzz name)
   set_property(DIRECTORY PROPERTY ${driver}_link ${a_LINK})
   if(a_SEEDS)
     set(seeds -seed_inputs=@${CMAKE_BINARY_DIR}/corpus/${a_SEEDS}.seeds)
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
-      list(APPEND seeds -dict=${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
+    if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/${a_SEEDS}.dict)
+      list(APPEND seeds -dict=${CMAKE_CURRENT_LIST_DIR}/${a_SEEDS}.dict)
     endif()
     add_dependencies(${name}_object fuzz_corpus)
   endif()

@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "tests/unit/patience.h"
-#include "tests/unit/run_fixture.h"
+#include "tests/unit/run/run_fixture.h"
 #include "tests/unit/scratch_link.h"
 
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/bench/measured.h"
-#include "tests/unit/report_lines.h"
+#include "tests/unit/report/report_lines.h"
 
 #include <string.h>
 

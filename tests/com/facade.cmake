@@ -2,13 +2,13 @@
 # The objects that clients get in their own process before the server's.
 foreach(name test_facade test_facade_list test_secret_memory)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/client.c
-    ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+    ${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc)
   target_link_libraries(${name} PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
   add_dependencies(${name} openpla openplasrv openplahost openpdh)
   add_test(NAME ${name} COMMAND ${name})
   openpla_test_properties(${name} ";server")
 endforeach()
-# As in tests/unit/run.cmake.
+# As in tests/unit/run/run.cmake.
 set_tests_properties(test_facade PROPERTIES RESOURCE_LOCK system_sets)
 
 # With the type library inside, as idl.cmake says.

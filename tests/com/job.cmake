@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The same job and the same words as the scripts', in process.
 add_executable(job_in_process ${CMAKE_CURRENT_LIST_DIR}/job_in_process.c ${CMAKE_CURRENT_LIST_DIR}/client.c
-  ${CMAKE_CURRENT_LIST_DIR}/objects.rc)
+  ${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc)
 target_link_libraries(job_in_process PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)
 add_dependencies(job_in_process openpla openplahost openpdh)
 add_test(NAME script.main_in_process COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/script/run.py

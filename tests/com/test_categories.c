@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_categories in-process|facade|local-server: the classes of the namespaces as clients see them. MS-PLA 3.2.1;
-   behaviour 1, 4. The rules themselves are tested in tests/unit/test_sets_categories.c. */
+   behaviour 1, 4. The rules themselves are tested in tests/unit/run/sets/test_sets_categories.c. */
 #include "tests/com/client.h"
 
 #include <stdio.h>

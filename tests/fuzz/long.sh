@@ -13,7 +13,7 @@ failed=0
 for target in "$@"; do
     mkdir -p "found/$target"
     words="-rss_limit_mb=2048"
-    [ -f "$here/$target.dict" ] && words="-dict=$here/$target.dict"
+    [ -f "$here/decode/$target.dict" ] && words="-dict=$here/decode/$target.dict"
     if bin/fuzz_"$target" -runs="${RUNS:-10000000}" -max_total_time=1800 -max_len=2048 "$words" \
         -artifact_prefix="found/$target." "found/$target" "corpus/$target" >"found/$target.log" 2>&1; then
         echo "fuzz_$target: $(tail -n 1 "found/$target.log")"

@@ -58,7 +58,7 @@ CODE = (".c", ".h", ".inc", ".def")
 PAGES = (".md",)
 OURS = ("engine/", "com/", "cli/", "reg/", "tests/", "examples/", "docs/", "installer/", "idl/")
 # What others wrote: Windows' own messages and names, as its programs and headers have them; the names of properties.
-OTHERS = ("tests/layers/english.py", "tests/unit/logman_lines.txt")
+OTHERS = ("tests/layers/english.py", "tests/unit/cli/logman_lines.txt")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 NAME = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)*\b")

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of openpla logman for mistakes and unusual requests. Without them a user would not know what to do. */
+#include "tests/unit/cli/logman_fixture.h"
+
+/* The exit code of the line, and a part of its output. */
+static void expect(const char *text, uint32_t code, const char *says)
+{
+    struct texts words = {0};
+    int result;
+    split(text, &words);
+    char *written = run(&verb_logman, &words, &result);
+    if ((uint32_t)result != code || !strstr(written, says))
+        fail_msg("%s: 0x%08X, not 0x%08X with \"%s\": %s", text, (unsigned)result, (unsigned)code, says, written);
+    memory_free(written);
+    texts_free(&words);
+}
+
+/* The whole output: exactly this warning. */
+static void expect_alone(const char *text, const char *warning)
+{
+    struct texts words = {0};
+    int result;
+    split(text, &words);
+    char *written = run(&verb_logman, &words, &result), *wanted = text_format("%s\n" DONE "\n", warning);
+    assert_non_null(wanted);
+    if (result != 0 || strcmp(written, wanted) != 0)
+        fail_msg("%s: 0x%08X: %s", text, (unsigned)result, written);
+    memory_free(wanted);
+    memory_free(written);
+    texts_free(&words);
+}
+
+static void go_to(const char *name)
+{
+    char *folder = fixture_folder(name);
+    assert_int_equal(chdir(folder), 0);
+    memory_free(folder);
+}
+
+static void what_is_wrong_is_named_once(void **state)
+{
+    (void)state;
+    go_to("wrong");
+    expect("logman create counter wrong -c \\System\\Threads -si x", 0x80070057, "\n-si: invalid time 'x'");
+    expect("logman -config none.txt", 0x80070002, "\nError:\nThe system cannot find the file specified.\n");
+    expect("logman query providers -s elsewhere", 0x80070035, "elsewhere");
+    expect("logman query providers -s localhost", 0, DONE);
+    expect("logman query -config", 0x80070057, "\n-config: missing value");
+    expect("logman create counter wrong -c \\System\\Threads -e 12/31/2299 00:00:00", 0x80070057, "\n-e: ");
+}
+
+/* update accepts "Set\Collector" for a collector; delete must not delete the whole set for it. */
+static void a_collector_is_no_set(void **state)
+{
+    (void)state;
+    go_to("collector");
+    expect("logman create counter whole -c \\System\\Threads", 0, DONE);
+    expect("logman delete whole\\whole", 0x80004002, "unknown namespace 'whole'");
+    expect("logman update whole\\whole -si 5", 0, DONE);
+    expect("logman query whole", 0, "Sample Interval:      5 second(s)");
+    expect("logman delete whole", 0, DONE);
+}
+
+static void a_daily_set_may_begin_earlier_in_the_day(void **state)
+{
+    (void)state;
+    go_to("daily");
+    expect("logman create counter daily -c \\System\\Threads -b 1/1/2024 23:59:59 -r", 0, DONE);
+    expect("logman update daily -b 00:00:00", 0, DONE);
+    expect("logman update daily --r -b 1/1/2024 00:00:00", 0x80070057, "the start time is in the past");
+    expect("logman query daily", 0, "Start Time:           12:00:00 AM\n");
+    expect("logman delete daily", 0, DONE);
+}
+
+/* If a folder was named, a message about administrators would be misleading. */
+static void a_folder_is_no_definition(void **state)
+{
+    struct texts words = {0};
+    int result;
+    (void)state;
+    go_to("folder");
+    split("logman import folder -xml .", &words);
+    char *written = run(&verb_logman, &words, &result);
+    assert_int_equal(result, E_ACCESSDENIED);
+    assert_non_null(strstr(written, "'.' is a folder\n"));
+    assert_null(strstr(written, "administrators"));
+    memory_free(written);
+    texts_free(&words);
+}
+
+static void corrected_input_is_reported(void **state)
+{
+    (void)state;
+    go_to("corrected");
+    expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
+           "Warning: -c: '\\Network Interface(*)\\*' is treated as one item, because its words have no quotes\n");
+    expect_alone("logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
+                 "Warning: -c: '\\Processor(_Total)\\% Processor Time' is treated as one item, because its words have "
+                 "no quotes\n");
+    expect("logman delete thrice", 0, DONE);
+    expect("logman create counter Größe -c \\System\\Threads", 0, DONE);
+    expect("logman", 0, "\nGröße                                   Counter ");
+    expect("logman delete Größe", 0, DONE);
+    expect("logman query two” words", 0x80070057, "unexpected argument");
+    expect("logman strat thrice", 0x80070057, "unknown verb 'strat' (did you mean 'start'?)\n");
+    expect("logman thrice sotp", 0x80070057, "unknown verb 'sotp' (did you mean 'stop'?)\n");
+    expect("logman delete “two words”", 0, "Warning: curly quotes around 'two words' are treated as quotes\n");
+}
+
+/* Each flag enables the known item, as if it had been chosen in a list; the short words work too. */
+static void the_kernels_flags_are_what_was_said(void **state)
+{
+    static const char flags[] =
+        "KeywordsAny:          0x10003 (Process Events, Thread Events, TCP/IP Network Events)\n";
+    (void)state;
+    go_to("kernel");
+    expect("logman create trace kernel -p \"Windows Kernel Trace\" (process,thread,net)", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x110", 0, DONE);
+    expect("logman query kernel", 0, "KeywordsAny:          0x110 (Disk I/O Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" \"(Thread Context Switch Events,disk)\"", 0, DONE);
+    expect("logman query kernel", 0,
+           "KeywordsAny:          0x100 | 0x20000004 (Disk I/O Events, Thread Context Switch Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" \"( process , thread,\tnet )\"", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x10003", 0, DONE);
+    expect("logman export kernel -y -xml kernel.xml", 0, DONE);
+    expect("logman delete kernel", 0, DONE);
+    expect("logman import kernel -xml kernel.xml", 0, DONE);
+    expect("logman query kernel", 0, flags);
+    expect("logman update kernel -p \"Windows Kernel Trace\" (process,nothing)", 0x80070057,
+           "\n-p: unknown keyword 'nothing'");
+    expect("logman update kernel -p \"Windows Kernel Trace\" 0x100000000", 0x80070057,
+           "the kernel's flags have 32 bits");
+    expect("logman query kernel", 0, flags);
+    expect("logman delete kernel", 0, DONE);
+}
+
+/* A user who searches for the data of a running set finds them, not the place of the next run's data. */
+static void the_file_that_is_being_written_is_shown(void **state)
+{
+    (void)state;
+    go_to("writing");
+    expect("logman create counter writing -c \"\\Memory\\Commit Limit\" -f csv -si 1 -o here", 0, DONE);
+    expect("logman query writing", 0, "here_000001.csv\n");
+    expect("logman start writing", 0, DONE);
+    expect("logman query writing", 0, "here_000001.csv\n");
+    expect("logman query writing", 0, "Status:               Running\n");
+    expect("logman stop writing", 0, DONE);
+    expect("logman query writing", 0, "here_000002.csv\n");
+    expect("logman delete writing", 0, DONE);
+}
+
+/* Frequent mistakes are answered with advice. */
+static void a_usual_mistake_is_answered(void **state)
+{
+    (void)state;
+    go_to("mistakes");
+    expect("logman create counter twice -c \\System\\Threads", 0, DONE);
+    expect("logman create counter twice -c \\System\\Threads", 0x80300109, "\nchange it with update");
+    expect("logman import twice -xml x.xml", 0x803000B7, "\ndelete it first");
+    expect("logman update twice -cnf", 0, "Warning: -cnf: without a time and without -max");
+    expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Warning: -cnf: a circular log");
+    expect("logman update twice --cnf --max", 0, "Warning: -f bincirc: without -max");
+    expect("logman update twice -f bin -max 5", 0,
+           "Warning: -max: the set stops when its log reaches this size; with -cnf");
+    expect_alone("logman update twice -f bincirc -max 5", "");
+    expect("logman update twice --max -f csv -si 00:05", 0,
+           "-si: '00:05' means minutes and seconds (5 s); for hours and minutes use '00:05:00'");
+    expect("logman update twice -rf 3", 0, "Warning: -rf: the set stops before its second sample");
+    expect_alone("logman update twice -rf 01:00", "");
+    expect("logman create counter named -c \\System\\Threads -o x.csv -f csv", 0,
+           "Warning: -o: the run number is appended to the file name (_000001); use --v");
+    expect("logman delete named", 0, DONE);
+    expect_alone("logman create counter named -c \\System\\Threads -o x.csv -f csv --v", "");
+    expect("logman update named -b 13/01/2299 08:00:00", 0, "'13/01/2299' is treated as day/month/year");
+    expect_alone("logman update named -b 01/13/2299 08:00:00", "");
+    expect("logman delete named", 0, DONE);
+    expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
+           "Warning: -rc: 'C:\\scripts\\closed.cmd' is treated as the name of a task");
+    expect("logman update twice -rf 5 --rc --max 100 --v nnnnnn --cnf 1:00:00", 0, DONE);
+    assert_int_equal(folder_create("there"), S_OK);
+    expect("logman update twice -o there", 0, "Warning: -o: 'there' is an existing folder");
+    expect("logman update twice -o there/", 0, "\nThe command completed");
+    expect("logman update twice -u user secret", 0, "Warning: -u: other users of this computer can read a password");
+    expect("logman delete twice", 0, DONE);
+    expect("logman create alert never -th \\System\\Threads", 0x80070057, "put the whole threshold in quotes");
+    expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
+    expect("logman export twice -csv", 0x80070057, "openpla relog");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o session.etl", 0, DONE);
+    expect("logman stop session", 0x80300002, "use -ets for sessions");
+    expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o x.etl", 0x803000B7,
+           "\nstop it with stop -ets");
+    expect("logman stop session -ets", 0, DONE);
+}
+
+/* -config may have any place, and its file may end with any list. */
+static void the_line_wins_over_its_settings(void **state)
+{
+    static const char file[] = "[si]\n7\n[f]\ncsv\n[max]\n9\n[c]\n\\System\\Threads\n\\Memory\\Available Bytes\n";
+    (void)state;
+    go_to("settings");
+    assert_int_equal(file_store("settings.txt", file, sizeof file - 1), S_OK);
+    expect("logman create counter -si 5 --max -config settings.txt settled", 0, DONE);
+    expect("logman query settled", 0,
+           "Sample Interval:      5 second(s)\n\nCounters:\n              \\System\\Threads\n");
+    expect("logman query settled", 0, "\\Memory\\Available Bytes\n\nThe");
+    expect("logman query settled", 0, "_000001.csv\n");
+    expect("logman query settled", 0, "Schedules:            On\nRun as:");
+    expect("logman delete settled", 0, DONE);
+}
+
+/* An unreadable definition blocks neither the other sets nor the creation of a new set of its name. */
+static void a_corrupt_set_can_be_deleted(void **state)
+{
+    char *path;
+    (void)state;
+    go_to("damaged");
+    expect("logman create counter sound -c \\System\\Threads", 0, DONE);
+    expect("logman create counter damaged -c \\System\\Threads", 0, DONE);
+    path = store_definition_path("Service", "damaged");
+    assert_non_null(path);
+    assert_int_equal(file_store(path, "<broken", 7), S_OK);
+    memory_free(path);
+    expect("logman query", 0, "sound");
+    expect("logman start damaged", (uint32_t)OPENPLA_E_MALFORMED_XML, "openpla store check");
+    expect("logman delete damaged", 0, DONE);
+    expect("logman query damaged", 0x80300002, "damaged");
+    expect("logman create counter damaged -c \\System\\Threads", 0, DONE);
+    expect("logman delete damaged", 0, DONE);
+    expect("logman delete sound", 0, DONE);
+}
+
+/* Fails at once: no question is asked without a console. */
+static void another_computer_is_refused(void **state)
+{
+    static const char *const lines[] = {"query",
+                                        "query other",
+                                        "create counter other -c \\System\\Threads",
+                                        "start other",
+                                        "stop other",
+                                        "delete other",
+                                        "update other -si 5",
+                                        "import other -xml other.xml",
+                                        "export other -xml other.xml",
+                                        "query -ets",
+                                        "stop other -ets",
+                                        "query providers"};
+    (void)state;
+    go_to("other");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *line = text_format("logman -s unreachable %s", lines[i]);
+        expect(line, 0x80070035, "\nError:\nThe network path was not found.\n");
+        expect(line, 0x80070035, "unreachable");
+        memory_free(line);
+    }
+}
+
+/* Not a JSON reader's judgement, which cli.logman_json has: the text is whole, whatever became of the line. */
+static void is_whole(const char *line, const char *text)
+{
+    const size_t length = strlen(text);
+    if (strncmp(text, "{\n", 2) != 0 || length < 4 || strcmp(text + length - 3, "\n}\n") != 0 ||
+        !strstr(text, "\n  \"result\": \"0x"))
+        fail_msg("%s: %s", line, text);
+}
+
+static void json_is_whole_when_memory_ends(void **state)
+{
+    static const char *const lines[] = {"logman query oom -json", "logman stop oom -json"};
+    (void)state;
+    go_to("oom");
+    expect("logman create trace oom -p {C0000000-0000-4000-8000-000000000001} 3 4 -b 1/1/2290 10:00:00", 0, DONE);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct texts words = {0};
+        split(lines[i], &words);
+        bool failed = true;
+        for (uint64_t n = 1; failed; n++) {
+            int code;
+            char *text = run_failing(&verb_logman, &words, &code, n, &failed);
+            assert_true(failed || code == 0 || code == (int)0x80300104);
+            is_whole(lines[i], text);
+            memory_free(text);
+        }
+        texts_free(&words);
+    }
+    expect("logman delete oom", 0, DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_is_named_once),
+        cmocka_unit_test(a_collector_is_no_set),
+        cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(a_folder_is_no_definition),
+        cmocka_unit_test(corrected_input_is_reported),
+        cmocka_unit_test(the_kernels_flags_are_what_was_said),
+        cmocka_unit_test(the_file_that_is_being_written_is_shown),
+        cmocka_unit_test(a_usual_mistake_is_answered),
+        cmocka_unit_test(a_corrupt_set_can_be_deleted),
+        cmocka_unit_test(the_line_wins_over_its_settings),
+        cmocka_unit_test(another_computer_is_refused),
+        cmocka_unit_test(json_is_whole_when_memory_ends),
+    };
+    logman_own_sessions();
+    return cmocka_run_group_tests_name("test_logman", tests, with_traces, fixture_teardown);
+}

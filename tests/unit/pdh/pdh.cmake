@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+set(tests)
+foreach(thing formula kernel_text host_processes api forms logs countersets hostile_counterset live fault source follow
+    devices samba threads)
+  list(APPEND tests test_pdh_${thing})
+endforeach()
+if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
+  list(APPEND tests test_pdh_sql)
+endif()
+openpla_tests(tests_pdh TESTS ${tests} NAMED test_pdh_live WITH ${CMAKE_SOURCE_DIR}/tests/unit/logs/sql_fixture.c LINK openpla_pdh)
+# They have functions of the library's names.
+foreach(thing process hostile_extension)
+  openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
+endforeach()
+if(CMAKE_CROSSCOMPILING)
+  # Our DLL under the name pdh.dll, as users of Wine put it next to a program.
+  set(as_pdh ${CMAKE_BINARY_DIR}/bin/as_pdh)
+  add_executable(pdh_user ${CMAKE_CURRENT_LIST_DIR}/pdh_user.c)
+  target_link_libraries(pdh_user PRIVATE pdh openpla_flags)
+  set_target_properties(pdh_user PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${as_pdh})
+  add_custom_command(OUTPUT ${as_pdh}/pdh.dll DEPENDS openpdh
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:openpdh> ${as_pdh}/pdh.dll VERBATIM)
+  add_custom_target(pdh_dll_beside DEPENDS ${as_pdh}/pdh.dll)
+  add_dependencies(pdh_user pdh_dll_beside)
+  add_test(NAME pdh.any_program COMMAND pdh_user)
+  openpla_test_properties(pdh.any_program)
+  set_property(TEST pdh.any_program APPEND PROPERTY ENVIRONMENT WINEDLLOVERRIDES=pdh=n)
+endif()
+if(WIN32)
+  add_library(extension_dll SHARED ${CMAKE_CURRENT_LIST_DIR}/extension_dll.c ${CMAKE_CURRENT_LIST_DIR}/extension_dll.def)
+  set_target_properties(extension_dll PROPERTIES PREFIX "")
+  target_link_libraries(extension_dll PRIVATE openpla_flags)
+  openpla_tests(tests_openpdh TESTS test_pdh_dll test_pdh_extension test_perflib NAMED test_pdh_dll test_pdh_extension
+    LINK openpla_logs)
+  add_dependencies(tests_openpdh openpdh extension_dll)
+  # It makes keys of services, and test_registration looks at all of them.
+  set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)
+  set_tests_properties(test_pdh_countersets PROPERTIES RESOURCE_LOCK registry)
+endif()
+if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
+  openpla_needs_postgres(test_pdh_sql)
+endif()
+# On a busy machine a sample may take longer than a user would wait for it.
+foreach(test test_pdh_follow test_pdh_devices test_pdh_samba test_pdh_api test_pdh_forms test_pdh_logs test_pdh_countersets test_pdh_fault test_pdh_sql
+    test_pdh_extension test_pdh_hostile_extension test_pdh_hostile_counterset pdh.any_program)
+  if(TEST ${test})
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)
+  endif()
+endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/pdh_threads.cmake)

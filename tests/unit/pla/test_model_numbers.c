@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers that are read past the object's lock: the same as with it, also while another thread changes them. */
+#include "engine/base/thread.h"
+#include "tests/unit/model_classes.h"
+#include "tests/unit/patience.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <string.h>
+
+/* The way of COM's get (com/objects/convert.c). */
+static uint32_t number_of(struct object *o, const struct property *p)
+{
+    uint32_t n = 0;
+    struct value v;
+    if (object_get_number(o, p, &n))
+        return n;
+    assert_int_equal(object_get(o, p, &v), S_OK);
+    return v.u32;
+}
+
+/* Properties with hooks or live values, and those that are not numbers, need object_get; a row that is its field
+   does not. */
+static void rows_that_are_their_field_need_no_lock(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < MODEL_CLASS_COUNT; c++) {
+        struct object *o;
+        assert_int_equal(object_create(model_classes[c], NULL, &o), S_OK);
+        for (size_t i = 0; i < model_classes[c]->property_count; i++) {
+            const struct property *p = &model_classes[c]->properties[i];
+            bool number = p->kind == PROPERTY_BOOL || p->kind == PROPERTY_I32 || p->kind == PROPERTY_U32 ||
+                          p->kind == PROPERTY_ENUM || p->kind == PROPERTY_FLAGS;
+            uint32_t n = 0;
+            struct value v;
+            assert_int_equal(object_get_number(o, p, &n), number && !p->get && !p->get_live && !p->put);
+            if (!number || p->get || p->get_live || p->put)
+                continue;
+            assert_int_equal(object_get(o, p, &v), S_OK);
+            assert_int_equal(n, p->kind == PROPERTY_BOOL ? v.boolean : v.u32);
+        }
+        object_lock(o); /* someone may be changing it */
+        for (size_t i = 0; i < model_classes[c]->property_count; i++)
+            assert_false(object_get_number(o, &model_classes[c]->properties[i], &(uint32_t){0}));
+        object_unlock(o);
+        object_release(o);
+    }
+}
+
+struct pair {
+    struct object *collector, *draft;
+    const struct property *first, *second;
+    atomic_bool stop;
+};
+
+/* Both rows go up by one together, as a Query or an update of the set does it. */
+static void count_up(void *user)
+{
+    struct pair *pair = user;
+    for (uint32_t n = 2; !atomic_load(&pair->stop); n++) {
+        struct value v = {.kind = PROPERTY_U32, .u32 = n};
+        object_put(pair->draft, pair->first, &v);
+        object_put(pair->draft, pair->second, &v);
+        object_take(pair->collector, pair->draft, true);
+    }
+}
+
+static void what_changes_together_is_seen_together(void **state)
+{
+    (void)state;
+    static struct pair pair; /* the writer goes on if an assertion ends this */
+    pair.first = class_property(&performance_counter_collector_class, "SampleInterval");
+    pair.second = class_property(&performance_counter_collector_class, "SegmentMaxRecords");
+    struct thread *writer;
+    struct value one = {.kind = PROPERTY_U32, .u32 = 1};
+    assert_true(pair.first < pair.second);
+    assert_int_equal(object_create(&performance_counter_collector_class, NULL, &pair.collector), S_OK);
+    assert_int_equal(object_create(&performance_counter_collector_class, pair.collector, &pair.draft), S_OK);
+    assert_int_equal(object_put(pair.collector, pair.first, &one), S_OK);
+    assert_int_equal(object_put(pair.collector, pair.second, &one), S_OK);
+    assert_int_equal(thread_start(count_up, &pair, &writer), S_OK);
+    /* 2,000 changes are seen, which takes long enough for the threads to meet; both rows count up, none falls back, and
+       the second is never behind a first that was read before it. */
+    uint32_t seen = 0;
+    for (uint32_t last = 1; seen < 2000;) {
+        uint32_t first = number_of(pair.collector, pair.first), second = number_of(pair.collector, pair.second);
+        assert_true(first >= last);
+        assert_true(second >= first);
+        seen += second != last;
+        last = second;
+    }
+    atomic_store(&pair.stop, true);
+    assert_true(thread_wait(writer, PATIENCE_MS));
+    thread_close(writer);
+    object_release(pair.draft);
+    object_release(pair.collector);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_are_their_field_need_no_lock),
+        cmocka_unit_test(what_changes_together_is_seen_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets as XML: imported values stay unchanged, and invalid ones are reported and never applied in part. behaviour
+   18. */
+#include "engine/base/file.h"
+#include "tests/unit/pla/set_xml_fixture.h"
+
+static char *golden(const char *name)
+{
+    char path[1024], *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "%s/tests/golden/sets/%s", getenv("OPENPLA_SOURCE_DIR"), name);
+    assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
+    return text;
+}
+
+/* With OPENPLA_WRITE_GOLDEN set the expected file is written instead of compared: read the difference before you keep
+   it. */
+static void write_golden(const char *name, const char *text)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/golden/sets/%s", getenv("OPENPLA_SOURCE_DIR"), name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+}
+
+/* The text with the content of OutputLocation, which depends on the host and the moment, taken out. */
+static void drop_location(char *xml)
+{
+    char *start = strstr(xml, "<OutputLocation>"), *end = strstr(xml, "</OutputLocation>");
+    if (start && end)
+        memmove(start + strlen("<OutputLocation>"), end, strlen(end) + 1);
+}
+
+/* A template as perfmon exports it, with the errors that people's files have: every valid value is applied, every
+   invalid one reported; writing the result gives the same set again. */
+static void a_template_is_read_and_written_again(void **state)
+{
+    (void)state;
+    char *in = golden("full.xml"), *wanted_issues = golden("full.issues"), *wanted = golden("full.out.xml");
+    struct object *set = new_set(), *again = new_set(), *issues = new_issues(), *none = new_issues();
+    assert_int_equal(set_from_xml(set, in, strlen(in), issues), S_OK);
+    char *found = listed(issues), *out = xml_of(set);
+    assert_string_equal(found, wanted_issues);
+    assert_int_equal(set_from_xml(again, out, strlen(out), none), S_OK);
+    char *left = listed(none);
+    assert_string_equal(left ? left : "", ""); /* what we write has nothing wrong in it */
+    memory_free(left);
+    char *second = xml_of(again);
+    drop_location(out);
+    drop_location(second);
+    assert_string_equal(second, out);
+    if (getenv("OPENPLA_WRITE_GOLDEN"))
+        write_golden("full.out.xml", out);
+    else
+        assert_string_equal(out, wanted);
+    memory_free(second);
+    memory_free(out);
+    memory_free(found);
+    memory_free(wanted);
+    memory_free(wanted_issues);
+    memory_free(in);
+    object_release(none);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+/* The set's text property as it is read, compared. */
+static void assert_reads(struct object *set, const char *property, const char *expected)
+{
+    struct value v;
+    assert_int_equal(object_get(set, class_property(set->class, property), &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+}
+
+/* An export carries a text and the string resource it came from: the resource must survive in whatever order the two
+   stand, otherwise the set stays in the language of the exporting machine. */
+static void references_to_resources_survive(void **state)
+{
+    static const char *const exports[] = {
+        "<DataCollectorSet><DisplayName>Text</DisplayName>"
+        "<DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved></DataCollectorSet>",
+        "<DataCollectorSet><DisplayNameUnresolved>@C:\\no-such.dll,#7</DisplayNameUnresolved>"
+        "<DisplayName>Text</DisplayName></DataCollectorSet>",
+    };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct object *set = new_set(), *again = new_set();
+        assert_int_equal(set_xml(set, exports[i]), S_OK);
+        char *xml = xml_of(set);
+        assert_int_equal(set_xml(again, xml), S_OK);
+        assert_reads(again, "DisplayNameUnresolved", "@C:\\no-such.dll,#7");
+        assert_reads(again, "DisplayName", "@C:\\no-such.dll,#7"); /* no such file: the reference itself */
+        memory_free(xml);
+        object_release(again);
+        object_release(set);
+    }
+    /* A string counts even if it looks like XML. */
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
+                                  "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
+                     S_OK);
+    assert_reads(set, "DisplayName", "New");
+    assert_reads(set, "DisplayNameUnresolved", "New");
+    object_release(set);
+}
+
+/* Programs put some properties and then apply partial XML: it must not take them back. */
+static void partial_xml_keeps_the_rest(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    assert_int_equal(set_xml(set, "<DataCollectorSet><Duration>5</Duration><Keyword>a</Keyword>"
+                                  "<PerformanceCounterDataCollector><Name>A</Name></PerformanceCounterDataCollector>"
+                                  "</DataCollectorSet>"),
+                     S_OK);
+    struct object *collector;
+    assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
+    assert_int_equal(set_xml(set, "<DataCollectorSet><RootPath>D:\\logs</RootPath></DataCollectorSet>"), S_OK);
+    assert_int_equal(s->Duration, 5);
+    assert_int_equal(s->Keywords.count, 1);
+    assert_string_equal(s->RootPath, "D:\\logs");
+    assert_ptr_equal(((struct collection *)collectors_of(set))->items.list[0], collector); /* the very same object */
+    /* A list in the XML replaces the list; an empty number is the default; collectors replace collectors. */
+    assert_int_equal(set_xml(set, "<DataCollectorSet><Keyword>b</Keyword><Keyword>c</Keyword><Duration/>"
+                                  "<PerformanceCounterDataCollector/></DataCollectorSet>"),
+                     S_OK);
+    assert_int_equal(s->Keywords.count, 2);
+    assert_int_equal(s->Duration, 0);
+    assert_int_equal(collection_count(collectors_of(set)), 1);
+    assert_null(collector->parent);
+    object_release(collector);
+    object_release(set);
+}
+
+static void refused(const char *xml, const char *why)
+{
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    s->Duration = 7;
+    assert_int_equal(set_xml(set, xml), OPENPLA_E_MALFORMED_XML);
+    assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), why));
+    assert_int_equal(s->Duration, 7);
+    object_release(set);
+}
+
+/* Text that is not XML, or that refers to anything outside it, is rejected with a reason, and the set is unchanged. */
+static void malformed_xml_changes_nothing(void **state)
+{
+    (void)state;
+    refused("", "empty");
+    refused(" \r\n", "empty");
+    refused("<DataCollectorSet>\n<Duration>1</Duration>\n", "line 3");
+    refused("<DataCollectorSet><Duration>1</DataCollectorSet>", "line 1");
+    refused("<Other/>", "'Other'");
+    refused(
+        "<!DOCTYPE x SYSTEM \"http://example.invalid/x\"><DataCollectorSet><Duration>1</Duration></DataCollectorSet>",
+        "document type");
+    refused("<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><DataCollectorSet><Description>&e;</Description>"
+            "</DataCollectorSet>",
+            "document type");
+    struct text_buffer deep = {0};
+    for (int i = 0; i < 5000; i++)
+        text_buffer_add(&deep, "<a>");
+    char *text = text_buffer_take(&deep);
+    refused(text, "line 1");
+    memory_free(text);
+    char *big = memory_alloc((16 << 20) + 2);
+    memset(big, ' ', (16 << 20) + 1);
+    memcpy(big, "<a/>", 4);
+    big[(16 << 20) + 1] = 0;
+    refused(big, "bytes");
+    memory_free(big);
+}
+
+/* Anything that a script pastes before the root is accepted; the declaration's encoding is ignored. */
+static void prologues_are_taken(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "",
+        "\xEF\xBB\xBF",
+        "\r\n  ",
+        "<?xml version=\"1.0\" encoding=\"UTF-16\"?>",
+        "<?xml version=\"1.0\" encoding=\"windows-1252\"?>\r\n<!-- x --><?pi y?>",
+        " <?xml version=\"1.0\"?>",
+    };
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        struct object *set = new_set();
+        char *xml = text_format("%s<DataCollectorSet><Description>gr\xC3\xBC\xC3\x9F</Description></DataCollectorSet>",
+                                before[i]);
+        assert_int_equal(set_xml(set, xml), S_OK);
+        assert_string_equal(((struct data_collector_set *)set)->Description, "gr\xC3\xBC\xC3\x9F");
+        memory_free(xml);
+        object_release(set);
+    }
+}
+
+static void collectors_have_xml_of_their_own(void **state)
+{
+    (void)state;
+    static const char good[] = "<PerformanceCounterDataCollector><Name>c</Name><SampleInterval>3</SampleInterval>"
+                               "<Other/></PerformanceCounterDataCollector>";
+    static const char other[] = "<AlertDataCollector/>";
+    struct object *c = NULL, *issues = new_issues();
+    assert_int_equal(collector_create_from_xml(NULL, good, strlen(good), issues, &c), S_OK);
+    char *found = listed(issues);
+    assert_string_equal(found, "/PerformanceCounterDataCollector/Other 0x00300100\n");
+    memory_free(found);
+    assert_int_equal(((struct performance_counter_collector *)c)->SampleInterval, 3);
+    assert_int_equal(collector_from_xml(c, other, strlen(other), issues), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(collector_from_xml(c, good, strlen(good), issues), S_OK);
+    char *xml = xml_of(c);
+    assert_non_null(strstr(xml, "<SampleInterval>3</SampleInterval>"));
+    memory_free(xml);
+    object_release(c);
+    object_release(issues);
+}
+
+/* Control characters cannot be in XML 1.0: they are replaced, and the file stays readable. */
+static void control_characters_do_not_break_the_file(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "a\001b\tc"), S_OK);
+    assert_int_equal(set_put_value(set, "k\002", "v\003"), S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<Description>a\xEF\xBF\xBD"
+                                "b\tc</Description>"));
+    struct object *again = new_set(), *issues = new_issues();
+    assert_int_equal(set_xml(again, xml), S_OK);
+    assert_int_equal(set_validate(set, issues), S_OK);
+    char *found = listed(issues);
+    assert_non_null(strstr(found, "Description 0x80070057"));
+    memory_free(found);
+    memory_free(xml);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+/* U+FFFE and U+FFFF are no characters of XML either, in no text and no list: such a set could be stored and never read
+   again. */
+static void what_xml_cannot_hold_is_replaced_everywhere(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *again = new_set(), *issues = new_issues();
+    struct value keywords = {.kind = PROPERTY_TEXTS};
+    assert_int_equal(texts_add(&keywords.texts, "k\xEF\xBF\xBF"), S_OK);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_Keywords], &keywords), S_OK);
+    assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_RootPath], "r\xEF\xBF\xBE"), S_OK);
+    struct object *manager = ((struct data_collector_set *)set)->DataManager;
+    assert_int_equal(object_put_text(manager, class_property(manager->class, "EventsFileName"), "e\xEF\xBF\xBF"), S_OK);
+    assert_int_equal(set_put_value(set, "a\"<\t\r\n>", "v\xEF\xBF\xBF\"&]]>"), S_OK);
+    char *xml = xml_of(set), *value = NULL;
+    assert_int_equal(set_xml(again, xml), S_OK);
+    assert_reads(again, "RootPath", "r\xEF\xBF\xBD");
+    assert_string_equal(((struct data_collector_set *)again)->Keywords.items[0], "k\xEF\xBF\xBD");
+    assert_int_equal(set_get_value(again, "a\"<\t\r\n>", &value), S_OK);
+    assert_string_equal(value, "v\xEF\xBF\xBD\"&]]>");
+    assert_int_equal(set_validate(set, issues), S_OK);
+    char *found = listed(issues);
+    assert_non_null(strstr(found, "Keywords 0x80070057"));
+    assert_non_null(strstr(found, "RootPath 0x80070057"));
+    assert_non_null(strstr(found, "DataManager/EventsFileName 0x80070057"));
+    memory_free(found);
+    memory_free(value);
+    memory_free(xml);
+    value_free(&keywords);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
+}
+
+/* A report schema is mostly a whole file, declaration and all, which cannot stand inside the set's XML. */
+static void a_declaration_in_a_schema_does_not_break_the_set(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *again = new_set();
+    struct object *manager = ((struct data_collector_set *)set)->DataManager;
+    struct value schema = {.kind = PROPERTY_TEXT,
+                           .text =
+                               (char *)"\xEF\xBB\xBF <?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- c --><Report/>"};
+    struct value rules = {.kind = PROPERTY_TEXT, .text = (char *)"<?xml version='1.0'?><Rules><Group/></Rules>"};
+    assert_int_equal(object_put(manager, &manager->class->properties[IDataManager_ReportSchema], &schema), S_OK);
+    assert_int_equal(object_put(manager, &manager->class->properties[IDataManager_Rules], &rules), S_OK);
+    char *xml = xml_of(set);
+    assert_int_equal(set_xml(again, xml), S_OK);
+    manager = ((struct data_collector_set *)again)->DataManager;
+    assert_reads(manager, "ReportSchema", "\n<!-- c --><Report/>");
+    assert_reads(manager, "Rules", "<Rules><Group/></Rules>");
+    memory_free(xml);
+    object_release(again);
+    object_release(set);
+}
+
+/* `what` that often, each '#' in it as the number of its turn. */
+static char *repeated(const char *before, const char *what, int times, const char *behind)
+{
+    struct text_buffer b = {0};
+    const char *mark = strchr(what, '#');
+    text_buffer_add(&b, before);
+    for (int i = 0; i < times; i++) {
+        text_buffer_add_n(&b, what, mark ? (size_t)(mark - what) : strlen(what));
+        if (mark)
+            text_buffer_format(&b, "%d%s", i, mark + 1);
+    }
+    text_buffer_add(&b, behind);
+    return text_buffer_take(&b);
+}
+
+/* A meaningless file of megabytes must not cost minutes or all memory. */
+static void hostile_sizes_are_refused(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"<AlertDataCollector/>", "<Schedule/>", "<Value name=\"#\">v</Value>"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char *xml = repeated("<DataCollectorSet>", kinds[i], 1025, "</DataCollectorSet>");
+        refused(xml, "more than 1024");
+        memory_free(xml);
+    }
+    char *many = repeated("<DataCollectorSet>", "<a/>", 4000000, "</DataCollectorSet>");
+    refused(many, "256 MB");
+    memory_free(many);
+    char *deep = repeated("", "<a>", 300, "");
+    refused(deep, "nested deeper than 256");
+    memory_free(deep);
+    /* libxml2 takes the square of these: 40,000 attributes had cost a quarter of a minute. */
+    char *attributes = repeated("<!-- > --><DataCollectorSet><?x <y ?><![CDATA[<z]]>\n<a", " a#='\">\"'", 257,
+                                "/></DataCollectorSet>");
+    refused(attributes, "line 2: an element has more than 256 attributes");
+    memory_free(attributes);
+    char *namespaces = repeated("<DataCollectorSet>", "<a xmlns:n#='u'>", 240, ""), *inner = namespaces;
+    namespaces = repeated(inner, " ", 1, "<b xmlns:m0='u'"), memory_free(inner), inner = namespaces;
+    namespaces = repeated(inner, " xmlns:k#='u'", 16, "/>"), memory_free(inner);
+    refused(namespaces, "more than 256 namespaces");
+    memory_free(namespaces);
+    char *names = repeated("<DataCollectorSet>", "<n#/>", 66000, "</DataCollectorSet>");
+    refused(names, "more than 65536 different names");
+    memory_free(names);
+    char *just = repeated("<DataCollectorSet", " a#='>'", 256, "><Duration>9</Duration></DataCollectorSet>");
+    struct object *taken = new_set();
+    assert_int_equal(set_xml(taken, just), S_OK);
+    assert_int_equal(((struct data_collector_set *)taken)->Duration, 9);
+    memory_free(just);
+    object_release(taken);
+    /* Unknown elements are reported up to a limit. */
+    struct object *set = new_set(), *issues = new_issues();
+    char *unknown = repeated("<DataCollectorSet>", "<e#/>", 10000, "<Duration>9</Duration></DataCollectorSet>");
+    assert_int_equal(set_from_xml(set, unknown, strlen(unknown), issues), S_OK);
+    assert_int_equal(collection_count(issues), 4097);
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 9);
+    memory_free(unknown);
+    object_release(issues);
+    object_release(set);
+}
+
+/* CDATA, comments and instructions in the middle of a value, elements in a value, references. */
+static void texts_are_put_together(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set,
+                             "<DataCollectorSet><?pi x?><!-- c --><Description> a<!-- b --><![CDATA[<c>]]>&amp;&#x64;"
+                             "<e>f</e><?g h?> i </Description><Duration><![CDATA[ 7 ]]></Duration>"
+                             "<RootPath><![CDATA[]]></RootPath></DataCollectorSet>"),
+                     S_OK);
+    assert_reads(set, "DescriptionUnresolved", "a<c>&df i");
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 7);
+    object_release(set);
+}
+
+/* MS-PLA 3.2.4.10 names the elements of both lists; sets that were stored before have other names there. */
+static void lists_of_apis_have_their_elements(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set, SET("<ApiTracingDataCollector><IncludeApi>a!b</IncludeApi><IncludeApis>c!d"
+                                      "</IncludeApis><ExcludeApi>e!f</ExcludeApi></ApiTracingDataCollector>")),
+                     S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<IncludeApis>a!b</IncludeApis><IncludeApis>c!d</IncludeApis>"));
+    assert_non_null(strstr(xml, "<ExcludeApis>e!f</ExcludeApis>"));
+    memory_free(xml);
+    object_release(set);
+}
+
+/* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
+static void data_manager_texts_are_xml(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *manager = ((struct data_collector_set *)set)->DataManager;
+    const struct property *rules = &manager->class->properties[IDataManager_Rules];
+    const struct property *schema = &manager->class->properties[IDataManager_ReportSchema];
+    struct value good = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules><Logging level=\"15\"/></Rules>"};
+    struct value other = {.kind = PROPERTY_TEXT, .text = (char *)"<Report name=\"x\"/>"};
+    struct value bad = {.kind = PROPERTY_TEXT, .text = (char *)"<Rules>"};
+    assert_int_equal(object_put(manager, rules, &good), S_OK);
+    assert_int_equal(object_put(manager, rules, &other), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
+    assert_int_equal(object_put(manager, schema, &other), S_OK);
+    assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
+    /* XML that a collector accepts alone, but its set does not, would make the stored set unreadable. */
+    for (int depth = 254; depth <= 255; depth++) {
+        char *open = repeated("", "<a>", depth, ""), *close = repeated("", "</a>", depth, "");
+        struct value deep = {.kind = PROPERTY_TEXT, .text = text_format("<?xml version='1.0'?>%s%s", open, close)};
+        assert_int_equal(object_put(manager, schema, &deep), depth == 254 ? S_OK : OPENPLA_E_MALFORMED_XML);
+        if (depth == 254) {
+            char *whole = xml_of(set);
+            assert_int_equal(set_xml(set, whole), S_OK);
+            memory_free(whole);
+        }
+        memory_free(deep.text);
+        memory_free(open);
+        memory_free(close);
+    }
+    assert_int_equal(object_put(manager, schema, &other), S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(
+        strstr(xml, "<ReportSchema><Report name=\"x\"/></ReportSchema><Rules><Logging level=\"15\"/></Rules>"));
+    memory_free(xml);
+    object_release(set);
+}
+
+/* Values that a client puts while another's XML is being read must survive: only what the XML contained is taken. */
+static void other_puts_survive_a_draft(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *draft = NULL;
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    const struct property *duration = &set->class->properties[IDataCollectorSet_Duration];
+    struct value seven = {.kind = PROPERTY_U32, .u32 = 7};
+    assert_int_equal(object_copy(set, &draft), S_OK);
+    assert_int_equal(object_put_text(draft, &set->class->properties[IDataCollectorSet_RootPath], "D:\\x"), S_OK);
+    assert_int_equal(object_put(set, duration, &seven), S_OK); /* the other client */
+    object_take(set, draft, false);
+    assert_int_equal(s->Duration, 7);
+    assert_string_equal(s->RootPath, "D:\\x");
+    object_release(draft);
+    object_release(set);
+}
+
+/* Arguments of a program, or a pattern that ends with a literal blank: what was put must come back. A template's own
+   blanks, made by a formatter, do not count. */
+static void blanks_around_a_text_are_kept(void **state)
+{
+    static const char arguments[] = " -a \"b\"\t";
+    struct object *set = new_set(), *other = new_set();
+    const struct property *p = &set->class->properties[IDataCollectorSet_TaskUserTextArguments];
+    struct value words = {.kind = PROPERTY_TEXTS};
+    char *value;
+    (void)state;
+    assert_int_equal(object_put_text(set, p, arguments), S_OK);
+    assert_int_equal(texts_add(&words.texts, "plain"), S_OK);
+    assert_int_equal(texts_add(&words.texts, " "), S_OK);
+    assert_int_equal(texts_add(&words.texts, "behind\r\n"), S_OK);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_Keywords], &words), S_OK);
+    value_free(&words);
+    assert_int_equal(set_put_value(set, "key", "  "), S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<Keyword>plain</Keyword>"));
+    assert_int_equal(set_xml(other, xml), S_OK);
+    const struct data_collector_set *read = (const struct data_collector_set *)other;
+    assert_string_equal(read->TaskUserTextArguments, arguments);
+    assert_int_equal(read->Keywords.count, 3);
+    assert_string_equal(read->Keywords.items[1], " ");
+    assert_string_equal(read->Keywords.items[2], "behind\r\n");
+    assert_int_equal(set_get_value(other, "key", &value), S_OK);
+    assert_string_equal(value, "  ");
+    memory_free(value);
+    assert_int_equal(set_xml(other, "<DataCollectorSet xml:space=\"preserve\">\n <Task>\n  a b\n </Task>\n"
+                                    "<TaskUserTextArguments xml:space=\"default\"> c </TaskUserTextArguments>"
+                                    "<TaskArguments xml:space=\"preserve\"> <![CDATA[d]]> </TaskArguments>"
+                                    "</DataCollectorSet>"),
+                     S_OK);
+    assert_string_equal(read->Task, "a b");
+    assert_string_equal(read->TaskUserTextArguments, "c");
+    assert_string_equal(read->TaskArguments, " d ");
+    memory_free(xml);
+    object_release(other);
+    object_release(set);
+}
+
+/* Display names belong to the counters they came with: other counters through XML do not keep them. */
+static void display_names_follow_their_counters(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *c;
+    assert_int_equal(
+        set_xml(set, SET(COUNTER("<Counter>\\A\\b</Counter><CounterDisplayName>\\Ä\\b</CounterDisplayName>"))), S_OK);
+    assert_int_equal(collection_item(collectors_of(set), 0, &c), S_OK);
+    struct object *issues = new_issues();
+    static const char other[] = COUNTER("<Counter>\\C\\d</Counter><LatestOutputLocation>x</LatestOutputLocation>");
+    assert_int_equal(collector_from_xml(c, other, strlen(other), issues), S_OK);
+    char *xml = xml_of(c);
+    assert_non_null(strstr(xml, "<CounterDisplayName>\\C\\d</CounterDisplayName>"));
+    assert_true(collector_of(c)->LatestWasPut);
+    memory_free(xml);
+    object_release(issues);
+    object_release(c);
+    object_release(set);
+}
+
+/* Templates of support pages omit a path's first backslash, which logman's -c accepts: such a set would log nothing.
+   A string that cannot become a path stays as it is, and Commit names it. */
+static void paths_get_their_first_backslash(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *c;
+    assert_int_equal(
+        set_xml(set,
+                SET(COUNTER(
+                    "<Counter>Memory\\Free</Counter><Counter>\\A\\b</Counter>"
+                    "<Counter>\\\\BOX\\A\\b</Counter><Counter>none</Counter>") "<AlertDataCollector><Alert>A(*)\\b&lt;"
+                                                                               "7</Alert></AlertDataCollector>")),
+        S_OK);
+    assert_int_equal(collection_item(collectors_of(set), 0, &c), S_OK);
+    const struct texts *paths = &((struct performance_counter_collector *)c)->PerformanceCounters;
+    static const char *const expected[] = {"\\Memory\\Free", "\\A\\b", "\\\\BOX\\A\\b", "none"};
+    assert_int_equal(paths->count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(paths->items[i], expected[i]);
+    object_release(c);
+    assert_int_equal(collection_item(collectors_of(set), 1, &c), S_OK);
+    paths = &((struct alert_collector *)c)->AlertThresholds;
+    assert_int_equal(paths->count, 1);
+    assert_string_equal(paths->items[0], "\\A(*)\\b<7");
+    object_release(c);
+    object_release(set);
+}
+
+/* A set that a client holds and a server is to commit: the count of the runs must not fall back to the client's old
+   value, and the values that the client put must arrive. */
+static void what_is_committed_elsewhere_says_what_was_put(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    struct data_collector_set *s = (struct data_collector_set *)set;
+    struct value nine = {.kind = PROPERTY_U32, .u32 = 9};
+    char *xml;
+    size_t size;
+    assert_int_equal(set_xml(set, SET("<Keyword>k</Keyword>" COUNTER("") "<Value name=\"n\">v</Value>")), S_OK);
+    assert_int_equal(set_to_commit_xml(set, false, &xml, &size), S_OK);
+    assert_int_equal(strlen(xml), size);
+    assert_null(strstr(xml, "SerialNumber"));
+    assert_null(strstr(xml, "LatestOutputLocation"));
+    assert_null(strstr(xml, "Status"));
+    assert_non_null(strstr(xml, "<DescriptionUnresolved"));
+    assert_non_null(strstr(xml, "<Keyword>k</Keyword>"));
+    assert_non_null(strstr(xml, "<Value name=\"n\">v</Value>"));
+    memory_free(xml);
+    struct object *collector;
+    assert_int_equal(collection_item(s->DataCollectors, 0, &collector), S_OK);
+    struct value place = {.kind = PROPERTY_TEXT, .text = text_copy("D:\\one.csv")};
+    assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &place), S_OK);
+    value_free(&place);
+    assert_int_equal(object_put(set, &set->class->properties[IDataCollectorSet_SerialNumber], &nine), S_OK);
+    assert_int_equal(set_to_commit_xml(set, false, &xml, &size), S_OK);
+    assert_non_null(strstr(xml, "<SerialNumber>9</SerialNumber>"));
+    assert_non_null(strstr(xml, "<LatestOutputLocation>D:\\one.csv</LatestOutputLocation>"));
+    assert_null(strstr(xml, "<LatestOutputLocation/>"));
+    memory_free(xml);
+    object_release(collector);
+    object_release(set);
+}
+
+/* Comparing each string with each other would take minutes, during which the server answers no call for the set. */
+static void long_api_lists_are_compared_soon(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = new_issues();
+    char *in = repeated("<DataCollectorSet><ApiTracingDataCollector>", "<IncludeApi>kernel32!In#</IncludeApi>", 20000,
+                        "<IncludeApi>m!Both</IncludeApi>");
+    char *xml = repeated(in, "<ExcludeApi>kernel32!Out#</ExcludeApi>", 20000,
+                         "<ExcludeApi>M!both</ExcludeApi></ApiTracingDataCollector></DataCollectorSet>");
+    assert_int_equal(set_xml(set, xml), S_OK);
+    assert_int_equal(set_validate(set, issues), PLA_E_CONFLICT_INCL_EXCL_API);
+    assert_non_null(strstr(error_text(PLA_E_CONFLICT_INCL_EXCL_API), "'m!Both'"));
+    memory_free(xml);
+    memory_free(in);
+    object_release(issues);
+    object_release(set);
+}
+
+/* The host, the supervisor and lists read what is stored without asking for issues: a file that someone has edited
+   would end them. */
+static void who_wants_no_issues_reads_the_same(void **state)
+{
+    static const char xml[] = "<DataCollectorSet><Duration>5</Duration><Brightness>7</Brightness>"
+                              "<SegmentMaxSize>much</SegmentMaxSize><PerformanceCounterDataCollector><Colour/>"
+                              "<Name>c</Name><LogFileFormat>9</LogFileFormat><Counter>\\A\\x</Counter>"
+                              "<Counter>\\a\\X</Counter></PerformanceCounterDataCollector></DataCollectorSet>";
+    struct object *set;
+    (void)state;
+    assert_int_equal(set_create_from_xml(xml, sizeof xml - 1, &set), S_OK);
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 5);
+    assert_int_equal(collection_count(collectors_of(set)), 1);
+    object_release(set);
+    assert_int_equal(set_create_from_xml("<DataCollectorSet>", 18, &set), OPENPLA_E_MALFORMED_XML);
+    assert_null(set);
+}
+
+/* The number of items of that key whose text contains `word`. */
+static size_t count_issues(struct object *issues, const char *key, const char *word)
+{
+    struct object **items;
+    size_t count, reported = 0;
+    assert_int_equal(collection_snapshot(issues, &items, &count), S_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct value_map_item *item = (const struct value_map_item *)items[i];
+        reported += !strcmp(item->Key, key) && strstr(item->Description, word);
+    }
+    objects_release(items, count);
+    return reported;
+}
+
+/* A published template has 145 counters: without a report the user would have to find the missing ones. */
+static void each_item_that_is_dropped_is_named(void **state)
+{
+    static const char counters[] = "PerformanceCounterDataCollector[1]/Counter";
+    static const char shown[] = "PerformanceCounterDataCollector[1]/CounterDisplayNames";
+    static const char xml[] = "<DataCollectorSet><EndTime>9</EndTime><PerformanceCounterDataCollector>"
+                              "<Counter>\\A\\x</Counter><Counter>\\B\\y</Counter><Counter>\\a\\X</Counter>"
+                              "<Counter>\\b\\Y</Counter><CounterDisplayName>One</CounterDisplayName>"
+                              "</PerformanceCounterDataCollector></DataCollectorSet>";
+    struct object *set = new_set(), *issues = new_issues(), *collector;
+    (void)state;
+    assert_int_equal(set_from_xml(set, xml, sizeof xml - 1, issues), S_OK);
+    assert_int_equal(count_issues(issues, counters, "duplicate item '\\A\\x'"), 1);
+    assert_int_equal(count_issues(issues, counters, "duplicate item '\\B\\y'"), 1);
+    assert_int_equal(count_issues(issues, "EndTime", "ignored"), 1);
+    assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
+    assert_int_equal(((struct performance_counter_collector *)collector)->PerformanceCounters.count, 2);
+    assert_int_equal(set_validate(set, issues), S_OK);
+    assert_int_equal(count_issues(issues, shown, "1 names for 2"), 1);
+    struct text_buffer long_list = {0};
+    text_buffer_add(&long_list, "<DataCollectorSet><PerformanceCounterDataCollector><Counter>\\A\\0</Counter>");
+    for (unsigned i = 0; i < 4096; i++)
+        text_buffer_format(&long_list, "<Counter>\\A\\%u</Counter>", i);
+    text_buffer_add(&long_list, "</PerformanceCounterDataCollector></DataCollectorSet>");
+    assert_int_equal(set_from_xml(set, long_list.text, long_list.length, issues), S_OK);
+    assert_int_equal(count_issues(issues, counters, "after the first 4096"), 1);
+    text_buffer_free(&long_list);
+    object_release(collector);
+    object_release(issues);
+    object_release(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_template_is_read_and_written_again),
+        cmocka_unit_test(partial_xml_keeps_the_rest),
+        cmocka_unit_test(references_to_resources_survive),
+        cmocka_unit_test(malformed_xml_changes_nothing),
+        cmocka_unit_test(prologues_are_taken),
+        cmocka_unit_test(collectors_have_xml_of_their_own),
+        cmocka_unit_test(control_characters_do_not_break_the_file),
+        cmocka_unit_test(what_xml_cannot_hold_is_replaced_everywhere),
+        cmocka_unit_test(a_declaration_in_a_schema_does_not_break_the_set),
+        cmocka_unit_test(hostile_sizes_are_refused),
+        cmocka_unit_test(texts_are_put_together),
+        cmocka_unit_test(lists_of_apis_have_their_elements),
+        cmocka_unit_test(long_api_lists_are_compared_soon),
+        cmocka_unit_test(other_puts_survive_a_draft),
+        cmocka_unit_test(blanks_around_a_text_are_kept),
+        cmocka_unit_test(display_names_follow_their_counters),
+        cmocka_unit_test(paths_get_their_first_backslash),
+        cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
+        cmocka_unit_test(data_manager_texts_are_xml),
+        cmocka_unit_test(who_wants_no_issues_reads_the_same),
+        cmocka_unit_test(each_item_that_is_dropped_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

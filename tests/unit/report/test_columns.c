@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of a log that is copied: which counter of which log goes where when several have one name, and what that
+   costs. */
+#include "engine/base/file.h"
+#include "engine/report/columns.h"
+#include "tests/unit/scratch_folder.h"
+
+static char *folder;
+static uint64_t compared; /* names, since it was set to 0 */
+
+bool __real_text_equal_nocase(const char *a, const char *b);
+bool __wrap_text_equal_nocase(const char *a, const char *b);
+bool __wrap_text_equal_nocase(const char *a, const char *b)
+{
+    compared++;
+    return __real_text_equal_nocase(a, b);
+}
+
+static int make_folder(void **state)
+{
+    *state = folder = scratch_create("test_columns");
+    return 0;
+}
+
+/* A log of one sample with `count` columns of one name, whose values are first, first + 1 ... */
+static char *write_log(const char *name, unsigned count, unsigned first)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "\"(PDH-CSV 4.0) (Test Time)(0)\"");
+    for (unsigned i = 0; i < count; i++)
+        text_buffer_add(&b, ",\"\\\\BOX\\Memory\\Free\"");
+    text_buffer_format(&b, "\r\n\"01/02/2024 03:04:%02u.000\"", first % 60);
+    for (unsigned i = 0; i < count; i++)
+        text_buffer_format(&b, ",\"%u\"", first + i);
+    text_buffer_add(&b, "\r\n");
+    char *text = text_buffer_take(&b), *path = path_join(folder, name);
+    assert_non_null(text);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    memory_free(text);
+    return path;
+}
+
+struct copied {
+    struct filter filter;
+    struct columns columns;
+    struct inputs inputs;
+};
+
+static void open_logs(struct copied *c, const struct texts *paths)
+{
+    *c = (struct copied){.columns = {.values = true}};
+    c->columns.filter = &c->filter;
+    assert_int_equal(inputs_open(&c->inputs, paths), S_OK);
+    assert_int_equal(columns_begin(&c->columns, &c->inputs), S_OK);
+    c->inputs.to = INT64_MAX;
+}
+
+static void close_logs(struct copied *c)
+{
+    columns_free(&c->columns);
+    filter_free(&c->filter);
+    inputs_close(&c->inputs);
+}
+
+/* Each column keeps its values; a log with more of them adds columns behind, one with fewer leaves the last ones out.
+ */
+static void equal_names_keep_their_order(void **state)
+{
+    (void)state;
+    char *items[] = {write_log("two.csv", 2, 10), write_log("four.csv", 4, 20), write_log("one.csv", 1, 30)};
+    const struct texts paths = {.count = 3, .items = items};
+    static const unsigned firsts[] = {10, 20, 30}, counts[] = {2, 4, 1};
+    struct copied c;
+    size_t at;
+    open_logs(&c, &paths);
+    assert_int_equal(c.columns.counters.count, 4);
+    assert_int_equal(columns_arrange(&c.columns), S_OK);
+    assert_int_equal(inputs_rewind(&c.inputs), S_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(inputs_next(&c.inputs, &at), S_OK);
+        assert_int_equal(at, i);
+        assert_int_equal(columns_fill(&c.columns, &c.inputs, at), S_OK);
+        for (unsigned k = 0; k < 4; k++) {
+            assert_int_equal(c.columns.cells[k].has_value, k < counts[i]);
+            assert_true(k >= counts[i] || c.columns.cells[k].value == firsts[i] + k);
+        }
+    }
+    close_logs(&c);
+    for (size_t i = 0; i < 3; i++)
+        memory_free(items[i]);
+}
+
+/* Comparisons of names that it takes to find the columns of a log. */
+static uint64_t comparisons_of(unsigned count)
+{
+    char *path = write_log("many.csv", count, 0);
+    const struct texts paths = {.count = 1, .items = &path};
+    struct copied c;
+    compared = 0;
+    open_logs(&c, &paths);
+    const uint64_t comparisons = compared;
+    assert_int_equal(c.columns.counters.count, count);
+    close_logs(&c);
+    memory_free(path);
+    return comparisons;
+}
+
+/* A server's log has tens of thousands of columns, and one of equal names took minutes: sixteen times as many columns
+   may cost sixteen times as much, and not 256 times. */
+static void many_equal_names_cost_what_others_do(void **state)
+{
+    (void)state;
+    const uint64_t few = comparisons_of(1000), many = comparisons_of(16000);
+    print_message("%llu, %llu\n", (unsigned long long)few, (unsigned long long)many);
+    assert_true(few > 0 && many < 32 * few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_names_keep_their_order),
+        cmocka_unit_test(many_equal_names_cost_what_others_do),
+    };
+    return cmocka_run_group_tests(tests, make_folder, scratch_end);
+}

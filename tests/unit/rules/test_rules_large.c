@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules must be able to check the largest reports that can exist, which need them most. */
+#include "engine/base/xml_document.h"
+#include "engine/report/make/report_document.h"
+#include "tests/unit/rules/rules_report.h"
+
+#define CELL_BYTES ((size_t)1 << 20)
+#define RULES                                                                                                          \
+    "<Rules><Group name='g'><Rule name='r'><Step select=\"//Item[Data[@name='n'] &gt; 40]\" sortType='first'>"         \
+    "<Exists><Otherwise><Warning><Item><Data name='symptom'>found</Data></Item></Warning></Otherwise></Exists>"        \
+    "</Step></Rule></Group></Rules>"
+
+/* Up to the ceiling of bytes, which few rows of long texts reach. */
+static uint64_t write_report(const char *path, uint64_t *omitted)
+{
+    static const struct report_column_head columns[] = {{.name = "n"}, {.name = "text"}};
+    const struct report_table_head head = {.name = "t", .columns = columns, .column_count = 2};
+    struct report_document *d;
+    char *text = memory_alloc(CELL_BYTES + 1);
+    uint64_t rows = 0;
+    assert_non_null(text);
+    memset(text, 'x', CELL_BYTES);
+    text[CELL_BYTES] = 0;
+    assert_int_equal(report_document_create(path, &(struct report_head){.name = "r"}, &d), S_OK);
+    report_section_begin(d, "s", NULL, NULL);
+    report_table_begin(d, &head);
+    while (report_row_begin(d)) {
+        report_cell_number(d, (double)rows++);
+        report_cell(d, text);
+        report_row_end(d);
+    }
+    report_table_end(d, omitted);
+    report_section_end(d);
+    assert_int_equal(report_document_close(d), S_OK);
+    memory_free(text);
+    return rows;
+}
+
+static void rules_run_over_the_largest_possible_report(void **state)
+{
+    char *path = path_join(*state, "report.xml");
+    struct rules *rules = rules_create();
+    struct rules_outcome outcome = {0};
+    uint64_t omitted;
+    assert_int_equal(write_report(path, &omitted), REPORT_MOST_BYTES / CELL_BYTES);
+    assert_int_equal(omitted, 1);
+    assert_int_equal(rules_add(rules, "Rules", RULES, strlen(RULES)), S_OK);
+    HRESULT hr = rules_apply(&(struct rules_job){.rules = rules, .report = path, .output = path}, &outcome);
+    if (FAILED(hr))
+        fail_msg("%s", error_keep(hr).text);
+    assert_int_equal(outcome.warning_count, 1);
+    rules_outcome_free(&outcome);
+    /* The whole report with the additions is accepted again. */
+    assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path}, &outcome), S_OK);
+    assert_int_equal(outcome.warning_count, 1);
+    rules_outcome_free(&outcome);
+    rules_free(rules);
+    memory_free(path);
+}
+
+/* The memory per byte of a report: rules accept every report that we create, as the limit is 16 bytes per byte. */
+static void cells_take_no_more_memory_than_rules_have(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {"<Data name=\"a\"/>", "<Data name=\"mean\">5</Data>",
+                                        "<Data name=\"instance\">a longer text of a cell</Data>"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct text_buffer b = {0};
+        struct xml_document d;
+        text_buffer_add(&b, "<Report><Section><Table>");
+        for (int row = 0; row < 20000; row++)
+            text_buffer_format(&b, "<Item>%s%s%s%s%s%s</Item>\n", cells[i], cells[i], cells[i], cells[i], cells[i],
+                               cells[i]);
+        text_buffer_add(&b, "</Table></Section></Report>");
+        assert_false(b.failed);
+        const struct xml_limits limits = {.bytes = b.length, .memory = 16 * b.length, .shared_texts = true};
+        assert_int_equal(xml_document_open_within(b.text, b.length, &limits, &d), S_OK);
+        xml_document_close(&d);
+        text_buffer_free(&b);
+    }
+}
+
+/* Texts of attributes are shared: to change one must not change its like. */
+static void attributes_with_one_text_are_changed_alone(void **state)
+{
+    struct ruled r;
+    rules_put(*state, "report.xml",
+              "<Report name='r'><Section name='s'><Table name='t'><Item a='x' b='x' c='&amp;x'/><Item a='x'/>"
+              "</Table></Section></Report>");
+    rules_run_over(&r, *state,
+                   "<Rules><Group name='g'><Rule name='r'>"
+                   "<Step select=\"//Item[@a = 'x'][@b = @a][@c = '&amp;x']\"><Exists><Otherwise>"
+                   "<Insert><Attribute name='a' value='y'/></Insert></Otherwise></Exists></Step>"
+                   "<Step select='//@*' sortType='max' sortDataType='string' sortNode='string(.)'><Variable name='v' "
+                   "expression='.'/>"
+                   "<Exists><Otherwise><Insert select='/Report'><Attribute name='last' value='{v}'/></Insert>"
+                   "</Otherwise></Exists></Step></Rule></Group></Rules>");
+    assert_no_fault(&r);
+    assert_has(&r, "<Item a=\"y\" b=\"x\" c=\"&amp;x\" rules=\"a\"/><Item a=\"x\"/>");
+    assert_has(&r, " last=\"y\"");
+    ruled_free(&r);
+}
+
+/* Variables of a step over the report: the error of the one that exceeds the limit, and the value of the next one. */
+static void run_variables(struct ruled *r, void **state, const char *away, const char *next)
+{
+    char *rules = text_format("<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Variable name='a' "
+                              "expression='%s'/></Step><Step select='/Report'><Variable name='n' expression='%s'/>"
+                              "<Exists><Otherwise><Notify>{n}</Notify></Otherwise></Exists></Step></Rule></Group>"
+                              "</Rules>",
+                              away, next);
+    assert_non_null(rules);
+    rules_run_limited(r, *state, rules, 0, false);
+    assert_int_equal(r->hr, S_OK);
+    memory_free(rules);
+}
+
+/* Otherwise each node is compared with each, for minutes or hours, without counting. */
+static void nodes_in_pairs_are_bounded(void **state)
+{
+    static const char *const many[] = {"count(//X/..)", "count(//X | //Y)", "//X = //X", "//X[X = //X]"};
+    struct text_buffer b = {0};
+    struct ruled r;
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 50000; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        run_variables(&r, state, many[i], "count(//X[not(@a)])");
+        assert_said(&r.outcome.errors, "at most 40960 nodes in a list");
+        assert_int_equal(r.outcome.notice_count, 1);
+        assert_string_equal(r.outcome.notices[0].text, "50000");
+        ruled_free(&r);
+    }
+    text_buffer_free(&b);
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 600; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    run_variables(&r, state, "count(//X[count(//X | //Y) &gt; 0])", "count(//X/..) + count(//X | //Y)");
+    assert_said(&r.outcome.errors, "at most 250000 operations");
+    assert_int_equal(r.outcome.notice_count, 1);
+    assert_string_equal(r.outcome.notices[0].text, "601");
+    ruled_free(&r);
+    text_buffer_free(&b);
+}
+
+static int make(void **state)
+{
+    *state = scratch_create("rules_large");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_run_over_the_largest_possible_report),
+        cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
+        cmocka_unit_test(attributes_with_one_text_are_changed_alone),
+        cmocka_unit_test(nodes_in_pairs_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, make, scratch_end);
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/* The accounts of sets, and their passwords. A failure here runs a user's commands as the service, or reveals a
+   password. */
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/set_credentials.h"
+#include "engine/pla/sets.h"
+#include "tests/unit/callers.h"
+#include "tests/unit/run/run_fixture.h"
+#include "tests/unit/run/sets/credentials_fixture.h"
+#include "tests/unit/scratch_folder.h"
+#include "tests/unit/skipped.h"
+
+#include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#define PASSWORD       "S3cret<&>\xC3\xBC"
+#define DATABASE       "SQL:Driver={SQLite3};Database=/tmp/x.db!set"
+#define WITH_PASSWORD  "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set"
+#define OTHER_DATABASE "SQL:Driver={SQLite3};Database=/tmp/y.db!set"
+#define LOGON_FAILURE  HRESULT_FROM_WIN32(1326)
+
+static struct callers callers;
+
+/* ---- accounts of sets; test_set_access tests who may create and change sets ---- */
+
+HRESULT __wrap_set_access_check_create(const struct access_subject *who, const struct set_access_object *set,
+                                       bool boot);
+HRESULT __wrap_set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
+                                       const char *security);
+
+HRESULT __wrap_set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot)
+{
+    (void)who, (void)set, (void)boot;
+    return S_OK;
+}
+
+HRESULT __wrap_set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
+                                       const char *security)
+{
+    (void)who, (void)set, (void)security;
+    return S_OK;
+}
+
+/* ---- a host that has accounts ---- */
+
+static struct {
+    char account[64], password[64], log[256];
+} logons;
+
+static HRESULT log_on(const char *account, const char *password, void **token)
+{
+    *token = NULL;
+    snprintf(logons.log + strlen(logons.log), sizeof logons.log - strlen(logons.log), "%s=%s;", account, password);
+    if (strcmp(account, logons.account) != 0 || strcmp(password, logons.password) != 0)
+        return error_set(LOGON_FAILURE, "UserAccount: '%s': the user name or password is wrong", account);
+#ifdef _WIN32 /* one that a process can be started with */
+    HANDLE own;
+    assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &own));
+    assert_true(DuplicateTokenEx(own, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, token));
+    CloseHandle(own);
+#endif
+    return S_OK;
+}
+
+static HRESULT of_caller(const struct caller *caller, void **token)
+{
+    (void)caller;
+    *token = NULL;
+    strcat(logons.log, "caller;");
+    return S_OK;
+}
+
+static void close_token(void *token)
+{
+#ifdef _WIN32
+    CloseHandle(token);
+#else
+    (void)token;
+#endif
+}
+
+static HRESULT token_sid(void *token, char **out)
+{
+    (void)token;
+    *out = text_copy("S-1-5-21-1-2-3-4");
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static void use_logon(const char *account, const char *password)
+{
+    static const struct logon fake = {log_on, of_caller, close_token, token_sid};
+    snprintf(logons.account, sizeof logons.account, "%s", account);
+    snprintf(logons.password, sizeof logons.password, "%s", password);
+    logons.log[0] = 0;
+    os_logon_use(&fake);
+}
+
+static int no_logon(void **state)
+{
+    (void)state;
+    os_logon_use(NULL);
+    return 0;
+}
+
+/* ---- sets ---- */
+
+static void assert_account(const char *name, const char *expected)
+{
+    struct value v;
+    struct object *set = a_queried_set(name);
+    assert_int_equal(object_get(set, class_property(set->class, "UserAccount"), &v), S_OK);
+    assert_string_equal(v.text, expected);
+    value_free(&v);
+    object_release(set);
+}
+
+static void assert_not_stored(const char *name)
+{
+    struct object *set;
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_query(set, &caller_self, name, ""), PLA_E_DCS_NOT_FOUND);
+    object_release(set);
+}
+
+static void delete (const char *name)
+{
+    struct object *set = a_queried_set(name);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+}
+
+/* ---- passwords cannot be read ---- */
+
+/* No file of the store, nor of the journal, has it. Natively the folder of secrets is the protected store itself. */
+static void assert_in_no_file(const char *folder, const char *text)
+{
+    struct texts names = {0};
+    for (int folders = 0; folders < 2; folders++) {
+        assert_int_equal(folder_list(folder, folders, &names), S_OK);
+        for (size_t i = 0; i < names.count; i++) {
+            char *path = path_join(folder, names.items[i]), *data;
+            size_t size;
+#ifndef _WIN32
+            if (!strcmp(names.items[i], "secrets")) {
+                memory_free(path);
+                continue;
+            }
+#endif
+            if (folders) {
+                assert_in_no_file(path, text);
+            } else if (SUCCEEDED(file_load(path, 1 << 24, &data, &size))) {
+                if (holds(data, size, text))
+                    fail_msg("%s has the password", path);
+                memory_free(data);
+            }
+            memory_free(path);
+        }
+        texts_free(&names);
+    }
+}
+
+static void assert_nowhere(struct object *set, const char *text)
+{
+    char *data = os_data_folder(), *xml;
+    size_t size;
+    assert_in_no_file(data, text);
+    assert_int_equal(object_to_xml(set, &xml, &size), S_OK);
+    assert_false(holds(xml, size, text));
+    memory_free(xml);
+    memory_free(data);
+}
+
+/* ---- the tests ---- */
+
+/* MS-PLA 3.2.4.1.52, note 16: only an administrator can grant the service's rights. */
+static void only_an_administrator_has_a_set_run_as_the_service(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "UserAccount"));
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "SetCredentials"));
+    assert_not_stored("mine");
+    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the same by its name */
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    give(set, "LocalService", "");
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "UserAccount"));
+    assert_not_stored("mine");
+    give(set, "", "");
+    assert_int_equal(commit(set, &callers.administrator, "mine", SETS_CREATE_NEW), S_OK);
+    assert_account("mine", "SYSTEM");
+    /* Changing an existing set does not transfer its account. */
+    assert_int_equal(commit(set, &callers.user, "mine", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(secrets(), 0);
+    delete ("mine");
+    object_release(set);
+}
+
+static void an_account_stays_with_its_set_and_its_password_with_nobody(void **state)
+{
+    struct object *set = a_set(NULL), *again;
+    (void)state;
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.user, "Own", SETS_CREATE_NEW), S_OK);
+    assert_account("Own", "DOMAIN\\user");
+    assert_nowhere(set, PASSWORD);
+    assert_null(set_of(set)->password);
+    size_t kept = secrets();
+    /* Another spelling names the same set; the user who gave the password need not give it again. */
+    again = a_queried_set("own");
+    assert_nowhere(again, PASSWORD);
+    assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
+    assert_account("OWN", "DOMAIN\\user");
+    assert_int_equal(secrets(), kept);
+    /* Under another name it is another set, of without an owner account. */
+    assert_int_equal(commit(again, &callers.user, "other", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
+    assert_int_equal(commit(again, &callers.administrator, "other", SETS_CREATE_NEW), S_OK);
+    assert_account("other", "SYSTEM");
+    delete ("other");
+    object_release(again);
+    /* New credentials replace the old ones; empty ones clear them (3.2.4.1.52). */
+    give(set, "user@domain.example", "another");
+    assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), S_OK);
+    assert_account("own", "user@domain.example");
+    assert_int_equal(secrets(), kept);
+    give(set, "", "");
+    assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_account("own", "user@domain.example");
+    assert_int_equal(commit(set, &callers.administrator, "own", SETS_MODIFY), S_OK);
+    assert_account("own", "SYSTEM");
+    assert_int_equal(secrets(), 0);
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "own", SETS_MODIFY), S_OK);
+    delete ("own");
+    assert_int_equal(secrets(), 0);
+    object_release(set);
+}
+
+#ifndef _WIN32
+/* The right to write a set does not give the rights of its account. */
+static void another_account_must_be_given_again(void **state)
+{
+    static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
+                                                     NULL};
+    static const struct account_sids owner = {"MACHINE\\owner", "S-1-5-21-1-2-3-4", callers_ordinary, NULL};
+    const struct caller other = {.account = &foreign_file}, itself = {.account = &owner};
+    struct object *set = a_set(NULL);
+    (void)state;
+    use_logon("user", PASSWORD);
+    give(set, "user", PASSWORD);
+    assert_int_equal(commit(set, &callers.user, "x", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(commit(set, &other, "x", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "'user'"));
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "MACHINE\\stranger"));
+    assert_int_equal(commit(set, &itself, "x", SETS_MODIFY), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_MODIFY), S_OK);
+    assert_account("x", "user");
+    delete ("x");
+    object_release(set);
+}
+
+/* Definitions that someone could put into the store would be run as the service. */
+static void a_foreign_definition_is_refused(void **state)
+{
+    struct object *set = a_set(NULL);
+    struct texts foreign, names = {0};
+    struct supervisor *s = NULL;
+    (void)state, (void)s;
+    if (geteuid()) {
+        skipped("only root can give a file away");
+        object_release(set);
+        return;
+    }
+    assert_int_equal(commit(set, &caller_self, "kept", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(commit(set, &caller_self, "planted", SETS_CREATE_NEW), S_OK);
+    /* In its place. */
+    char *path = store_definition_path(SPACE, "planted");
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_int_equal(set_query(set, &caller_self, "planted", ""), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), path));
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), "65534"));
+    assert_int_equal(run_start(SPACE, "planted", false), E_ACCESSDENIED);
+    /* Definitions in the namespace's folder are moved to their places, but do not replace an existing one. */
+    char *folder = store_folder(SPACE), *dropped = path_join(folder, "kept.xml");
+    assert_int_equal(file_store(dropped, "<DataCollectorSet/>", 19), S_OK);
+    assert_int_equal(chown(dropped, 65534, 65534), 0);
+    assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
+    assert_true(file_exists(dropped));
+    assert_int_equal(store_list_foreign(SPACE, &foreign), S_OK);
+    assert_int_equal(foreign.count, 2);
+    assert_string_equal(foreign.items[0], dropped);
+    assert_non_null(strstr(foreign.items[1], "65534"));
+    texts_free(&foreign);
+    texts_free(&names);
+    assert_int_equal(file_delete(dropped), S_OK);
+    assert_account("kept", "SYSTEM");
+    assert_int_equal(file_delete(path), S_OK);
+    delete ("kept");
+    memory_free(dropped);
+    memory_free(folder);
+    memory_free(path);
+    object_release(set);
+}
+#endif
+
+static void a_wrong_password_is_reported_at_commit(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    use_logon("DOMAIN\\user", "right");
+    give(set, "DOMAIN\\user", "wrong");
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_CREATE_NEW), LOGON_FAILURE);
+    assert_non_null(strstr(error_text(LOGON_FAILURE), "UserAccount: 'DOMAIN\\user'"));
+    assert_null(strstr(error_text(LOGON_FAILURE), "'wrong'"));
+    assert_not_stored("x");
+    assert_int_equal(secrets(), 0);
+    give(set, "DOMAIN\\user", "right");
+    assert_int_equal(commit(set, &callers.administrator, "x", SETS_CREATE_NEW), S_OK);
+    delete ("x");
+    object_release(set);
+}
+
+static void what_is_no_account_is_refused_when_it_is_given(void **state)
+{
+    struct object *set = a_set(NULL);
+    (void)state;
+    assert_int_equal(sets_set_credentials(set, &caller_self, "a\"b?>", PASSWORD), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "a\"b?>"));
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_int_equal(sets_set_credentials(set, &caller_self, "", PASSWORD), E_INVALIDARG);
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_int_equal(sets_set_credentials(set, &caller_self, "LocalService", PASSWORD), S_OK);
+    assert_int_equal(commit(set, &caller_self, "x", SETS_CREATE_NEW), E_INVALIDARG);
+    assert_null(strstr(error_text(E_INVALIDARG), PASSWORD));
+    assert_not_stored("x");
+    object_release(set);
+}
+
+/* A start logs on as the set's account; the password may have changed since Commit. */
+static void a_start_has_the_accounts_rights(void **state)
+{
+    struct object *set = a_set("<SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>" ONE_COUNTER);
+    (void)state;
+    use_logon("DOMAIN\\user", PASSWORD);
+    give(set, "DOMAIN\\user", PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "runs", SETS_CREATE_NEW), S_OK);
+    logons.log[0] = 0;
+    assert_int_equal(set_start(set, &caller_self, true), S_OK);
+    assert_string_equal(logons.log, "DOMAIN\\user=" PASSWORD ";");
+    assert_int_equal(set_stop(set, &caller_self, true), S_OK);
+    use_logon("DOMAIN\\user", "changed");
+    assert_int_equal(set_start(set, &caller_self, true), LOGON_FAILURE);
+    assert_non_null(strstr(error_text(LOGON_FAILURE), "DOMAIN\\user"));
+    assert_int_equal(fixture_events(1004, "runs"), 1);
+    struct run_record record = fixture_record("runs");
+    assert_int_equal(record.last_result, LOGON_FAILURE);
+    assert_non_null(strstr(record.last_message, "DOMAIN\\user"));
+    run_record_free(&record);
+    assert_nowhere(set, PASSWORD);
+    /* Its host, which an alert has start another set, would start that one under the wrong account. */
+    run_rights_confine(SPACE, "runs");
+    assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "separate account"));
+    run_secret_forget();
+    /* The set's secret was deleted separately. */
+    struct texts keys;
+    list_secret_keys(&keys);
+    for (size_t i = 0; i < keys.count; i++)
+        assert_int_equal(secret_delete(keys.items[i]), S_OK);
+    texts_free(&keys);
+    assert_int_equal(set_start(set, &caller_self, true), PLA_E_CREDENTIALS_REQUIRED);
+    assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "DOMAIN\\user"));
+    delete ("runs");
+    object_release(set);
+}
+
+/* MS-PLA 3.2.1: a set without an account runs as the account that was put, as the service for an administrator, else
+   as the caller. */
+static void a_system_set_runs_as_who_starts_it(void **state)
+{
+    struct run_rights rights;
+    (void)state;
+    use_logon("user", "right");
+    assert_int_equal(run_rights_of_caller(&callers.administrator, NULL, NULL, &rights), S_OK);
+    assert_null(rights.account);
+    run_rights_free(&rights);
+    assert_string_equal(logons.log, "");
+    assert_int_equal(run_rights_of_caller(&callers.user, NULL, NULL, &rights), S_OK);
+    assert_non_null(rights.account);
+    run_rights_free(&rights);
+    assert_string_equal(logons.log, "caller;");
+    assert_int_equal(run_rights_of_caller(&callers.user, "user", "wrong", &rights), LOGON_FAILURE);
+    assert_int_equal(run_rights_of_caller(&callers.user, "user", "right", &rights), S_OK);
+    assert_string_equal(rights.account, "user");
+    run_rights_free(&rights);
+}
+
+/* ---- databases ---- */
+
+static void put_source(struct object *set, const char *source)
+{
+    struct object **list;
+    size_t count;
+    assert_int_equal(collection_snapshot(set_of(set)->DataCollectors, &list, &count), S_OK);
+    assert_int_equal(object_put(list[0], class_property(list[0]->class, "DataSourceName"),
+                                &(struct value){.kind = PROPERTY_TEXT, .text = (char *)source}),
+                     S_OK);
+    objects_release(list, count);
+}
+
+static void a_databases_password_goes_the_same_way(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    (void)state;
+    char *source = source_of(set, false), *xml;
+    assert_string_equal(source, DATABASE); /* what was put is not read back */
+    memory_free(source);
+    assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
+    assert_null(strstr(xml, "D4tabase"));
+    memory_free(xml);
+    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* the values that another server needs */
+    assert_non_null(strstr(xml, "D4tabase"));
+    memory_free(xml);
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
+    assert_nowhere(set, "D4tabase");
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    /* A queried set that is committed again keeps it. */
+    struct object *again = a_queried_set("sql");
+    size_t kept = secrets();
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_int_equal(secrets(), kept);
+    /* The password is only for that database; otherwise an account that may write the set could direct it to its own
+       server. */
+    put_source(again, OTHER_DATABASE);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", OTHER_DATABASE);
+    assert_int_equal(secrets(), 0);
+    put_source(again, DATABASE);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", DATABASE);
+    object_release(again);
+    /* A commit that fails leaves the object as it was. */
+    put_source(set, WITH_PASSWORD);
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
+    source = source_of(set, true);
+    assert_string_equal(source, WITH_PASSWORD);
+    memory_free(source);
+    assert_int_equal(secrets(), 0);
+    delete ("sql");
+    object_release(set);
+}
+
+#ifndef _WIN32
+/* The set's host process gets the passwords of its databases: a user who can write the set must not find them in a
+   process that runs as that user. */
+static void another_account_gets_no_databases_password(void **state)
+{
+    static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
+                                                     NULL};
+    const struct caller other = {.account = &foreign_file};
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    (void)state;
+    assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
+    struct object *again = a_queried_set("sql");
+    use_logon("his", PASSWORD);
+    give(again, "his", PASSWORD);
+    assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    give(again, "his", PASSWORD);
+    assert_int_equal(commit(again, &other, "sql", SETS_MODIFY), S_OK);
+    assert_connects_with("sql", DATABASE);
+    object_release(again);
+    delete ("sql");
+    object_release(set);
+}
+#endif
+
+/* From a client's process to the server's: nothing of it can be read in between, and nothing is lost. */
+static void what_goes_to_the_server_is_masked(void **state)
+{
+    static const char *const none[] = {"", "abc", "no digits", "0123456789abcdef0123456789abcdef0g"};
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct object *there = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" DATABASE "</DataSourceName>");
+    char *masked, *password, *text;
+    bool sources;
+    (void)state;
+    assert_int_equal(set_credentials_pack(set, PASSWORD, &sources, &masked), S_OK);
+    assert_true(sources);
+    assert_null(strstr(masked, "D4tabase"));
+    assert_int_equal(strspn(masked, "0123456789abcdef"), strlen(masked));
+    assert_int_equal(set_credentials_unpack(there, masked, &password), S_OK);
+    assert_string_equal(password, PASSWORD);
+    text = source_of(there, true);
+    assert_string_equal(text, "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    memory_free(text);
+    memory_free_secret(password);
+    masked[SHARED_KEY_DIGITS - 1] ^= 1;
+    assert_int_equal(set_credentials_unpack(there, masked, &password), E_INVALIDARG);
+    memory_free(masked);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(set_credentials_unpack(there, none[i], &password), E_INVALIDARG);
+    /* No password, and an empty password. */
+    assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
+    assert_non_null(masked);
+    memory_free(masked);
+    put_source(there, DATABASE);
+    assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
+    assert_false(sources);
+    assert_null(masked);
+    assert_int_equal(set_credentials_pack(there, "", &sources, &masked), S_OK);
+    assert_int_equal(set_credentials_unpack(there, masked, &password), S_OK);
+    assert_string_equal(password, "");
+    memory_free(password);
+    memory_free(masked);
+    object_release(there);
+    object_release(set);
+}
+
+/* A key that someone reads in one definition opens nothing in another; and no XML of a client has one. */
+static void a_secret_is_of_its_set_alone(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct set_account account;
+    char *xml;
+    size_t size;
+    (void)state;
+    give(set, "user", PASSWORD);
+    assert_int_equal(commit(set, &caller_self, "first", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(store_load(&caller_self, SPACE, "first", &xml, &size), S_OK);
+    assert_int_equal(set_account_read(xml, size, &account), S_OK);
+    assert_string_equal(account.user, "user");
+    assert_int_equal(strlen(account.key), SHARED_KEY_DIGITS);
+    set_account_free(&account);
+    assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_connects_with("second", DATABASE);
+    assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
+    /* Changes of the copy do not remove the password of the original. */
+    delete ("second");
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
+    struct object *copy = a_queried_set("second");
+    give(copy, "", "");
+    assert_int_equal(commit(copy, &callers.administrator, "second", SETS_MODIFY), S_OK);
+    assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    object_release(copy);
+    assert_int_equal(set_from_xml(set, xml, size, NULL), S_OK);
+    give(set, "", "");
+    assert_int_equal(commit(set, &caller_self, "third", SETS_CREATE_NEW), S_OK);
+    assert_account("third", "SYSTEM");
+    memory_free(xml);
+    delete ("third");
+    delete ("first");
+    assert_int_equal(secrets(), 0);
+    delete ("second");
+    object_release(set);
+}
+
+/* The host process of a set gets its passwords at its start; afterwards they cannot be found under the run's key. */
+static void a_host_takes_what_was_offered(void **state)
+{
+    struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
+    struct run_rights rights;
+    char key[SHARED_KEY_DIGITS + 1], *xml, *text;
+    size_t size;
+    (void)state;
+    assert_int_equal(commit(set, &caller_self, "offers", SETS_CREATE_NEW), S_OK);
+    assert_int_equal(store_load(&caller_self, SPACE, "offers", &xml, &size), S_OK);
+    assert_int_equal(run_rights_of_definition(SPACE, "offers", xml, size, &rights), S_OK);
+    assert_int_equal(shared_new_key(key), S_OK);
+    assert_int_equal(run_rights_offer(&rights, key), S_OK);
+    run_secret_take(key);
+    run_secret_take("00"); /* an unknown offer */
+    assert_int_equal(run_secret_given(rights.key, &text), S_OK);
+    assert_non_null(strstr(text, "D4tabase"));
+    memory_free_secret(text);
+    const char *left = section_memory(rights.section);
+    assert_false(holds(left, 4096, "D4tabase"));
+    /* It has it where the protected store does not let it in. */
+    struct texts keys;
+    list_secret_keys(&keys);
+    for (size_t i = 0; i < keys.count; i++)
+        assert_int_equal(secret_delete(keys.items[i]), S_OK);
+    texts_free(&keys);
+    assert_connects_with("offers", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
+    run_secret_forget();
+    assert_connects_with("offers", DATABASE);
+    run_rights_free(&rights);
+    memory_free(xml);
+    delete ("offers");
+    object_release(set);
+}
+
+#define T(test) cmocka_unit_test_teardown(test, no_logon)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(only_an_administrator_has_a_set_run_as_the_service),
+        T(an_account_stays_with_its_set_and_its_password_with_nobody),
+#ifndef _WIN32
+        T(another_account_must_be_given_again),
+        T(another_account_gets_no_databases_password),
+        T(a_foreign_definition_is_refused),
+#endif
+        T(a_wrong_password_is_reported_at_commit),
+        T(what_is_no_account_is_refused_when_it_is_given),
+        T(a_start_has_the_accounts_rights),
+        T(a_system_set_runs_as_who_starts_it),
+        T(a_databases_password_goes_the_same_way),
+        T(what_goes_to_the_server_is_masked),
+        T(a_secret_is_of_its_set_alone),
+        T(a_host_takes_what_was_offered),
+    };
+    callers_open(&callers);
+    int failed = cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+    callers_close(&callers);
+    return skipped_result(failed);
+}

@@ -1,0 +1,900 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
+   test's, and so is the other clock; files that are read are counted: linked with --wrap=clock_utc,
+   --wrap=clock_monotonic_ms, --wrap=file_load and --wrap=file_load_trusted. */
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/os.h"
+#include "engine/base/process.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/sets/supervised_set.h"
+#include "tests/unit/run/run_fixture.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#define SECOND INT64_C(10000000)
+
+static atomic_llong ahead;   /* of the supervisor's clock */
+static atomic_llong stopped; /* the time at which it is stopped; 0: it runs */
+int64_t __real_clock_utc(void);
+int64_t __wrap_clock_utc(void);
+
+int64_t __wrap_clock_utc(void)
+{
+    int64_t still = atomic_load(&stopped);
+    return still ? still : __real_clock_utc() + atomic_load(&ahead);
+}
+
+static atomic_llong passed; /* that nobody waited for, ms; a clock that counts up never goes back */
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+
+uint64_t __wrap_clock_monotonic_ms(void)
+{
+    return __real_clock_monotonic_ms() + (uint64_t)atomic_load(&passed);
+}
+
+static atomic_int definitions_read, records_read, damaged_read;
+static const char still_damaged[] = "still damaged.xml";
+HRESULT __real_file_load(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __real_file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
+HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
+
+static void count_read(const char *path)
+{
+    bool ours = strstr(path, SPACE) != NULL; /* not those of the sets that came with the program */
+    atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
+    atomic_fetch_add(&damaged_read, ours && !strcmp(path_name(path), still_damaged));
+    atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
+}
+
+HRESULT __wrap_file_load(const char *path, size_t limit, char **out, size_t *size)
+{
+    count_read(path);
+    return __real_file_load(path, limit, out, size);
+}
+
+HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, size_t *size)
+{
+    count_read(path);
+    return __real_file_load_trusted(path, limit, out, size);
+}
+
+static struct supervisor *supervisor;
+static atomic_int work;
+
+static void note_work(void *user, bool any)
+{
+    (void)user;
+    atomic_store(&work, any);
+}
+
+static void supervise(void)
+{
+    assert_int_equal(supervisor_start(note_work, NULL, &supervisor), S_OK);
+}
+
+static void stop_supervising(void)
+{
+    supervisor_stop(supervisor);
+    supervisor = NULL;
+    atomic_store(&ahead, 0);
+    atomic_store(&stopped, 0);
+}
+
+/* Also behind a test that failed: its supervisor would supervise the next one's sets, and its schedules be due there.
+ */
+static int end_test(void **state)
+{
+    struct texts names = {0};
+    (void)state;
+    stop_supervising();
+    if (FAILED(store_list(&caller_self, SPACE, &names)))
+        return -1;
+    for (size_t i = 0; i < names.count; i++) {
+        run_stop(SPACE, names.items[i], true);
+        store_delete(&caller_self, SPACE, names.items[i]);
+    }
+    texts_free(&names);
+    return 0;
+}
+
+static void await_work(int any)
+{
+    for (int i = 0; i < PATIENCE_MS / 20 && atomic_load(&work) != any; i++)
+        fixture_sleep(20);
+    assert_int_equal(atomic_load(&work), any);
+}
+
+/* A full second an hour from now: nothing comes so late that this moment passes alone. */
+static int64_t in_an_hour(void)
+{
+    return (clock_utc() / SECOND + 3600) * SECOND;
+}
+
+/* Sets the supervisor's clock. */
+static void set_clock(int64_t utc)
+{
+    atomic_store(&ahead, utc - __real_clock_utc());
+}
+
+/* Until the start that the schedule asked for at that moment is made and noted. */
+static void await_start(const char *name, int64_t due)
+{
+    struct run_record record = {0};
+    for (int i = 0; i < PATIENCE_MS / 20 && record.last_scheduled != due; i++) {
+        run_record_free(&record);
+        fixture_sleep(20);
+        assert_int_equal(store_load_run(SPACE, name, &record), S_OK);
+    }
+    assert_true(record.last_scheduled == due);
+    run_record_free(&record);
+}
+
+/* XML of a schedule for each day at the moment. */
+static char *schedule_at(int64_t utc, const char *end_date)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    return text_format("<Schedule><StartDate>1/1/2020</StartDate><EndDate>%s</EndDate>"
+                       "<StartTime>%02d:%02d:%02d</StartTime><Days>127</Days></Schedule>",
+                       end_date, t.hour, t.minute, t.second);
+}
+
+static void commit(const char *name, const char *root, const char *more)
+{
+    char *xml = text_format("<Subdirectory>%s</Subdirectory>%s", name, more);
+    fixture_commit(name, root, xml, CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
+    memory_free(xml);
+}
+
+static void stop(const char *name)
+{
+    assert_int_equal(run_stop(SPACE, name, true), S_OK);
+}
+
+/* Schedules would fire never, late by a minute, twice, or only for sets that this process committed. */
+static void a_set_that_another_process_commits_starts_at_its_second(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("at its second");
+    supervise();
+    fixture_sleep(300); /* so that it is idle */
+    await_work(0);
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    char *off = text_format("%s<SchedulesEnabled>0</SchedulesEnabled>", xml);
+    commit("off", root, off);
+    commit("on", root, xml); /* straight into the store */
+    await_work(1);
+    set_clock(due - 2 * SECOND);
+    fixture_await("on", RUN_RUNNING, PATIENCE_MS);
+    assert_true(clock_utc() >= due);
+    stop("on");
+    await_start("on", due);
+    fixture_sleep(2500); /* not again */
+    assert_int_equal(fixture_events(1003, "on"), 1);
+    assert_int_equal(fixture_events(1003, "off"), 0);
+    stop_supervising();
+    memory_free(off);
+    memory_free(xml);
+    memory_free(root);
+}
+
+/* ---- host processes that are created before the start ---- */
+
+static char *host_folder; /* where the hosts note that they begin and end, in "hosts" */
+
+/* The set, due, with the clock standing still some seconds before, and its host there. */
+static int64_t host_ahead(const char *name, const char *root, const char *more)
+{
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, ""), *all = text_format("%s%s", xml, more), *list;
+    host_folder = fixture_folder(name);
+    list = path_join(host_folder, "hosts");
+    assert_int_equal(file_store(list, "", 0), S_OK);
+    scratch_environment("TEST_HOSTS", list);
+    supervise();
+    commit(name, root, all);
+    await_work(1);
+    atomic_store(&stopped, due - 3 * SECOND);
+    memory_free(list);
+    memory_free(all);
+    memory_free(xml);
+    return due;
+}
+
+static size_t hosts_that(const char *what)
+{
+    char *text = fixture_read(host_folder, "hosts");
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        count++;
+    memory_free(text);
+    return count;
+}
+
+static void await_hosts(const char *what, size_t count)
+{
+    for (int i = 0; i < PATIENCE_MS / 20 && hosts_that(what) < count; i++)
+        fixture_sleep(20);
+    assert_int_equal(hosts_that(what), count);
+}
+
+static int end_ahead(void **state)
+{
+    int rc = end_test(state);
+    scratch_environment("TEST_HOSTS", "");
+    memory_free(host_folder);
+    host_folder = NULL;
+    return rc;
+}
+
+/* With many sets at one second, making their processes then would cost their first samples. Until then no run is
+   visible, and the run uses the definition that exists at the start time. */
+static void a_host_is_there_before_its_second(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ahead"), *other = fixture_folder("ahead elsewhere");
+    struct run_state before;
+    int64_t due = host_ahead("ahead", root, "");
+    await_hosts("begun", 1);
+    assert_int_equal(run_query(SPACE, "ahead", &before), S_OK);
+    assert_int_equal(before.status, RUN_STOPPED);
+    assert_int_equal(before.phase, PHASE_STOPPED);
+    assert_int_equal(run_stop(SPACE, "ahead", true), PLA_E_DCS_NOT_RUNNING);
+    char *xml = schedule_at(due, "");
+    commit("ahead", other, xml); /* another folder, the same second */
+    atomic_store(&stopped, due);
+    struct run_state running = fixture_await("ahead", RUN_RUNNING, PATIENCE_MS);
+    await_start("ahead", due);
+    assert_non_null(strstr(running.location, "ahead elsewhere"));
+    stop("ahead");
+    await_hosts("ended", 1);
+    assert_int_equal(hosts_that("begun"), 1); /* no other host was needed */
+    stop_supervising();
+    memory_free(xml);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* A schedule that is removed before its start time must not leave a process behind, nor start. */
+static void a_host_that_nobody_wants_any_more_ends(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("unwanted");
+    int64_t due = host_ahead("unwanted", root, "");
+    await_hosts("begun", 1);
+    commit("unwanted", root, "");
+    await_hosts("ended", 1);
+    char *xml = schedule_at(due, "");
+    commit("unwanted", root, xml);
+    await_hosts("begun", 2);
+    assert_int_equal(store_delete(&caller_self, SPACE, "unwanted"), S_OK);
+    await_hosts("ended", 2);
+    commit("unwanted", root, xml);
+    await_hosts("begun", 3);
+    stop_supervising(); /* as the service ends */
+    await_hosts("ended", 3);
+    assert_int_equal(fixture_events(1003, "unwanted") + fixture_events(1004, "unwanted"), 0);
+    memory_free(xml);
+    memory_free(root);
+}
+
+/* A user who starts the set just before its start time gets a run, which continues. */
+static void a_user_starts_what_has_a_host_already(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("himself");
+    int64_t due = host_ahead("himself", root, "");
+    await_hosts("begun", 1);
+    assert_int_equal(run_start(SPACE, "himself", true), S_OK);
+    struct run_state own = fixture_await("himself", RUN_RUNNING, 100);
+    atomic_store(&stopped, due);
+    await_start("himself", due);
+    await_hosts("ended", 1);
+    struct run_state after = fixture_await("himself", RUN_RUNNING, 100);
+    assert_int_equal(after.process_id, own.process_id);
+    assert_int_equal(fixture_events(1004, "himself"), 0);
+    stop("himself");
+    stop_supervising();
+    memory_free(root);
+}
+
+/* A service that is killed while it creates a host process must not leave one that runs the set later. */
+static void a_host_whose_maker_is_gone_runs_nothing(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("orphan"), *program = os_expand_environment("%OPENPLA_HOST%");
+    const char *arguments[] = {SPACE, "orphan", RUN_KEY_AHEAD "0123456789abcdef"};
+    struct process *host;
+    commit("orphan", root, "");
+    assert_int_equal(
+        process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host), S_OK);
+    assert_int_equal(process_wait(host, PATIENCE_MS, NULL), S_OK);
+    process_close(host);
+    assert_int_equal(fixture_events(1003, "orphan") + fixture_events(1004, "orphan"), 0);
+    memory_free(program);
+    memory_free(root);
+}
+
+/* A host that is lost before its second must not cost the start. */
+static void a_start_outlives_the_host_that_was_made_for_it(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("lost");
+    unsigned id = 0;
+    int64_t due = host_ahead("lost", root, "");
+    await_hosts("begun", 1);
+    char *text = fixture_read(host_folder, "hosts");
+    assert_int_equal(sscanf(text, "begun %u", &id), 1);
+    memory_free(text);
+    process_terminate(id, process_start_time(id));
+    atomic_store(&stopped, due);
+    fixture_await("lost", RUN_RUNNING, PATIENCE_MS);
+    await_start("lost", due);
+    stop("lost");
+    assert_int_equal(fixture_events(1004, "lost"), 0);
+    stop_supervising();
+    memory_free(root);
+}
+
+/* The same for a host process that is lost at the start time, before it has locked the set. */
+static void a_start_outlives_a_prepared_host_that_dies(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("told");
+    scratch_environment("TEST_HOST_DIES_TOLD", "1");
+    int64_t due = host_ahead("told", root, "");
+    await_hosts("begun", 1);
+    atomic_store(&stopped, due);
+    await_hosts("begun", 2);
+    fixture_await("told", RUN_RUNNING, PATIENCE_MS);
+    await_start("told", due);
+    stop("told");
+    assert_int_equal(fixture_events(1004, "told"), 0);
+    stop_supervising();
+    scratch_environment("TEST_HOST_DIES_TOLD", "");
+    memory_free(root);
+}
+
+/* What schedules ask of a set that runs: nothing (MS-PLA 3.2.4.1, SchedulesEnabled). */
+static void a_set_that_runs_goes_on(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("goes on");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    supervise();
+    commit("goes on", root, xml);
+    await_work(1);
+    assert_int_equal(run_start(SPACE, "goes on", true), S_OK);
+    struct run_state before = fixture_await("goes on", RUN_RUNNING, 100);
+    set_clock(due - SECOND);
+    await_start("goes on", due);
+    struct run_state after = fixture_await("goes on", RUN_RUNNING, 100);
+    assert_int_equal(after.process_id, before.process_id);
+    assert_int_equal(fixture_events(1004, "goes on"), 0);
+    stop("goes on");
+    stop_supervising();
+    memory_free(xml);
+    memory_free(root);
+}
+
+/* Setting the clock must not skip a start, or repeat it. */
+static void the_clock_is_set(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("clock");
+    char *soon = schedule_at(clock_utc() + 3600 * SECOND, ""), *later = schedule_at(clock_utc() + 7200 * SECOND, "");
+    supervise();
+    commit("soon", root, soon);
+    await_work(1);
+    atomic_store(&ahead, 3660 * SECOND); /* a minute past it: made up */
+    fixture_await("soon", RUN_RUNNING, PATIENCE_MS);
+    stop("soon");
+    atomic_store(&ahead, 3500 * SECOND); /* back before it: made already */
+    fixture_sleep(1500);
+    atomic_store(&ahead, 3605 * SECOND);
+    fixture_sleep(2500);
+    assert_int_equal(fixture_events(1003, "soon"), 1);
+    assert_int_equal(store_delete(&caller_self, SPACE, "soon"), S_OK);
+    await_work(0);
+    commit("later", root, later);
+    await_work(1);                                /* it is known before the clock is set */
+    atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour past it: missed, and said so */
+    fixture_await_event(9002, "later");
+    assert_int_equal(fixture_events(1003, "later"), 0);
+    stop_supervising();
+    memory_free(soon);
+    memory_free(later);
+    memory_free(root);
+}
+
+/* A dead host must not count as a successful run; the set is restarted if its user requested that. */
+static void a_dead_host_is_noticed(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("dead");
+    commit("once", root, "");
+    commit("always", root, "<Value name=\"OpenPLA.Restart\">always</Value>");
+    supervise();
+    assert_int_equal(run_start(SPACE, "once", true), S_OK);
+    assert_int_equal(run_start(SPACE, "always", true), S_OK);
+    fixture_await_event(1003, "once"); /* told behind the start */
+    fixture_await_event(1003, "always");
+    struct run_state s = fixture_await("always", RUN_RUNNING, 100);
+    fixture_kill(fixture_await("once", RUN_RUNNING, 100).process_id);
+    fixture_kill(s.process_id);
+    fixture_await_event(1006, "once");
+    fixture_await_event(1006, "always");
+    s = fixture_await("always", RUN_RUNNING, PATIENCE_MS);
+    assert_int_equal(s.serial_number, 2);
+    fixture_await_event(9003, "always");
+    struct run_record record = fixture_record("once");
+    assert_int_equal(record.last_result, OPENPLA_E_HOST_DIED);
+    assert_false(record.running);
+    run_record_free(&record);
+    stop("always");
+    fixture_sleep(1500);
+    assert_int_equal(fixture_events(1003, "once"), 1);
+    assert_int_equal(fixture_events(1003, "always"), 2);
+    stop_supervising();
+    memory_free(root);
+}
+
+/* After a power cut the sets that their users wanted back would stay down; others would come up unasked. */
+static void what_was_cut_off_begins_again(void **state)
+{
+    static const char *const policies[] = {"never", "boot", "Always", "sometimes"};
+    (void)state;
+    char *root = fixture_folder("cut off"), *folders[4], *names[4];
+    for (int i = 0; i < 4; i++) {
+        char *xml = text_format("<Value name=\"OpenPLA.Restart\">%s</Value>", policies[i]);
+        names[i] = text_format("cut %s", policies[i]);
+        folders[i] = path_join(root, names[i]);
+        commit(names[i], root, xml);
+        assert_int_equal(run_start(SPACE, names[i], true), S_OK);
+        memory_free(xml);
+    }
+    commit("ended", root, "<Value name=\"OpenPLA.Restart\">always</Value>");
+    assert_int_equal(run_start(SPACE, "ended", true), S_OK);
+    stop("ended");
+    commit("survives", root, "<Value name=\"OpenPLA.Restart\">always</Value>");
+    assert_int_equal(run_start(SPACE, "survives", true), S_OK);
+    for (int i = 0; i < 4; i++) {
+        fixture_await_event(1003, names[i]);
+        fixture_kill(fixture_await(names[i], RUN_RUNNING, 100).process_id);
+    }
+    for (int i = 0; i < 4; i++)
+        fixture_await(names[i], RUN_STOPPED, PATIENCE_MS);
+    supervise();
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(fixture_await(names[i], RUN_RUNNING, PATIENCE_MS).serial_number, 2);
+        assert_true(fixture_lines(folders[i], "c_000001.csv") >= 2); /* whole */
+        stop(names[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        fixture_await_event(1006, names[i]);
+    fixture_sleep(1500); /* every set that is to be restarted has started */
+    assert_int_equal(fixture_events(1003, "ended"), 1);
+    assert_int_equal(fixture_events(1003, "survives"), 1);
+    assert_int_equal(fixture_events(1006, "survives"), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(fixture_events(1006, names[i]), 1);
+        assert_int_equal(fixture_events(1003, names[i]), i == 1 || i == 2 ? 2 : 1);
+        memory_free(names[i]);
+        memory_free(folders[i]);
+    }
+    stop("survives");
+    stop_supervising();
+    memory_free(root);
+}
+
+/* behaviour 15: expiry does not stop a run, and users wonder. It does if it is asked to. */
+static void expiry_stops_a_run_if_asked(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("expiry");
+    set_clock(clock_utc() + (86400 - clock_utc_to_local(clock_utc()) / SECOND % 86400 + 43200) * SECOND); /* a noon */
+    struct calendar_time t = clock_calendar(clock_utc_to_local(clock_utc()));
+    char *today = text_format("%d/%d/%d", t.month, t.day, t.year);
+    char *schedule = schedule_at(clock_utc() - 7200 * SECOND, today);
+    char *asked = text_format("%s<Value name=\"OpenPLA.StopAtExpiry\">yes</Value>", schedule);
+    commit("expires", root, asked);
+    commit("goes past", root, schedule);
+    assert_int_equal(run_start(SPACE, "expires", true), S_OK);
+    assert_int_equal(run_start(SPACE, "goes past", true), S_OK);
+    supervise();
+    fixture_sleep(1500);
+    fixture_await("expires", RUN_RUNNING, 100);
+    set_clock(clock_utc() + 24 * 3600 * SECOND);
+    fixture_await("expires", RUN_STOPPED, PATIENCE_MS);
+    fixture_await_event(9004, "expires");
+    struct run_record record = fixture_record("expires");
+    assert_non_null(strstr(record.last_message, "the run ended because all its schedules have expired"));
+    run_record_free(&record);
+    fixture_await("goes past", RUN_RUNNING, 100);
+    atomic_store(&ahead, 0);
+    stop("goes past");
+    stop_supervising();
+    memory_free(asked);
+    memory_free(schedule);
+    memory_free(today);
+    memory_free(root);
+}
+
+/* Two services with one store would start everything twice. */
+static void one_supervises_and_another_takes_over(void **state)
+{
+    struct supervisor *second;
+    (void)state;
+    char *root = fixture_folder("two");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    commit("two", root, xml);
+    supervise();
+    await_work(1); /* the first one has the store */
+    assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
+    set_clock(due - SECOND);
+    await_start("two", due);
+    fixture_await("two", RUN_RUNNING, PATIENCE_MS);
+    stop("two");
+    fixture_sleep(1500);
+    assert_int_equal(fixture_events(1003, "two"), 1);
+    assert_int_equal(fixture_events(1004, "two"), 0);
+    supervisor_stop(supervisor); /* the clock stays as it is set */
+    supervisor = NULL;
+    set_clock(due + 86399 * SECOND); /* a second before the next day's */
+    await_start("two", due + 86400 * SECOND);
+    fixture_await("two", RUN_RUNNING, PATIENCE_MS);
+    stop("two");
+    supervisor_stop(second);
+    atomic_store(&ahead, 0);
+    memory_free(xml);
+    memory_free(root);
+}
+
+/* A program that only holds the lock file must not stop every schedule unnoticed. */
+static void a_lock_holder_that_does_not_supervise_is_reported(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kept out"), *data = os_data_folder(), *path = path_join(data, "supervisor.lock");
+    struct file_lock *lock;
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
+    commit("kept out", root, xml);
+    supervise();
+    fixture_await_event(9008, path);
+    assert_non_null(strstr(fixture_reason, "close that program"));
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("kept out", due);
+    stop("kept out");
+    stop_supervising();
+    file_lock_release(lock);
+    memory_free(xml);
+    memory_free(path);
+    memory_free(data);
+    memory_free(root);
+}
+
+/* A schedule that is suspended because its file is corrupt is reported, and the others continue. */
+static void a_corrupt_set_is_reported(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("damaged"), *path = store_definition_path(SPACE, "torn");
+    int64_t due = in_an_hour();
+    char *xml = schedule_at(due, "");
+    commit("torn", root, xml);
+    commit("whole", root, xml);
+    assert_int_equal(file_store(path, "<DataCollectorSet>", 18), S_OK);
+    supervise();
+    fixture_await_event(9007, "torn");
+    await_work(1);
+    set_clock(due - SECOND);
+    await_start("whole", due);
+    stop("whole");
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* ---- definitions that are written while the supervisor looks ---- */
+
+/* Where someone puts a definition by hand. */
+static char *by_hand(const char *name)
+{
+    char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
+    memory_free(file);
+    memory_free(space);
+    return path;
+}
+
+static void await_file(const char *path, bool there)
+{
+    for (int i = 0; i < PATIENCE_MS / 20 && file_exists(path) != there; i++)
+        fixture_sleep(20);
+    assert_int_equal(file_exists(path), there);
+}
+
+/* Until the supervisor has read it to its end: the name is put into it then. */
+static void await_name_in(const char *path)
+{
+    bool there = false;
+    for (int i = 0; i < 3000 && !there; i++) {
+        char *text = NULL;
+        size_t size;
+        there = SUCCEEDED(file_load(path, 65536, &text, &size)) && strstr(text, "<?openpla-set");
+        memory_free(text);
+        if (!there)
+            fixture_sleep(20);
+    }
+    assert_true(there);
+}
+
+static char *definition_at(int64_t due, const char *root)
+{
+    char *schedule = schedule_at(due, "");
+    char *xml = text_format("<DataCollectorSet><RootPath>%s</RootPath><PerformanceCounterDataCollector><Name>c</Name>%s"
+                            "</PerformanceCounterDataCollector>%s</DataCollectorSet>",
+                            root, CSV_EACH_SECOND ONE_COUNTER, schedule);
+    memory_free(schedule);
+    return xml;
+}
+
+/* An editor, or a copy over a network, first empties the file and writes it a moment later. The schedule must not be
+   lost until the next full check, and the set not be reported as corrupt. */
+static void a_definition_that_is_still_being_written_is_read_to_its_end(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("written"), *path = by_hand("Slowly"), *place = store_definition_path(SPACE, "Slowly");
+    int64_t due = in_an_hour();
+    char *xml = definition_at(due, root);
+    struct texts names = {0};
+    struct file *f;
+    char *soon = schedule_at(due + 3600 * SECOND, "");
+    commit("other", root, soon);
+    supervise();
+    await_work(1); /* it has checked all, and reads the changes from now on */
+    assert_int_equal(store_delete(&caller_self, SPACE, "other"), S_OK);
+    await_work(0);
+    uint64_t began = __real_clock_monotonic_ms();
+    assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
+    await_file(place, true);
+    await_work(1); /* who has the supervisor stays for what may come */
+    assert_int_equal(file_write(f, xml, strlen(xml)), S_OK);
+    file_close(f);
+    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* a busy machine keeps the writer waiting too */
+    await_name_in(place);
+    set_clock(due - SECOND);
+    await_start("Slowly", due);
+    stop("Slowly");
+    assert_true(!in_time || !fixture_events(9007, "Slowly"));
+    assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
+    assert_int_equal(names.count, 1);
+    assert_string_equal(names.items[0], "Slowly"); /* and not as its file is called */
+    stop_supervising();
+    texts_free(&names);
+    memory_free(soon);
+    memory_free(xml);
+    memory_free(place);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A writer that does not let its file be moved, as Windows programs do, and exits without a reported change. */
+static void a_definition_that_its_writer_holds_is_taken_when_it_lets_go(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("held"), *path = by_hand("held"), *place = store_definition_path(SPACE, "held");
+    int64_t due = in_an_hour();
+    char *xml = definition_at(due, root), *later = schedule_at(due + 3600 * SECOND, "");
+    supervise();
+    commit("later", root, later); /* with this one it is not idle, and has no other reason to look */
+    await_work(1);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_true(fputs(xml, f) >= 0 && !fflush(f));
+    fixture_sleep(500);
+    assert_int_equal(fclose(f), 0);
+    await_file(place, true);
+    set_clock(due - SECOND);
+    await_start("held", due);
+    stop("held");
+    stop_supervising();
+    memory_free(later);
+    memory_free(xml);
+    memory_free(place);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A slow writer's file would be called damaged between two of its writes, or checked for ever. */
+static void looks_grow_rarer_while_nothing_changes(void **state)
+{
+    (void)state;
+    struct second_look look = {0};
+    int looks = 0;
+    assert_false(second_look_plan(&look, 5000, false));
+    assert_true(look.at == 6000 && second_look_is_first(&look));
+    assert_false(second_look_plan(&look, 5500, false)); /* asked for by something else */
+    assert_true(look.at == 6000);
+    assert_false(second_look_plan(&look, 6000, true)); /* it has grown */
+    assert_true(look.at == 7000);
+    for (uint64_t before = 6000, now; (now = look.at) != 0; before = now, looks++) {
+        assert_true(now - before == 1000u << looks);
+        assert_true(second_look_plan(&look, now, false));
+        assert_false(second_look_is_first(&look));
+    }
+    assert_int_equal(looks, 10);
+    assert_true(second_look_plan(&look, 9000000, false));
+    assert_true(!look.at);
+    assert_false(second_look_plan(&look, 9000000, true)); /* someone repairs it */
+    assert_true(look.at == 9001000);
+}
+
+#ifndef _WIN32
+/* A user who can write to the store's folder must not have a set run as the service: it is reported by name. */
+static void a_foreign_set_is_reported(void **state)
+{
+    (void)state;
+    char *folder = store_folder(SPACE), *path = path_join(folder, "stranger.xml");
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
+    if (!chown(path, 65534, 65534)) { /* root alone can give a file away */
+        supervise();
+        fixture_await_event(9007, "stranger.xml");
+        assert_non_null(strstr(fixture_reason, "65534"));
+        stop_supervising();
+    }
+    assert_int_equal(file_delete(path), S_OK);
+    memory_free(path);
+    memory_free(folder);
+}
+#endif
+
+/* A file that stays damaged would be read each second for ever, or be reported of each time. */
+static void what_stays_damaged_is_read_ever_more_rarely(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("stays"), *path = store_definition_path(SPACE, "still damaged");
+    commit("still damaged", root, "");
+    assert_int_equal(file_store(path, "<DataCollectorSet>", 18), S_OK);
+    supervise();
+    fixture_await_event(9007, "still damaged");
+    atomic_store(&damaged_read, 0);
+    for (int minute = 0; minute < 40; minute++) {
+        atomic_fetch_add(&passed, 60000);
+        commit("wakes it", root, "");
+        fixture_sleep(150);
+    }
+    assert_in_range(atomic_load(&damaged_read), 1, 12);
+    assert_int_equal(fixture_events(9007, "still damaged"), 1);
+    char *xml = schedule_at(in_an_hour(), "");
+    commit("still damaged", root, xml); /* it comes back */
+    await_work(1);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
+static int bias_here(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return clock_bias_minutes(utc);
+}
+
+/* A set that is committed again right before its start time, unchanged or with another folder, may be read just after
+   it: the start, which both definitions contain, must not be skipped. */
+static void a_change_right_before_the_second_skips_no_start(void **state)
+{
+    (void)state;
+    const struct start_zone zone = {bias_here, NULL};
+    char *root = fixture_folder("close"), *other = fixture_folder("close elsewhere");
+    int64_t due = in_an_hour(), behind = due + SECOND / 10, missed;
+    char *xml = schedule_at(due, ""), *later = schedule_at(due + 60 * SECOND, "");
+    struct supervised_set set = {.space = SPACE, .name = text_copy("close")};
+    commit("close", root, xml);
+    assert_int_equal(supervised_set_read(&set, due - 60 * SECOND), S_OK);
+    assert_int_equal(supervised_set_plan(&set, due - SECOND, &zone, &missed), S_OK);
+    assert_true(set.due == due);
+    commit("close", other, xml);
+    assert_int_equal(supervised_set_read(&set, behind), S_OK);
+    assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
+    assert_true(set.due == due);
+    commit("close", other, later); /* what is new is in force from now on */
+    assert_int_equal(supervised_set_read(&set, behind), S_OK);
+    assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
+    assert_true(set.due == due + 60 * SECOND);
+    supervised_set_free(&set);
+    memory_free(later);
+    memory_free(xml);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* A definition that was changed in its place, past the store, is found by the full check, also while there is a
+   schedule to wait for: else the old one would be carried out. */
+static void unannounced_changes_are_found(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("past"), *path = store_definition_path(SPACE, "past");
+    char *xml = schedule_at(clock_utc() + 2 * 3600 * SECOND, "");
+    supervise();
+    commit("past", root, xml);
+    await_work(1);
+    fixture_sleep(500); /* no check that the commit requested is pending */
+    assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
+    atomic_fetch_add(&ahead, 660 * SECOND);
+    atomic_fetch_add(&passed, 660000);
+    await_work(0);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* Ten thousand sets in the store would keep the service from its schedules for longer than it takes to read them. */
+static void each_set_is_read_once_at_the_start(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("once"), *xml = schedule_at(clock_utc() + 2 * 3600 * SECOND, "");
+    commit("once", root, xml);
+    commit("twice", root, "");
+    commit("thrice", root, "");
+    assert_int_equal(run_start(SPACE, "thrice", true), S_OK);
+    stop("thrice");
+    atomic_store(&definitions_read, 0);
+    atomic_store(&records_read, 0);
+    supervise();
+    await_work(1);
+    assert_int_equal(atomic_load(&definitions_read), 3);
+    assert_int_equal(atomic_load(&records_read), 1);
+    stop_supervising();
+    memory_free(xml);
+    memory_free(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(each_set_is_read_once_at_the_start, end_test),
+        cmocka_unit_test_teardown(a_set_that_another_process_commits_starts_at_its_second, end_test),
+        cmocka_unit_test_teardown(a_host_is_there_before_its_second, end_ahead),
+        cmocka_unit_test_teardown(a_host_that_nobody_wants_any_more_ends, end_ahead),
+        cmocka_unit_test_teardown(a_user_starts_what_has_a_host_already, end_ahead),
+        cmocka_unit_test_teardown(a_host_whose_maker_is_gone_runs_nothing, end_test),
+        cmocka_unit_test_teardown(a_start_outlives_the_host_that_was_made_for_it, end_ahead),
+        cmocka_unit_test_teardown(a_start_outlives_a_prepared_host_that_dies, end_ahead),
+        cmocka_unit_test_teardown(a_set_that_runs_goes_on, end_test),
+        cmocka_unit_test_teardown(the_clock_is_set, end_test),
+        cmocka_unit_test_teardown(a_dead_host_is_noticed, end_test),
+        cmocka_unit_test_teardown(what_was_cut_off_begins_again, end_test),
+        cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
+        cmocka_unit_test_teardown(one_supervises_and_another_takes_over, end_test),
+        cmocka_unit_test_teardown(a_lock_holder_that_does_not_supervise_is_reported, end_test),
+        cmocka_unit_test_teardown(a_corrupt_set_is_reported, end_test),
+#ifndef _WIN32
+        cmocka_unit_test_teardown(a_foreign_set_is_reported, end_test),
+#endif
+        cmocka_unit_test_teardown(a_definition_that_is_still_being_written_is_read_to_its_end, end_test),
+        cmocka_unit_test_teardown(a_definition_that_its_writer_holds_is_taken_when_it_lets_go, end_test),
+        cmocka_unit_test(looks_grow_rarer_while_nothing_changes),
+        cmocka_unit_test_teardown(what_stays_damaged_is_read_ever_more_rarely, end_test),
+        cmocka_unit_test_teardown(a_change_right_before_the_second_skips_no_start, end_test),
+        cmocka_unit_test_teardown(unannounced_changes_are_found, end_test),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets with API tracing collectors, and a program that is started while they run: what their logs hold, which starts
+   are rejected, and what a hostile program, a killed host process and segments do. */
+#include "engine/etw/api_trace.h"
+#include "engine/pla/run/member.h"
+#include "engine/pla/run/run_state.h"
+#include "tests/unit/run/run_trace_fixture.h"
+
+enum { RIGHT = 40, NAME = 64 };
+
+static char *target; /* path of api_target.exe */
+
+/* ---- the program ---- */
+
+static struct process *target_start(const char *what, const char *count)
+{
+    const char *arguments[] = {what, count};
+    struct process *p;
+    assert_int_equal(process_start(&(struct program){.path = target, .arguments = arguments, .argument_count = 2}, &p),
+                     S_OK);
+    return p;
+}
+
+static uint32_t target_end(struct process *p)
+{
+    uint32_t code = 0;
+    assert_int_equal(process_wait(p, PATIENCE_MS, &code), S_OK);
+    process_close(p);
+    return code;
+}
+
+static void assert_runs(const char *what, const char *count)
+{
+    assert_int_equal(target_end(target_start(what, count)), RIGHT);
+}
+
+/* ---- what a log holds ---- */
+
+struct call {
+    char api[NAME], arguments[400], result[NAME];
+    uint32_t error;
+    uint64_t duration;
+    uint8_t failed;
+};
+
+static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, char *out, size_t room)
+{
+    size_t length = 0;
+    while (at + length < end && at[length] && length + 1 < room)
+        length++;
+    assert_true(at + length < end);
+    memcpy(out, at, length);
+    out[length] = 0;
+    return at + length + 1;
+}
+
+/* Number of events of the id, whose first field is `api` (NULL: any); the last one's fields. */
+static size_t count_in(const char *root, const char *file, uint16_t id, const char *api, struct call *last)
+{
+    char *path = path_join(root, file);
+    struct etl_reader *reader;
+    struct etl_record record;
+    size_t count = 0;
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    assert_int_equal(etl_reader_log(reader)->events_lost, 0);
+    while (etl_reader_next(reader, &record) == S_OK) {
+        struct call c = {.error = 0};
+        if (record.kind != ETL_RECORD_MANIFEST || !guid_equal(&record.provider, &api_trace_provider) || record.id != id)
+            continue;
+        const uint8_t *at = record.data, *end = at + record.data_size;
+        if (id >= API_EVENT_CALL)
+            at = take_string(at, end, c.api, sizeof c.api);
+        if (api && strcmp(c.api, api) != 0)
+            continue;
+        count++;
+        if (id == API_EVENT_RETURN) {
+            at = take_string(at, end, c.arguments, sizeof c.arguments);
+            at = take_string(at, end, c.result, sizeof c.result);
+            assert_int_equal(end - at, 21);
+            memcpy(&c.error, at, sizeof c.error);
+            memcpy(&c.duration, at + 4, sizeof c.duration);
+            c.failed = at[20];
+        }
+        if (last)
+            *last = c;
+    }
+    etl_reader_close(reader);
+    memory_free(path);
+    return count;
+}
+
+/* The processes that were traced, or the test fails with what the run tells. */
+static void assert_processes(const char *name, const char *root, const char *file, size_t expected)
+{
+    struct run_record record = fixture_record(name);
+    const size_t count = count_in(root, file, API_EVENT_START, NULL, NULL);
+    if (count != expected)
+        fail_msg("%zu processes were traced, not %zu: %s", count, expected, record.last_message);
+    run_record_free(&record);
+}
+
+static void commit_api(const char *name, const char *root, const char *set, const char *elements)
+{
+    char *xml = text_format("%s<ApiTracingDataCollector><Name>%s</Name><FileName>%s</FileName><ExePath>%s</ExePath>%s"
+                            "</ApiTracingDataCollector>",
+                            set, name, name, target, elements);
+    commit(name, root, xml);
+    memory_free(xml);
+}
+#define NAMES_ONLY   "<LogApiNamesOnly>-1</LogApiNamesOnly>"
+#define MODULE(name) "<IncludeModule>" name "</IncludeModule>"
+
+static void calls_have_arguments_and_results(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("calls");
+    struct call c;
+    commit_api("calls", root, "", "");
+    start("calls");
+    assert_runs("known", "5");
+    for (int i = 0; i < PATIENCE_MS / 20 && fixture_figure("calls", "calls", "Calls") == 0; i++)
+        fixture_sleep(20);
+    const uint64_t calls = fixture_figure("calls", "calls", "Calls");
+    assert_int_equal(fixture_figure("calls", "calls", "Processes"), 1);
+    stop("calls");
+    assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, NULL, NULL) +
+                         count_in(root, "calls.etl", API_EVENT_CALL, NULL, NULL),
+                     calls);
+    assert_processes("calls", root, "calls.etl", 1);
+    assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, "kernel32!CreateFileW", &c), 5);
+    assert_string_equal(c.arguments, "L\"C:\\\\no such folder\\\\a.txt\", 0x80000000, 0x0, NULL, 3, 0x0, NULL");
+    assert_string_equal(c.result, "0xffffffffffffffff");
+    assert_int_equal(c.error, ERROR_PATH_NOT_FOUND);
+    assert_true(c.failed && c.duration > 0);
+    assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, "kernel32!MulDiv", &c), 1);
+    assert_string_equal(c.arguments, "6, 7, 1");
+    assert_string_equal(c.result, "42");
+    assert_false(c.failed);
+    /* Data of the C library and modules that are not asked for stay out. */
+    assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, "msvcrt!exit", NULL), 0);
+    memory_free(root);
+}
+
+static void names_alone_are_logged_before_the_call(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("names");
+    commit_api("names", root, "", NAMES_ONLY);
+    start("names");
+    assert_runs("byname", "7");
+    stop("names");
+    assert_int_equal(count_in(root, "names.etl", API_EVENT_RETURN, NULL, NULL), 0);
+    assert_int_equal(count_in(root, "names.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 7);
+    assert_int_equal(count_in(root, "names.etl", API_EVENT_CALL, "kernel32!GetProcAddress", NULL), 8);
+    memory_free(root);
+}
+
+/* The modules limit, included functions add, excluded ones win. */
+static void the_lists_choose_functions(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("lists");
+    commit_api("lists", root, "",
+               MODULE("C:\\windows\\system32\\kernel32.dll") "<IncludeApis>gdi32!DeleteObject</IncludeApis>"
+                                                             "<ExcludeApis>KERNEL32.dll!muldiv</ExcludeApis>");
+    start("lists");
+    assert_runs("odd", "3");
+    assert_runs("known", "1");
+    stop("lists");
+    assert_int_equal(count_in(root, "lists.etl", API_EVENT_RETURN, "gdi32!DeleteObject", NULL), 3);
+    assert_int_equal(count_in(root, "lists.etl", API_EVENT_RETURN, "gdi32!CreateFontW", NULL), 0);
+    assert_int_equal(count_in(root, "lists.etl", API_EVENT_CALL, "user32!wsprintfA", NULL), 0);
+    assert_int_equal(count_in(root, "lists.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 1);
+    assert_int_equal(count_in(root, "lists.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 0);
+    memory_free(root);
+}
+
+/* A frame with a guess at their arguments would change what these functions do. */
+static void functions_without_a_prototype_work(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("odd");
+    struct call c;
+    commit_api("odd", root, "", "");
+    start("odd");
+    assert_runs("odd", "20");
+    assert_runs("unwind", "20");
+    stop("odd");
+    assert_int_equal(count_in(root, "odd.etl", API_EVENT_CALL, "user32!wsprintfA", NULL), 20);
+    assert_int_equal(count_in(root, "odd.etl", API_EVENT_RETURN, "gdi32!CreateFontW", &c), 20);
+    assert_string_equal(c.arguments, "12, 0, 0, 0, 400, 0, 0, 0, 0, 0, 0, 0, 0, L\"Arial\"");
+    assert_int_equal(count_in(root, "odd.etl", API_EVENT_UNWOUND, "kernel32!EnumSystemCodePagesW", NULL), 20);
+    memory_free(root);
+}
+
+static void recursive_traces_have_calls_between_modules(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("deep");
+    commit_api("deep", root, "",
+               NAMES_ONLY "<LogApisRecursively>-1</LogApisRecursively>" MODULE("ntdll") MODULE("kernel32"));
+    start("deep");
+    assert_runs("known", "3");
+    stop("deep");
+    assert_int_equal(count_in(root, "deep.etl", API_EVENT_CALL, "kernel32!CreateFileW", NULL), 3);
+    assert_in_range(count_in(root, "deep.etl", API_EVENT_CALL, "ntdll!NtCreateFile", NULL), 3, 1000);
+    memory_free(root);
+}
+
+/* A user starts the program by any way, several times at once, also while it is traced already. */
+static void each_process_is_traced(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 8 };
+    struct process *p[PROCESSES];
+    char *root = fixture_folder("many");
+    commit_api("many", root, "", "");
+    start("many");
+    for (int i = 0; i < PROCESSES; i++)
+        p[i] = target_start("known", "2");
+    for (int i = 0; i < PROCESSES; i++)
+        assert_int_equal(target_end(p[i]), RIGHT);
+    stop("many");
+    assert_processes("many", root, "many.etl", PROCESSES);
+    assert_int_equal(count_in(root, "many.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), PROCESSES);
+    memory_free(root);
+}
+
+/* Microsoft: "if the executable file is currently running, the trace occurs the next time the executable file runs". */
+static void a_running_process_is_not_traced(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("before"), *file = path_join(root, "end");
+    scratch_environment("API_TARGET_FILE", file);
+    struct process *p = target_start("until", "1");
+    fixture_sleep(1000);
+    commit_api("before", root, "", "");
+    start("before");
+    fixture_sleep(300);
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(target_end(p), RIGHT);
+    stop("before");
+    assert_int_equal(count_in(root, "before.etl", API_EVENT_START, NULL, NULL), 0);
+    check_message("before", "was not started while the set ran");
+    memory_free(file);
+    memory_free(root);
+}
+
+/* ---- the run ---- */
+
+static void segments_lose_no_call(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("pieces"), *file = path_join(root, "end");
+    size_t calls = 0, names = 0;
+    scratch_environment("API_TARGET_FILE", file);
+    commit_api("pieces", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>",
+               NUMBERED MODULE("kernel32"));
+    start("pieces");
+    struct process *p = target_start("until", "1");
+    fixture_progress("pieces", 4, 0);
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(target_end(p), RIGHT);
+    const uint64_t figure = fixture_figure("pieces", "pieces", "Functions");
+    stop("pieces");
+    assert_true(figure > 500);
+    for (int i = 1; i < 100; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "pieces_%06d.etl", i);
+        if (!exists(root, name))
+            break;
+        calls += count_in(root, name, API_EVENT_RETURN, "kernel32!MulDiv", NULL);
+        names += count_in(root, name, API_EVENT_START, NULL, NULL);
+    }
+    assert_true(calls > 0 && calls % 1000 == 0);
+    assert_int_equal(names, 1); /* hooked once, and not again for each segment */
+    memory_free(file);
+    memory_free(root);
+}
+
+static void a_full_circular_log_goes_on(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ring");
+    commit_api("ring", root, "<SegmentMaxSize>2</SegmentMaxSize>", "<LogCircular>-1</LogCircular>" NAMES_ONLY);
+    start("ring");
+    assert_runs("byname", "200000");
+    stop("ring");
+    char *path = path_join(root, "ring.etl");
+    struct file *f;
+    uint64_t size = 0;
+    assert_int_equal(file_open(path, FILE_READ, &f), S_OK);
+    assert_int_equal(file_size(f, &size), S_OK);
+    file_close(f);
+    assert_true(size <= 2u << 20);
+    assert_in_range(count_in(root, "ring.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 1, 199999);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* MS-PLA 3.2.4.3: an API tracing collector is complete at once. */
+static void stop_on_completion_stops_at_once(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("done");
+    commit_api("done", root, "<StopOnCompletion>-1</StopOnCompletion>", "");
+    start("done");
+    fixture_await("done", RUN_STOPPED, PATIENCE_MS);
+    memory_free(root);
+}
+
+static void other_lists_are_taken_while_it_runs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("changed");
+    commit_api("changed", root, "", "<ExcludeApis>kernel32!MulDiv</ExcludeApis>");
+    start("changed");
+    assert_runs("known", "1");
+    commit_api("changed", root, "", "");
+    assert_int_equal(run_update(SPACE, "changed"), S_OK);
+    assert_runs("known", "1");
+    stop("changed");
+    assert_int_equal(count_in(root, "changed.etl", API_EVENT_START, NULL, NULL), 2);
+    assert_int_equal(count_in(root, "changed.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 1);
+    memory_free(root);
+}
+
+static void the_program_of_a_killed_host_goes_on(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("killed"), *file = path_join(root, "end");
+    scratch_environment("API_TARGET_FILE", file);
+    commit_api("killed", root, "", NAMES_ONLY NUMBERED);
+    start("killed");
+    struct process *p = target_start("until", "1");
+    /* The program calls MulDiv a thousand times before anything else. */
+    for (int i = 0; i < PATIENCE_MS / 20 && fixture_figure("killed", "killed", "Calls") < 1000; i++)
+        fixture_sleep(20);
+    fixture_kill(fixture_await("killed", RUN_RUNNING, 0).process_id);
+    fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
+    assert_int_equal(held_release(SPACE, "killed"), S_OK);
+    /* Its claim is gone with it. */
+    start("killed");
+    assert_runs("known", "1");
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(target_end(p), RIGHT);
+    stop("killed");
+    assert_in_range(count_in(root, "killed_000001.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 1, SIZE_MAX);
+    memory_free(file);
+    memory_free(root);
+}
+
+/* ---- rejected starts: MS-PLA 3.2.4.10 ---- */
+
+static void assert_start(const char *name, const char *program, HRESULT expected, const char *text)
+{
+    char *root = fixture_folder(name);
+    char *xml =
+        text_format("<ApiTracingDataCollector><Name>c</Name><ExePath>%s</ExePath></ApiTracingDataCollector>", program);
+    commit(name, root, xml);
+    assert_int_equal(run_start(SPACE, name, true), expected);
+    if (!strstr(error_text(expected), text))
+        fail_msg("%s", error_text(expected));
+    memory_free(xml);
+    memory_free(root);
+}
+
+static void programs_that_cannot_be_traced_fail_the_start(void **state)
+{
+    (void)state;
+    char *folder = path_folder(target), *text = path_join(folder, "api_target_text.exe");
+    assert_start("none", "", PLA_E_PROPERTY_CONFLICT, "no program is set");
+    assert_start("relative", "api_target.exe", PLA_E_EXE_FULL_PATH_REQUIRED, "not a full path");
+    assert_start("absent", "C:\\no such\\x.exe", PLA_E_EXE_PATH_NOT_VALID, "does not exist");
+    assert_start("folder", "C:\\windows", PLA_E_EXE_PATH_NOT_VALID, "is a folder");
+    assert_start("remote", "\\\\host\\share\\x.exe", PLA_E_NETWORK_EXE_NOT_VALID, "on another computer");
+    assert_int_equal(file_store(text, "no program", 10), S_OK);
+    assert_start("text", text, HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "ExePath");
+    assert_int_equal(file_delete(text), S_OK);
+    memory_free(text);
+    memory_free(folder);
+}
+
+static void a_32_bit_program_is_rejected(void **state)
+{
+    (void)state;
+    char *folder = path_folder(target), *path = path_join(folder, "api_target_32.exe"), *bytes;
+    size_t size;
+    uint32_t headers;
+    assert_int_equal(file_load(target, 64 << 20, &bytes, &size), S_OK);
+    memcpy(&headers, bytes + 60, sizeof headers);
+    memcpy(bytes + headers + 4, "\x4C\x01", 2);  /* IMAGE_FILE_MACHINE_I386 */
+    memcpy(bytes + headers + 24, "\x0B\x01", 2); /* PE32 */
+    assert_int_equal(file_store(path, bytes, size), S_OK);
+    assert_start("narrow", path, HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "32-bit");
+    assert_int_equal(file_delete(path), S_OK);
+    memory_free(bytes);
+    memory_free(path);
+    memory_free(folder);
+}
+
+/* Across host processes, and until the other set stops. */
+static void a_program_that_another_set_traces_is_rejected(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("first"), *other = fixture_folder("second");
+    commit_api("first", root, "", "");
+    commit_api("second", other, "", "");
+    start("first");
+    assert_int_equal(run_start(SPACE, "second", true), PLA_E_EXE_ALREADY_CONFIGURED);
+    assert_non_null(strstr(error_text(PLA_E_EXE_ALREADY_CONFIGURED), "api_target.exe"));
+    stop("first");
+    start("second");
+    assert_runs("known", "1");
+    stop("second");
+    assert_int_equal(count_in(other, "second.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 1);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* Both programs have the event provider, and each session gets the calls of its program only. */
+static void two_programs_have_two_logs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("two"), *other = fixture_folder("three"), *bytes, *first = target;
+    char *folder = path_folder(target), *copy = path_join(folder, "api_target_copy.exe");
+    size_t size;
+    assert_int_equal(file_load(target, 64 << 20, &bytes, &size), S_OK);
+    assert_int_equal(file_store(copy, bytes, size), S_OK);
+    memory_free(bytes);
+    memory_free(folder);
+    commit_api("two", root, "", NAMES_ONLY);
+    target = copy;
+    commit_api("three", other, "", "<ExcludeApis>kernel32!CreateFileW</ExcludeApis>");
+    start("two");
+    start("three");
+    for (int i = 0; i < 2; i++) {
+        target = i ? first : copy;
+        assert_runs("byname", "100");
+    }
+    stop("three");
+    assert_runs("known", "3");
+    stop("two");
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 101);
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_RETURN, NULL, NULL), 0);
+    assert_int_equal(count_in(root, "two.etl", API_EVENT_START, NULL, NULL), 2);
+    assert_int_equal(count_in(other, "three.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 100);
+    assert_int_equal(count_in(other, "three.etl", API_EVENT_START, NULL, NULL), 1);
+    assert_int_equal(file_delete(copy), S_OK);
+    memory_free(copy);
+    memory_free(other);
+    memory_free(root);
+}
+
+/* ---- hostile programs ---- */
+
+static void a_thousand_threads_are_traced(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("threads");
+    commit_api("threads", root, "", "");
+    start("threads");
+    assert_runs("threads", "1000");
+    stop("threads");
+    assert_int_equal(count_in(root, "threads.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 10000);
+    memory_free(root);
+}
+
+static void modules_that_come_and_go_are_followed(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("unload");
+    commit_api("unload", root, "", "<LogApisRecursively>-1</LogApisRecursively>" MODULE("kernel32") MODULE("cabinet"));
+    start("unload");
+    assert_runs("unload", "200");
+    stop("unload");
+    assert_int_equal(count_in(root, "unload.etl", API_EVENT_RETURN, "kernel32!FreeLibrary", NULL), 200);
+    assert_int_equal(count_in(root, "unload.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 1);
+    memory_free(root);
+}
+
+static void corrupt_tables_do_not_end_the_program(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("corrupt");
+    commit_api("corrupt", root, "",
+               "<LogApisRecursively>-1</LogApisRecursively>" MODULE("kernel32") MODULE("cabinet") MODULE("lz32"));
+    start("corrupt");
+    assert_runs("corrupt", "10");
+    stop("corrupt");
+    assert_int_equal(count_in(root, "corrupt.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL), 1);
+    memory_free(root);
+}
+
+/* A program must not decide which calls of the next one are logged. */
+static void scribbled_settings_are_restored(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("scribble");
+    commit_api("scribble", root, "", "");
+    start("scribble");
+    assert_int_equal(target_end(target_start("scribble", "1")), RIGHT + 1);
+    fixture_sleep(2500);
+    assert_runs("known", "1");
+    stop("scribble");
+    assert_int_equal(count_in(root, "scribble.etl", API_EVENT_START, NULL, NULL), 2);
+    check_message("scribble", "changed the settings in shared memory");
+    memory_free(root);
+}
+
+static int setup_all(void **state)
+{
+    char *folder = os_module_folder();
+    target = path_join(folder, "api_target.exe");
+    memory_free(folder);
+    return target ? setup(state) : -1;
+}
+
+static int teardown_all(void **state)
+{
+    memory_free(target);
+    return teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_have_arguments_and_results),
+        cmocka_unit_test(names_alone_are_logged_before_the_call),
+        cmocka_unit_test(the_lists_choose_functions),
+        cmocka_unit_test(functions_without_a_prototype_work),
+        cmocka_unit_test(recursive_traces_have_calls_between_modules),
+        cmocka_unit_test(each_process_is_traced),
+        cmocka_unit_test(a_running_process_is_not_traced),
+        cmocka_unit_test(segments_lose_no_call),
+        cmocka_unit_test(a_full_circular_log_goes_on),
+        cmocka_unit_test(stop_on_completion_stops_at_once),
+        cmocka_unit_test(other_lists_are_taken_while_it_runs),
+        cmocka_unit_test(the_program_of_a_killed_host_goes_on),
+        cmocka_unit_test(programs_that_cannot_be_traced_fail_the_start),
+        cmocka_unit_test(a_32_bit_program_is_rejected),
+        cmocka_unit_test(a_program_that_another_set_traces_is_rejected),
+        cmocka_unit_test(two_programs_have_two_logs),
+        cmocka_unit_test(a_thousand_threads_are_traced),
+        cmocka_unit_test(modules_that_come_and_go_are_followed),
+        cmocka_unit_test(corrupt_tables_do_not_end_the_program),
+        cmocka_unit_test(scribbled_settings_are_restored),
+    };
+    return cmocka_run_group_tests(tests, setup_all, teardown_all);
+}

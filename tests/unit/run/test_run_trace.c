@@ -1,0 +1,779 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
+   segmented, changed, flushed, refused or killed at the same time. Sessions and hosts are real ones. */
+#include "engine/base/thread.h"
+#include "engine/etw/kernel_event.h"
+#include "engine/etw/trace_instance.h"
+#include "engine/pla/run/member.h"
+#include "engine/pla/run/run_state.h"
+#include "tests/unit/run/run_trace_fixture.h"
+
+#include <stdatomic.h>
+
+/* ---- what a log holds ---- */
+
+static void a_trace_holds_what_was_asked_for(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("asked");
+    commit("asked", root, TRACE("asked", PROVIDER(4, 2)));
+    write_event(4, 2, 0);
+    start("asked");
+    write_event(4, 2, 1);
+    write_event(5, 2, 2);
+    write_event(4, 1, 3);
+    write_event(0, 0, 4);
+    assert_int_equal(ask("asked", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    stop("asked");
+    write_event(4, 2, 5);
+    assert_int_equal(ask("asked", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_true(numbers_of(root, "asked.etl").bits == 0x12);
+    struct run_record record = fixture_record("asked");
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    assert_int_equal(record.latest_files.count, 1);
+    assert_string_equal(path_name(record.latest_files.items[0]), "asked.etl");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* Two collectors, and where each writes: a file, a consumer alone, both. */
+static void each_collector_has_its_stream(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("streams");
+    commit("streams", root,
+           TRACE("file", PROVIDER(4, 0)) TRACE("live", "<StreamMode>2</StreamMode>" PROVIDER(4, 0))
+               TRACE("both", "<StreamMode>3</StreamMode>" PROVIDER(2, 0)));
+    start("streams");
+    write_event(4, 1, 0);
+    write_event(2, 1, 1);
+    assert_int_equal(ask("live", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    stop("streams");
+    assert_true(numbers_of(root, "file.etl").bits == 3);
+    assert_true(numbers_of(root, "both.etl").bits == 2);
+    assert_false(exists(root, "live.etl"));
+    struct run_record record = fixture_record("streams");
+    assert_string_equal(record.latest_files.items[1], "");
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* A session in memory has a file when it is flushed, with what was there, and again when more is. */
+static void a_flush_writes_what_is_in_memory(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("memory");
+    commit("memory", root, TRACE("memory", "<StreamMode>4</StreamMode>" PROVIDER(4, 0)));
+    start("memory");
+    write_event(4, 1, 0);
+    assert_false(exists(root, "memory.etl"));
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 1);
+    write_event(4, 1, 1);
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 3);
+    stop("memory");
+    commit("memory", root,
+           TRACE("memory", PROVIDER(4, 0) "<FlushTimer>600</FlushTimer><LogOverwrite>-1</LogOverwrite>"));
+    start("memory");
+    write_event(4, 1, 7);
+    assert_int_equal(run_flush(SPACE, "memory"), S_OK);
+    assert_true(numbers_of(root, "memory.etl").bits == 0x80);
+    stop("memory");
+    memory_free(root);
+}
+
+static void append_goes_on_and_overwrite_does_not(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("again");
+    commit("again", root, TRACE("again", "<LogAppend>-1</LogAppend>" PROVIDER(4, 0)));
+    for (uint64_t i = 0; i < 2; i++) {
+        start("again");
+        write_event(4, 1, i);
+        stop("again");
+    }
+    assert_true(numbers_of(root, "again.etl").bits == 3);
+    commit("again", root, TRACE("again", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0)));
+    start("again");
+    write_event(4, 1, 5);
+    stop("again");
+    assert_true(numbers_of(root, "again.etl").bits == 0x20);
+    commit("again", root, TRACE("again", PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "again", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(ask("again", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_true(numbers_of(root, "again.etl").bits == 0x20);
+    memory_free(root);
+}
+
+/* A file that is not a trace is a user's work. */
+static void a_file_that_is_no_trace_stays(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("thesis"), *path = path_join(root, "thesis.etl");
+    assert_int_equal(file_store(path, "my thesis", 9), S_OK);
+    commit("thesis", root, TRACE("thesis", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "thesis", true), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), "already exists and is not a trace"));
+    char *text = fixture_read(root, "thesis.etl");
+    assert_string_equal(text, "my thesis");
+    memory_free(text);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* ---- segments ---- */
+
+struct writer {
+    struct thread *thread;
+    atomic_bool stop;
+    uint64_t written;
+};
+
+static void write_on(void *user)
+{
+    struct writer *w = user;
+    while (!atomic_load(&w->stop)) {
+        for (int i = 0; i < 20; i++)
+            write_event(4, 1, w->written++);
+        fixture_sleep(1);
+    }
+}
+
+/* Each number once in the segments, of which each tells its own begin; `behind`: what comes behind their names. Returns
+   how many there are. */
+static uint32_t check_segments(const char *root, const char *name, const char *behind, uint64_t written)
+{
+    uint64_t count = 0, sum = 0;
+    uint32_t serial = 1;
+    int64_t began = 0;
+    for (;; serial++) {
+        char *file = text_format("%s_%06u.etl%s", name, (unsigned)serial, behind);
+        bool there = exists(root, file);
+        if (there) {
+            struct numbers n = numbers_of(root, file);
+            count += n.count;
+            sum += n.sum;
+            assert_true(n.began > began);
+            began = n.began;
+        }
+        memory_free(file);
+        if (!there)
+            break;
+    }
+    assert_int_equal(count, written);
+    assert_true(sum == written * (written - 1) / 2);
+    return serial - 1;
+}
+
+static void write_through_segments(const char *name, uint32_t segments, uint64_t *written)
+{
+    struct writer w = {.written = 0};
+    assert_int_equal(thread_start(write_on, &w, &w.thread), S_OK);
+    fixture_progress(name, segments, 0);
+    atomic_store(&w.stop, true);
+    thread_wait(w.thread, UINT32_MAX);
+    thread_close(w.thread);
+    *written = w.written;
+}
+
+/* Segments must not wait for a sample interval of an hour; and events that arrive during a change of files must not be
+   lost. */
+static void segments_by_time_lose_nothing_beside_counters(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("times");
+    fixture_commit(
+        "times", root,
+        "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE("times", NUMBERED PROVIDER(4, 0)),
+        "<SampleInterval>3600</SampleInterval><LogFileFormat>0</LogFileFormat>" NUMBERED ONE_COUNTER);
+    start("times");
+    uint64_t written;
+    write_through_segments("times", 4, &written);
+    stop("times");
+    assert_true(check_segments(root, "times", "", written) >= 4);
+    memory_free(root);
+}
+
+/* A private session is in the writers' processes, and so are its buffers. Each of its files says by its name whose it
+   is, MS-PLA 3.2.4.9: the first, too, of which nobody knew. */
+static void a_private_session_is_flushed_and_segmented_as_others(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("private");
+    char *behind = text_format("_%u", (unsigned)process_own_id());
+    char *flushed = text_format("flushed.etl%s", behind);
+    uint64_t written;
+    commit("private", root,
+           "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE(
+               "private", NUMBERED PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode><BufferSize>64</BufferSize>"
+                                                  "<MaximumBuffers>200</MaximumBuffers>"));
+    start("private");
+    write_through_segments("private", 3, &written);
+    stop("private");
+    assert_true(check_segments(root, "private", behind, written) >= 3);
+    commit("private", root, TRACE("flushed", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("private");
+    write_event(4, 1, 5);
+    assert_int_equal(run_flush(SPACE, "private"), S_OK);
+    assert_true(numbers_of(root, flushed).bits == 0x20);
+    stop("private");
+    assert_false(exists(root, "flushed.etl"));
+    memory_free(flushed);
+    memory_free(behind);
+    memory_free(root);
+}
+
+/* The names of its files are not those that the set has chosen. */
+static void logs_of_a_private_session_stay(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("stay");
+    char *file = text_format("stay.etl_%u", (unsigned)process_own_id());
+    commit("stay", root, TRACE("stay", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("stay");
+    write_event(4, 1, 5);
+    stop("stay");
+    assert_int_equal(run_start(SPACE, "stay", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)), file));
+    assert_true(numbers_of(root, file).bits == 0x20);
+    commit("stay", root,
+           TRACE("stay", "<LogOverwrite>-1</LogOverwrite>" PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>"));
+    start("stay");
+    write_event(4, 1, 6);
+    stop("stay");
+    assert_true(numbers_of(root, file).bits == 0x40);
+    char *path = path_join(root, file);
+    assert_int_equal(file_store(path, "my thesis", 9), S_OK);
+    assert_int_equal(run_start(SPACE, "stay", true), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    memory_free(path);
+    memory_free(file);
+    memory_free(root);
+}
+
+static void segments_of_a_private_session_follow_each_other(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ways");
+    struct texts files = {0};
+    uint64_t written, count = 0;
+    commit("ways", root,
+           "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" TRACE(
+               "ways", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode><BufferSize>64</BufferSize>"
+                                      "<MaximumBuffers>200</MaximumBuffers>"));
+    start("ways");
+    write_through_segments("ways", 3, &written);
+    stop("ways");
+    assert_int_equal(folder_list(root, false, &files), S_OK);
+    for (size_t i = 0; i < files.count; i++)
+        count += numbers_of(root, files.items[i]).count;
+    assert_int_equal(count, written);
+    texts_free(&files);
+    memory_free(root);
+}
+
+static void a_start_that_fails_leaves_no_file_of_a_private_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("fails");
+    struct texts files = {0};
+    commit("fails", root,
+           TRACE("own", PROVIDER(4, 0) "<ProcessMode>-1</ProcessMode>")
+               TRACE("one", "<SessionName>same</SessionName>" PROVIDER(4, 0))
+                   TRACE("two", "<SessionName>same</SessionName>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "fails", true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(folder_list(root, false, &files), S_OK);
+    assert_int_equal(files.count, 0);
+    texts_free(&files);
+    memory_free(root);
+}
+
+static void segments_by_size_lose_nothing(void **state)
+{
+    uint64_t written;
+    (void)state;
+    char *root = fixture_folder("sizes");
+    commit("sizes", root,
+           "<Segment>-1</Segment><SegmentMaxSize>1</SegmentMaxSize>" TRACE(
+               "sizes", NUMBERED PROVIDER(4, 0) "<BufferSize>64</BufferSize><MaximumBuffers>200</MaximumBuffers>"
+                                                "<ExtendedModes>536870912</ExtendedModes>"));
+    start("sizes");
+    write_through_segments("sizes", 3, &written);
+    stop("sizes");
+    assert_true(check_segments(root, "sizes", "", written) >= 3);
+    memory_free(root);
+}
+
+static void a_full_file_ends_the_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("full");
+    commit("full", root,
+           "<SegmentMaxSize>1</SegmentMaxSize>" TRACE("full", PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
+    start("full");
+    for (uint64_t i = 0; ask("full", EVENT_TRACE_CONTROL_QUERY) == ERROR_SUCCESS; i++) {
+        for (int k = 0; k < 500; k++)
+            write_event(4, 1, i * 500 + (uint64_t)k);
+        fixture_sleep(2);
+    }
+    fixture_await("full", RUN_STOPPED, PATIENCE_MS);
+    check_message("full", "a log reached SegmentMaxRecords or SegmentMaxSize");
+    struct run_record record = fixture_record("full");
+    assert_int_equal(record.last_result, S_OK);
+    run_record_free(&record);
+    memory_free(root);
+}
+
+static void a_circular_file_keeps_the_newest(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ring"), *path = path_join(root, "ring.etl");
+    commit("ring", root,
+           "<SegmentMaxSize>1</SegmentMaxSize>" TRACE(
+               "ring", "<LogCircular>-1</LogCircular>" PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
+    start("ring");
+    /* On a busy machine many are lost: what was written counts. */
+    uint64_t count = 0;
+    do {
+        for (int k = 0; k < 500; k++)
+            write_event(4, 1, count++);
+        fixture_sleep(2);
+    } while (count < 40000 || buffers_written("ring") < 3 * 16);
+    assert_int_equal(run_flush(SPACE, "ring"), S_OK);
+    fixture_await("ring", RUN_RUNNING, 0);
+    write_event(4, 1, count);
+    stop("ring");
+    struct file *file;
+    uint64_t size;
+    assert_int_equal(file_open(path, FILE_READ, &file), S_OK);
+    assert_int_equal(file_size(file, &size), S_OK);
+    file_close(file);
+    assert_true(size <= 1 << 20);
+    assert_true(numbers_in(path).last == count);
+    assert_true(numbers_in(path).first > 0);
+    memory_free(path);
+    memory_free(root);
+}
+
+/* ---- changes of a set that runs ---- */
+
+static void a_change_of_providers_goes_on_in_the_file(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("relevel");
+    commit("relevel", root, TRACE("relevel", PROVIDER(4, 0)));
+    start("relevel");
+    write_event(4, 1, 0);
+    commit("relevel", root, TRACE("relevel", PROVIDER(2, 0)));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(4, 1, 1);
+    write_event(2, 1, 2);
+    commit("relevel", root, TRACE("relevel", ""));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(2, 1, 3);
+    commit("relevel", root, TRACE("relevel", PROVIDER(5, 1)));
+    assert_int_equal(run_update(SPACE, "relevel"), S_OK);
+    write_event(5, 1, 4);
+    assert_int_equal(fixture_await("relevel", RUN_RUNNING, 0).serial_number, 1);
+    /* A provider without a GUID: what was asked before stays. */
+    commit("relevel", root, TRACE("relevel", PROVIDER(5, 1) "<TraceDataProvider/>"));
+    assert_int_equal(run_update(SPACE, "relevel"), E_INVALIDARG);
+    write_event(5, 1, 5);
+    stop("relevel");
+    assert_true(numbers_of(root, "relevel.etl").bits == 0x35);
+    memory_free(root);
+}
+
+/* Buffers of another size are another session; one of them cannot begin, and the first goes on. */
+static void a_change_of_buffers_is_a_new_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("buffers");
+    commit("buffers", root, TRACE("buffers", NUMBERED PROVIDER(4, 0)) TRACE("other", NUMBERED PROVIDER(4, 0)));
+    start("buffers");
+    write_event(4, 1, 0);
+    commit("buffers", root,
+           TRACE("buffers", NUMBERED PROVIDER(4, 0) "<BufferSize>16</BufferSize>")
+               TRACE("other", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "buffers"), S_OK);
+    assert_int_equal(fixture_await("buffers", RUN_RUNNING, 0).serial_number, 2);
+    write_event(4, 1, 1);
+    /* Circular and sequential at once. */
+    commit("buffers", root,
+           TRACE("buffers", NUMBERED PROVIDER(4, 0) "<ExtendedModes>16777218</ExtendedModes>")
+               TRACE("other", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "buffers"), E_INVALIDARG);
+    write_event(4, 1, 2);
+    stop("buffers");
+    assert_true(numbers_of(root, "buffers_000001.etl").bits == 1);
+    assert_true((numbers_of(root, "buffers_000002.etl").bits | numbers_of(root, "buffers_000003.etl").bits) == 6);
+    assert_true(numbers_of(root, "other_000001.etl").bits == 1);
+    memory_free(root);
+}
+
+/* A new folder for what goes on: nothing of the other session is lost, nor when the second cannot follow. */
+static void other_files_take_the_session_over(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("moves");
+    commit("moves", root, TRACE("near", PROVIDER(4, 0)) TRACE("far", NUMBERED PROVIDER(4, 0)));
+    start("moves");
+    write_event(4, 1, 0);
+    commit("moves", root,
+           "<Subdirectory>there</Subdirectory>" TRACE("near", PROVIDER(4, 0)) TRACE("far", NUMBERED PROVIDER(4, 0)));
+    assert_int_equal(run_update(SPACE, "moves"), S_OK);
+    write_event(4, 1, 1);
+    commit("moves", root, TRACE("near", NUMBERED PROVIDER(4, 0)) TRACE("far", PROVIDER(4, 0) "<TraceDataProvider/>"));
+    assert_int_equal(run_update(SPACE, "moves"), E_INVALIDARG);
+    write_event(4, 1, 2);
+    stop("moves");
+    assert_true(numbers_of(root, "near.etl").bits == 1);
+    assert_true(numbers_of(root, "far_000001.etl").bits == 1);
+    char *there = path_join(root, "there");
+    assert_true(numbers_of(there, "far_000002.etl").bits == 6);
+    /* "far" is refused before "near" has gone over. */
+    assert_true(numbers_of(there, "near.etl").bits == 6);
+    assert_false(exists(root, "near_000003.etl"));
+    memory_free(there);
+    memory_free(root);
+}
+
+/* One provider is of eight sessions at most: the second collector cannot have it, and that comes out when the first has
+   gone over. Its level and keywords would be those of a set that was refused. */
+static void a_change_that_fails_late_leaves_what_was_asked_before(void **state)
+{
+#define OTHER_PROVIDER "<TraceDataProvider><Guid>{33333333-0001-0002-0300-000000000000}</Guid></TraceDataProvider>"
+    enum { SESSIONS_OF_A_PROVIDER = 8 };
+    static const GUID other = {0x33333333, 1, 2, {3}};
+    TRACEHANDLE taken[SESSIONS_OF_A_PROVIDER];
+    char name[32];
+    (void)state;
+    char *root = fixture_folder("late");
+    for (int i = 0; i < SESSIONS_OF_A_PROVIDER; i++) {
+        struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+        snprintf(name, sizeof name, "taken%d", i);
+        assert_int_equal(start_session(name, &b, &taken[i]), ERROR_SUCCESS);
+        assert_int_equal(EnableTraceEx2(taken[i], &other, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, NULL),
+                         ERROR_SUCCESS);
+    }
+    commit("late", root, TRACE("first", NUMBERED PROVIDER(4, 0)) TRACE("second", NUMBERED PROVIDER(4, 0)));
+    start("late");
+    write_event(4, 1, 0);
+    commit("late", root,
+           TRACE("first", NUMBERED PROVIDER(2, 0))
+               TRACE("second", "<FileName>other</FileName>" NUMBERED PROVIDER(4, 0) OTHER_PROVIDER));
+    const HRESULT hr = run_update(SPACE, "late");
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
+    write_event(4, 1, 1);
+    stop("late");
+    uint64_t bits = numbers_of(root, "first_000001.etl").bits;
+    bits |= exists(root, "first_000002.etl") ? numbers_of(root, "first_000002.etl").bits : 0;
+    assert_true(bits == 3);
+    assert_true(numbers_of(root, "second_000001.etl").bits == 3);
+    for (int i = 0; i < SESSIONS_OF_A_PROVIDER; i++) {
+        snprintf(name, sizeof name, "taken%d", i);
+        assert_int_equal(ask(name, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    }
+    memory_free(root);
+}
+
+/* ---- what is refused, and what is lost ---- */
+
+static void a_session_name_that_is_taken_fails_the_start(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("clash");
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    commit("clash", root,
+           TRACE("first", "<SessionName>one</SessionName>" PROVIDER(4, 0))
+               TRACE("second", "<SessionName>ONE</SessionName>" PROVIDER(4, 0)));
+    assert_int_equal(run_start(SPACE, "clash", true), taken);
+    assert_non_null(strstr(error_text(taken), "trace session 'ONE'"));
+    assert_int_equal(ask("one", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_false(exists(root, "first.etl"));
+    assert_false(exists(root, "second.etl"));
+    commit("clash", root, TRACE("alone", "<ProcessMode>-1</ProcessMode>"));
+    assert_int_equal(run_start(SPACE, "clash", true), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "ProcessMode: session 'alone' has no provider"));
+    memory_free(root);
+}
+
+#define KERNEL(name, elements)                                                                                         \
+    TRACE(name, "<SessionName>NT Kernel Logger</SessionName>" elements                                                 \
+                "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny>"                  \
+                "<Value>0x13</Value></KeywordsAny></TraceDataProvider>")
+
+/* How many processes the kernel's rundown names in the file. */
+static size_t processes_in(const char *root, const char *file)
+{
+    struct etl_reader *reader;
+    struct etl_record record;
+    size_t count = 0;
+    char *path = path_join(root, file);
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    while (etl_reader_next(reader, &record) == S_OK)
+        count += (record.kind == ETL_RECORD_SYSTEM || record.kind == ETL_RECORD_PERFORMANCE) &&
+                 (record.id == HOOK_PROCESS_RUNDOWN_START || record.id == HOOK_PROCESS_RUNDOWN_END);
+    etl_reader_close(reader);
+    memory_free(path);
+    return count;
+}
+
+/* Hosts without kernel events create the file nevertheless. */
+static size_t least_processes(void)
+{
+    return SUCCEEDED(trace_instance_possible(NULL)) ? 2 : 0;
+}
+
+/* tss-ADDS and others have two sessions, one of the kernel: either would be missed. */
+static void a_session_of_the_kernel_records_beside_another(void **state)
+{
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+    (void)state;
+    char *root = fixture_folder("kernel"), *second = fixture_folder("second");
+    commit("kernel", root, KERNEL("nt", "") TRACE("rest", PROVIDER(4, 0)));
+    commit("second", second, TRACE("first", PROVIDER(4, 0)) KERNEL("nt", ""));
+    start("kernel");
+    struct block b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(0, u"NT Kernel Logger", &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    assert_int_equal(b.p.EnableFlags, 0x13);
+    /* There is one such session, whoever has it; nothing is left of who comes second. */
+    assert_int_equal(run_start(SPACE, "second", true), taken);
+    assert_non_null(strstr(error_text(taken), "trace session 'NT Kernel Logger'"));
+    assert_false(exists(second, "first.etl"));
+    assert_int_equal(ask("first", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    write_event(4, 1, 3);
+    stop("kernel");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_true(numbers_of(root, "rest.etl").bits == 8);
+    assert_in_range(processes_in(root, "nt.etl"), least_processes(), SIZE_MAX);
+    start("second");
+    stop("second");
+    struct run_record record = fixture_record("kernel");
+    assert_int_equal(record.latest_files.count, 2);
+    assert_string_equal(path_name(record.latest_files.items[0]), "nt.etl");
+    run_record_free(&record);
+    commit("kernel", root, KERNEL("one", "") KERNEL("two", ""));
+    assert_int_equal(run_start(SPACE, "kernel", true), taken);
+    memory_free(second);
+    memory_free(root);
+}
+
+/* The kernel's session goes over into the next file as any other, and a circular one has its two rundowns. */
+static void a_session_of_the_kernel_is_segmented_and_circular(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("pieces");
+    commit("pieces", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>" KERNEL("nt", NUMBERED));
+    start("pieces");
+    fixture_progress("pieces", 2, 0);
+    stop("pieces");
+    assert_in_range(processes_in(root, "nt_000001.etl"), least_processes(), SIZE_MAX);
+    assert_true(exists(root, "nt_000002.etl"));
+    commit("pieces", root, "<SegmentMaxSize>2</SegmentMaxSize>" KERNEL("ring", "<LogCircular>-1</LogCircular>"));
+    start("pieces");
+    stop("pieces");
+    assert_in_range(processes_in(root, "ring.etl"), 2 * least_processes(), SIZE_MAX);
+    memory_free(root);
+}
+
+#ifndef _WIN32
+/* Published templates have collectors of all kinds: the others would be missed for one that does not run. */
+static void an_unsupported_kind_is_skipped(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kinds");
+    const char *api = "<ApiTracingDataCollector><Name>calls</Name><FileName>calls</FileName></ApiTracingDataCollector>";
+    char *xml = text_format("%s%s", api, TRACE("rest", PROVIDER(4, 0)));
+    commit("kinds", root, xml);
+    memory_free(xml);
+    start("kinds");
+    write_event(4, 1, 3);
+    stop("kinds");
+    check_message("kinds", "collector 'calls': API tracing is only available under Wine and Windows");
+    assert_true(numbers_of(root, "rest.etl").bits == 8);
+    struct run_record record = fixture_record("kinds");
+    assert_string_equal(record.latest_files.items[0], "");
+    run_record_free(&record);
+    /* Nobody takes a set that would collect nothing for one that does. */
+    commit("kinds", root, api);
+    assert_int_equal(run_start(SPACE, "kinds", true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
+    memory_free(root);
+}
+#endif
+
+static void a_session_that_somebody_ends_is_missed(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("ended");
+    commit("ended", root, TRACE("ended", PROVIDER(4, 0)));
+    start("ended");
+    write_event(4, 1, 1);
+    assert_int_equal(ask("ended", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    fixture_await("ended", RUN_STOPPED, PATIENCE_MS);
+    check_message("ended", "trace session 'ended' was stopped by another program");
+    assert_true(numbers_of(root, "ended.etl").bits == 2);
+    memory_free(root);
+}
+
+/* ---- kill -9 ---- */
+
+static void kill_host(const char *name)
+{
+    struct run_state state = fixture_await(name, RUN_RUNNING, 0);
+    fixture_kill(state.process_id);
+    fixture_await(name, RUN_STOPPED, PATIENCE_MS);
+}
+
+/* Nothing would stop it: it would fill the disk and block the next start. */
+static void the_session_of_a_killed_host_does_not_stay(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("killed");
+    commit("killed", root, TRACE("killed", NUMBERED PROVIDER(4, 0)));
+    start("killed");
+    write_event(4, 1, 0);
+    kill_host("killed");
+    assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    write_event(4, 1, 1);
+    assert_int_equal(held_release(SPACE, "killed"), S_OK);
+    assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
+    assert_int_equal(held_release(SPACE, "killed"), S_FALSE);
+    assert_true(numbers_of(root, "killed_000001.etl").bits == 3);
+    start("killed");
+    kill_host("killed");
+    start("killed");
+    write_event(4, 1, 2);
+    assert_int_equal(held_release(SPACE, "killed"), S_FALSE);
+    stop("killed");
+    assert_true(numbers_of(root, "killed_000003.etl").bits == 4);
+    memory_free(root);
+}
+
+/* A session of that name which another user has started since is not ours to end. */
+static void a_session_of_others_stays(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("others");
+    commit("others", root, TRACE("others", PROVIDER(4, 0)));
+    start("others");
+    kill_host("others");
+    assert_int_equal(ask("others", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("others", &b, &handle), ERROR_SUCCESS);
+    assert_int_equal(held_release(SPACE, "others"), S_OK);
+    assert_int_equal(ask("others", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(root);
+}
+
+/* All sessions of the kernel's have one name and one Guid. */
+static void the_kernels_session_of_others_stays(void **state)
+{
+    static const struct {
+        const char *stream;
+        uint32_t mode;
+        const char *file;
+    } rows[] = {{"", TRACE_MODE_REAL_TIME, NULL},
+                {"", 0, "theirs.etl"},
+                {"<StreamMode>2</StreamMode>", TRACE_MODE_REAL_TIME, NULL}};
+    (void)state;
+    char *root = fixture_folder("logger");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *xml = text_format(KERNEL("nt", "<LogOverwrite>-1</LogOverwrite>%s"), rows[i].stream);
+        commit("logger", root, xml);
+        memory_free(xml);
+        start("logger");
+        kill_host("logger");
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+        assert_int_equal(held_release(SPACE, "logger"), S_OK);
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_WMI_INSTANCE_NOT_FOUND);
+        start("logger");
+        kill_host("logger");
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        char *file = rows[i].file ? path_join(root, rows[i].file) : NULL;
+        struct block b = block_of(rows[i].mode, file);
+        TRACEHANDLE handle;
+        assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
+        assert_int_equal(held_release(SPACE, "logger"), S_OK);
+        assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        memory_free(file);
+    }
+    memory_free(root);
+}
+
+/* The kernel's sessions share a handle, so the set would go on with the other's session, and stop it at its end. */
+static void the_kernels_session_that_others_restart_stays_theirs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("restarted");
+    commit("restarted", root, KERNEL("nt", "<LogOverwrite>-1</LogOverwrite>"));
+    start("restarted");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
+    fixture_await("restarted", RUN_STOPPED, PATIENCE_MS);
+    check_message("restarted", "trace session 'NT Kernel Logger' was stopped by another program");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(root);
+}
+
+/* ---- figures ---- */
+
+static void figures_are_those_of_the_session(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("figures");
+    commit("figures", root, TRACE("figures", PROVIDER(4, 0)));
+    start("figures");
+    for (uint64_t i = 0; i < 500; i++)
+        write_event(4, 1, i);
+    assert_int_equal(run_flush(SPACE, "figures"), S_OK);
+    const uint64_t began = clock_monotonic_ms();
+    while (fixture_figure("figures", "figures", "BuffersWritten") < 3 &&
+           clock_passed_ms(began, clock_monotonic_ms()) < PATIENCE_MS)
+        fixture_sleep(20);
+    assert_true(fixture_figure("figures", "figures", "BuffersWritten") >= 3);
+    assert_true(fixture_figure("figures", "figures", "FreeBuffers") > 0);
+    stop("figures");
+    memory_free(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_holds_what_was_asked_for),
+        cmocka_unit_test(each_collector_has_its_stream),
+        cmocka_unit_test(a_flush_writes_what_is_in_memory),
+        cmocka_unit_test(append_goes_on_and_overwrite_does_not),
+        cmocka_unit_test(a_file_that_is_no_trace_stays),
+        cmocka_unit_test(segments_by_time_lose_nothing_beside_counters),
+        cmocka_unit_test(a_private_session_is_flushed_and_segmented_as_others),
+        cmocka_unit_test(logs_of_a_private_session_stay),
+        cmocka_unit_test(segments_of_a_private_session_follow_each_other),
+        cmocka_unit_test(a_start_that_fails_leaves_no_file_of_a_private_session),
+        cmocka_unit_test(segments_by_size_lose_nothing),
+        cmocka_unit_test(a_full_file_ends_the_run),
+        cmocka_unit_test(a_circular_file_keeps_the_newest),
+        cmocka_unit_test(a_change_of_providers_goes_on_in_the_file),
+        cmocka_unit_test(a_change_of_buffers_is_a_new_session),
+        cmocka_unit_test(other_files_take_the_session_over),
+        cmocka_unit_test(a_change_that_fails_late_leaves_what_was_asked_before),
+        cmocka_unit_test(a_session_name_that_is_taken_fails_the_start),
+        cmocka_unit_test(a_session_of_the_kernel_records_beside_another),
+        cmocka_unit_test(a_session_of_the_kernel_is_segmented_and_circular),
+#ifndef _WIN32
+        cmocka_unit_test(an_unsupported_kind_is_skipped),
+#endif
+        cmocka_unit_test(a_session_that_somebody_ends_is_missed),
+        cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
+        cmocka_unit_test(a_session_of_others_stays),
+        cmocka_unit_test(the_kernels_session_of_others_stays),
+        cmocka_unit_test(the_kernels_session_that_others_restart_stays_theirs),
+        cmocka_unit_test(figures_are_those_of_the_session),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* What sets with trace collectors say of clocks, buffers and timers is what their logs have, and sets in the form of
+   published templates record. Sessions and hosts are real ones. */
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/pla/collect/trace_session.h"
+#include "tests/unit/run/run_trace_fixture.h"
+
+#include <stdlib.h>
+
+static struct etl_reader *opened(const char *root, const char *file)
+{
+    struct etl_reader *reader;
+    char *path = path_join(root, file);
+    if (FAILED(etl_reader_open(path, keep_warning, NULL, &reader)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    memory_free(path);
+    return reader;
+}
+
+/* The session as ETW has it. */
+static struct trace_session session_of(const char *name)
+{
+    struct trace_session s;
+    assert_int_equal(trace_session_query(&(struct trace_target){.name = name}, &s), S_OK);
+    return s;
+}
+
+/* ---- clocks ---- */
+
+/* Who lays a trace beside other logs would check the wrong moment. */
+static void each_clock_stamps_the_log_correctly(void **state)
+{
+    enum { SECOND = 10000000 };
+    static const uint32_t clocks[] = {ETL_CLOCK_TICKS, ETL_CLOCK_SYSTEM, ETL_CLOCK_CYCLES};
+    (void)state;
+    for (uint32_t type = 1; type <= 3; type++) {
+        char *name = text_format("clock%u", (unsigned)type), *file = text_format("%s.etl", name);
+        char *root = fixture_folder(name);
+        char *xml = text_format(TRACE("%s", PROVIDER(4, 0) "<ClockType>%u</ClockType>"), name, name, (unsigned)type);
+        commit(name, root, xml);
+        const int64_t before = clock_utc();
+        start(name);
+        write_event(4, 1, 0);
+        fixture_sleep(300);
+        write_event(4, 1, 1);
+        stop(name);
+        const int64_t after = clock_utc();
+        struct etl_reader *reader = opened(root, file);
+        const struct etl_log *log = etl_reader_log(reader);
+        struct etl_record record;
+        int64_t at[2] = {0, 0};
+        assert_int_equal(log->clock, clocks[type - 1]);
+        assert_in_range(log->start_utc, before - SECOND / 50, after);
+        while (etl_reader_next(reader, &record) == S_OK)
+            if (record.kind == ETL_RECORD_MANIFEST)
+                at[get_u64(record.data)] = etl_log_utc(log, record.stamp);
+        /* A host's wall clock may be set at the same time; cycles are reported in whole MHz. */
+        assert_in_range(at[0], before - SECOND / 10, after + SECOND / 10);
+        assert_in_range(at[1] - at[0], 3 * (SECOND / 10) - SECOND / 50, after - before + SECOND / 50);
+        etl_reader_close(reader);
+        memory_free(xml);
+        memory_free(root);
+        memory_free(file);
+        memory_free(name);
+    }
+}
+
+/* ---- buffers ---- */
+
+/* MS-PLA notes 28 to 31, DECISIONS 39: what is asked for is a suggestion, and never an error. */
+static void buffers_are_those_that_the_host_can_have(void **state)
+{
+    const uint32_t least = 2 * processor_count();
+    (void)state;
+    char *root = fixture_folder("clamped");
+    commit("clamped", root,
+           TRACE("few", PROVIDER(4, 0) "<BufferSize>64</BufferSize><MinimumBuffers>1</MinimumBuffers>"
+                                       "<MaximumBuffers>1</MaximumBuffers>")
+               TRACE("many", PROVIDER(4, 0) "<BufferSize>1024</BufferSize><MinimumBuffers>1</MinimumBuffers>"
+                                            "<MaximumBuffers>4294967295</MaximumBuffers>"));
+    start("clamped");
+    struct trace_session few = session_of("few"), many = session_of("many");
+    write_event(4, 1, 5);
+    stop("clamped");
+    assert_int_equal(few.is.minimum_buffers, least);
+    assert_true(few.buffers >= least && few.is.maximum_buffers >= few.is.minimum_buffers);
+    assert_true((uint64_t)many.is.maximum_buffers * many.is.buffer_kb * 1024 <= os_memory_bytes() / 10 ||
+                many.is.maximum_buffers == many.is.minimum_buffers);
+    assert_true(many.buffers >= many.is.minimum_buffers && many.buffers <= many.is.maximum_buffers);
+    struct etl_reader *reader = opened(root, "few.etl");
+    assert_int_equal(etl_reader_log(reader)->buffer_size, 64 * 1024);
+    assert_true(etl_reader_log(reader)->buffers_written >= 2); /* its head, and the event's */
+    etl_reader_close(reader);
+    reader = opened(root, "many.etl");
+    assert_int_equal(etl_reader_log(reader)->buffer_size, 1024 * 1024);
+    etl_reader_close(reader);
+    assert_true(numbers_of(root, "few.etl").bits == 0x20 && numbers_of(root, "many.etl").bits == 0x20);
+    trace_session_free(&few);
+    trace_session_free(&many);
+    memory_free(root);
+}
+
+/* A bit that nobody knows here is the session's nevertheless: an export of a live one has it. */
+static void modes_that_are_not_known_are_passed_on(void **state)
+{
+    enum { STOP_ON_HYBRID_SHUTDOWN = 0x400000 };
+    (void)state;
+    char *root = fixture_folder("modes");
+    commit("modes", root, TRACE("modes", PROVIDER(4, 0) "<ExtendedModes>0x400000</ExtendedModes>"));
+    start("modes");
+    struct trace_session s = session_of("modes");
+    stop("modes");
+    struct etl_reader *reader = opened(root, "modes.etl");
+    assert_true(s.is.mode & STOP_ON_HYBRID_SHUTDOWN);
+    assert_true(etl_reader_log(reader)->mode & STOP_ON_HYBRID_SHUTDOWN);
+    etl_reader_close(reader);
+    trace_session_free(&s);
+    memory_free(root);
+}
+
+/* Without a Guid one is made, and it is another one in each start. */
+static void a_session_without_a_guid_has_one(void **state)
+{
+    static const GUID none;
+    GUID guid[2];
+    (void)state;
+    char *root = fixture_folder("guids");
+    commit("guids", root, TRACE("guids", NUMBERED PROVIDER(4, 0)));
+    for (int i = 0; i < 2; i++) {
+        start("guids");
+        struct trace_session s = session_of("guids");
+        guid[i] = s.is.guid;
+        trace_session_free(&s);
+        stop("guids");
+    }
+    assert_false(guid_equal(&guid[0], &none) || guid_equal(&guid[0], &guid[1]));
+    memory_free(root);
+}
+
+/* ---- when events are in the file ---- */
+
+/* Of a trace that is checked while it grows: its latest events are there within the timer, and not at all without. */
+static void a_timer_puts_events_into_the_file(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("timer");
+    commit("timer", root, TRACE("timer", PROVIDER(4, 0) "<FlushTimer>1</FlushTimer>") TRACE("none", PROVIDER(4, 0)));
+    start("timer");
+    write_event(4, 1, 3);
+    const uint64_t began = clock_monotonic_ms();
+    while (numbers_of(root, "timer.etl").bits != 8)
+        if (clock_passed_ms(began, clock_monotonic_ms()) > PATIENCE_MS)
+            fail_msg("the event is not in the file");
+        else
+            fixture_sleep(50);
+    assert_int_equal(numbers_of(root, "none.etl").count, 0);
+    stop("timer");
+    assert_true(numbers_of(root, "none.etl").bits == 8);
+    memory_free(root);
+}
+
+/* Commit with plaFlushTrace (0x20) comes to each trace of the set. */
+static void a_flush_reaches_each_trace(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("flushed");
+    commit("flushed", root, TRACE("one", PROVIDER(4, 0)) TRACE("two", PROVIDER(4, 0)));
+    start("flushed");
+    write_event(4, 1, 2);
+    assert_int_equal(numbers_of(root, "two.etl").count, 0);
+    assert_int_equal(run_flush(SPACE, "flushed"), S_OK);
+    assert_true(numbers_of(root, "one.etl").bits == 4 && numbers_of(root, "two.etl").bits == 4);
+    stop("flushed");
+    memory_free(root);
+}
+
+/* ---- templates ---- */
+
+/* The text of a template as Windows exports one, with our folder and provider in it. */
+static void commit_template(const char *name, const char *file, const char *root)
+{
+    size_t size;
+    char *path = text_format("%s/tests/golden/sets/%s", getenv("OPENPLA_SOURCE_DIR"), file), *xml;
+    struct value v = {.kind = PROPERTY_TEXT, .text = (char *)root};
+    struct object *set;
+    assert_int_equal(file_load(path, 1 << 20, &xml, &size), S_OK);
+    assert_int_equal(set_create(&set), S_OK);
+    if (FAILED(set_from_xml(set, xml, size, NULL)))
+        fail_msg("%s: %s", path, error_text(E_FAIL));
+    assert_int_equal(object_put(set, class_property(set->class, "RootPath"), &v), S_OK);
+    memory_free(xml);
+    assert_int_equal(set_to_stored_xml(set, &xml, &size), S_OK);
+    assert_int_equal(store_save(&caller_self, SPACE, name, STORE_CREATE_OR_MODIFY, xml, size, NULL, NULL), S_OK);
+    memory_free(xml);
+    memory_free(path);
+    object_release(set);
+}
+
+/* A session with event providers that are not registered, and one that is, with keywords of that provider. */
+static void a_template_of_one_session_records(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("tls");
+    commit_template("tls", "template_session.xml", root);
+    start("tls");
+    struct trace_session s = session_of("tls");
+    assert_int_equal(s.is.buffer_kb, 128);
+    write_event(3, 0x4000, 1);
+    write_event(4, 0x4000, 2);  /* above its level */
+    write_event(3, 0x10000, 3); /* none of its keywords */
+    stop("tls");
+    assert_true(numbers_of(root, "tls.etl").bits == 2);
+    trace_session_free(&s);
+    memory_free(root);
+}
+
+/* A session of the kernel as Windows exports one, one of level 0, which is every level, counters, registry keys and
+   calls of a program: what cannot run is named, and the rest is there. */
+static void a_template_of_all_kinds_records(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("directory");
+    commit_template("directory", "template_all_kinds.xml", root);
+    start("directory");
+    struct trace_session kernel = session_of("NT Kernel Logger");
+    assert_int_equal(trace_session_providers(&kernel), S_OK);
+    assert_int_equal(kernel.is.masks[0], 0x10303); /* processes, threads, disks, files, TCP */
+    trace_session_free(&kernel);
+    write_event(5, 0x4000, 1);
+    write_event(1, 0, 2);
+    stop("directory");
+    struct run_record record = fixture_record("directory");
+    assert_true(file_exists(record.latest_files.items[0]));
+    assert_string_equal(path_name(record.latest_files.items[0]), "NtKernel.etl");
+    assert_string_equal(path_name(record.latest_files.items[1]), "Active Directory.etl");
+    assert_true(numbers_in(record.latest_files.items[1]).bits == 6);
+    run_record_free(&record);
+#ifdef _WIN32
+    check_message("directory", "collector 'Calls': ExePath: no program is set");
+#else
+    check_message("directory", "collector 'Calls': API tracing is only available under Wine and Windows");
+#endif
+    memory_free(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_clock_stamps_the_log_correctly),
+        cmocka_unit_test(buffers_are_those_that_the_host_can_have),
+        cmocka_unit_test(modes_that_are_not_known_are_passed_on),
+        cmocka_unit_test(a_session_without_a_guid_has_one),
+        cmocka_unit_test(a_timer_puts_events_into_the_file),
+        cmocka_unit_test(a_flush_reaches_each_trace),
+        cmocka_unit_test(a_template_of_one_session_records),
+        cmocka_unit_test(a_template_of_all_kinds_records),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
