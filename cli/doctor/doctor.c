@@ -112,7 +112,7 @@ static void kind_json(struct json *j, const struct doctor_kind *k)
     json_text(j, "severity", severities[k->severity]);
 }
 
-/* Lists all findings there are. */
+/* Lists all findings. */
 static int findings_list(bool as_json)
 {
     struct json j = {.out = stdout};

@@ -140,7 +140,7 @@ void os_logon_use(const struct logon *instead);
 /* Whether a name is one of the system's accounts, which have no password: LocalSystem (*is_system), LocalService or
    NetworkService, in any spelling that Windows accepts in English. */
 bool account_is_service(const char *account, bool *is_system);
-/* Why a string cannot be the name of an account; static text; NULL: it can. */
+/* Returns why the string is not a valid account name (static text), or NULL if it is. */
 const char *account_name_fault(const char *account);
 
 #endif

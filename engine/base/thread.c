@@ -144,7 +144,7 @@ static bool work_group_engage_thread(struct work_group *g)
     return false;
 }
 
-/* Milliseconds until the piece that began last reaches `limit_ms`; 0 if every one has. */
+/* Milliseconds until the piece that began last has run for `limit_ms`; 0 if all pieces have. */
 static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
 {
     uint64_t now = clock_monotonic_ms(), left = 0;

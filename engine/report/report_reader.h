@@ -62,9 +62,9 @@ struct report_handlers {
     HRESULT (*string)(void *about, const char *id, const char *text);
 };
 
-/* Returns all whole rows, also of a file that is cut or corrupt later on. A warning with its line reports the cut or
-   corrupt place, an unexpected element, and a collection that stopped early. OPENPLA_E_MALFORMED_XML, with the file,
-   the line and the reason: not a report document, an unknown form, or a limit is exceeded. */
+/* Returns all complete rows, even if the file is truncated or corrupt after them. A warning with its line reports the
+   cut or corrupt place, an unexpected element, and a collection that stopped early. OPENPLA_E_MALFORMED_XML, with the
+   file, the line and the reason: not a report document, an unknown form, or a limit is exceeded. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
 /* NULL: no such attribute. */

@@ -85,7 +85,8 @@ double run_correlation(const double *values, size_t count);
    `room` is for both. */
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
-/* The greatest p that passes at a false discovery rate; less than 0: none does. `room` is for as many. */
+/* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` is for
+ * as many. */
 double run_discovery_limit(const double *p, size_t count, double rate, double *room);
 /* "\Processor(_Total)\% Processor Time"; the caller frees it. */
 char *run_path(const char *object, const char *counter, const char *instance);

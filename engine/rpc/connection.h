@@ -45,7 +45,7 @@ void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
 /* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer.
    Send the output before you pass more bytes: it grows until it is sent. */
 size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
-/* The call that waits for its answer; false: no call does. */
+/* Gets the call that waits for its answer; returns false if no call is waiting. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
 /* Answers it: with `fault`, or with these bytes if that is 0. */
 void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);

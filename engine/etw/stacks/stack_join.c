@@ -347,7 +347,7 @@ static void take_key(struct stack_joiner *j, struct source *s, const EVENT_RECOR
     joiner_take_arrival(j, s, &a);
 }
 
-/* A definition is of the kernel if its last, outermost address is. */
+/* A definition is a kernel stack if its last (outermost) address is a kernel address. */
 static void take_definition(struct stack_joiner *j, struct source *s, const EVENT_RECORD *r, uint32_t width)
 {
     const uint8_t *data = r->UserData;

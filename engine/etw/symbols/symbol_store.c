@@ -40,7 +40,7 @@ static HRESULT add_folder(struct symbols *s, const char *text, size_t size)
     return hr;
 }
 
-/* One element of a list: a folder, or words with '*' between them whose first one says what the others are. */
+/* One element of a list: a folder, or words separated by '*', of which the first gives the kind of the others. */
 static HRESULT add_element(struct symbols *s, const char *text, size_t size)
 {
     const char *star = memchr(text, '*', size), *end = text + size;

@@ -241,7 +241,7 @@ size_t number_text(double value, char text[NUMBER_TEXT_SIZE])
 /* ---- reading ---- */
 
 enum {
-    HALF_DIGITS = 19, /* what 64 bits hold for certain */
+    HALF_DIGITS = 19, /* decimal digits that always fit into 64 bits */
     MAX_DIGITS = 2 * HALF_DIGITS,
     STEP = 27,          /* 5^27 is the largest power of five in 64 bits */
     READ_MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */

@@ -12,8 +12,8 @@
 #define PROCESS_ABSENT  INT64_MIN
 
 /* Groups of values, as bits. Values that are not requested may be absent or from an earlier reading. With any group,
-   the set of processes, their start times and their numbers of threads are current. Without a group only the number of
-   processes and the total number of threads are. */
+   the set of processes, their start times and their numbers of threads are current. Without a group, only the number of
+   processes and the total number of threads are read. */
 #define PROCESS_MEMORY  1u /* peaks, private bytes */
 #define PROCESS_IO      2u
 #define PROCESS_HANDLES 4u

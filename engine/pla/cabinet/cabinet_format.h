@@ -67,7 +67,8 @@ int64_t cabinet_time_of_dos(uint16_t date, uint16_t time);
 
 /* ---- names of entries: checked before they are used ---- */
 
-/* Why the name (UTF-8, either separator) is not safely below a folder on every host: static string, NULL if it is. */
+/* Why the name (UTF-8, either separator) is not safely below a folder on every host: static string; NULL if the name is
+ * safe. */
 const char *cabinet_name_fault(const char *name);
 /* A copy with '/' as separator, from memory_alloc. */
 char *cabinet_name_copy(const char *name);

@@ -33,7 +33,8 @@ HRESULT remote_value_text(const char *member, const struct ndr_variant *v, char 
 /* Properties. *out from memory_alloc. HRESULT of DISP_E_TYPEMISMATCH: another type. */
 HRESULT remote_object_get_text(struct orpc_object *o, const char *property, char **out);
 HRESULT remote_object_get_number(struct orpc_object *o, const char *property, uint32_t *out);
-/* The object that a property, an item of a collection (`index`; -1: none), or a method's result `value` is. */
+/* Wraps the object that a property, an item of a collection (`index`; -1: not an item) or a method returned in `value`.
+ */
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 

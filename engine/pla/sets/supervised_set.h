@@ -37,7 +37,8 @@ int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *z
 
 /* The time after which starts are due: a start missed by at most START_GRACE is still made up, unless it was made.
    `done`: time of the latest start that was made, 0 for none; `known`: since when the rule is in force. If the clock
-   was set back by up to a day, past starts are not repeated; if by more, the earlier clock was wrong, and they are. */
+   was set back by up to a day, past starts are not repeated; if it was set back further, the earlier time was wrong,
+   and past starts are repeated. */
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 

@@ -46,7 +46,7 @@ HRESULT session_set_list(struct texts *out);
 /* Its status and its file. */
 HRESULT session_set_read_live(const char *name, struct set_live *out);
 /* Checks that the caller may start such a session (SET_ACCESS_REFUSED) and starts it. PLA_E_DCS_IN_USE: a session of
-   that name is running. HRESULT of ERROR_ALREADY_EXISTS: one with that Guid is. */
+   that name is running. HRESULT of ERROR_ALREADY_EXISTS: a session with that Guid is already running. */
 HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 

@@ -42,7 +42,8 @@ static void add_line(struct command_line *to, const char *line)
         command_line_quote(to);
 }
 
-/* Outside quotes $(Arg0) is a list of arguments; within quotes it is part of one, as $(Arg1) always is. */
+/* Outside quotes $(Arg0) becomes several arguments; within quotes it is part of one argument. $(Arg1) is always part of
+ * one. */
 static HRESULT fill_line(const char *pattern, const char *arguments, const char *directory, char **out)
 {
     struct command_line_reader r = {.at = pattern};

@@ -290,7 +290,7 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
     return hr;
 }
 
-/* The counter that one instance of a wildcard is. */
+/* The counter of one instance that a wildcard matched. */
 static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, const char *item, bool add,
                          size_t *column)
 {

@@ -296,7 +296,7 @@ void chart_series_limit(struct chart_series *s, size_t most)
         double_width(s);
 }
 
-/* Seven digits, as many as a float has. The program may have set a locale with another decimal separator. */
+/* Seven digits, the precision of a float. The program may have set a locale with another decimal separator. */
 static void add_value(struct text_buffer *out, float value, const char *end)
 {
     char text[40];

@@ -50,8 +50,8 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* The text from `node` on up to the next element, which *next is. Keeps only the blanks around it that are beside
-   an element. */
+/* The text from `node` up to the next element, which is stored in *next. Keeps only the blanks around it that are
+   beside an element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
     struct text_buffer b = {0};

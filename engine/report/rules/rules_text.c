@@ -35,7 +35,7 @@ static xmlNodePtr find_in_file(const struct rules_file *file, const char *id, si
     return found;
 }
 
-/* Of the file itself, else of the first one that has it; NULL: none has. */
+/* Searches the file itself first, then the others in order; NULL if no file has the string. */
 static xmlNodePtr find_string(const struct rules_run *run, const char *id, size_t length)
 {
     const char *language = run->job->language ? run->job->language : "";
