@@ -213,7 +213,7 @@ def mingw():
 
 def elf():
     """Of a program of Linux, as sessions of the Linux kernel have them: no identity and no time."""
-    tool("clang", "-shared", "-fPIC", "-O1", "-fdeclspec", "-Wno-everything", "-nostdlib", "b.c", "-o", "libshop.so")
+    tool("clang", "-g", "-Wl,--build-id", "-shared", "-fPIC", "-O1", "-fdeclspec", "-Wno-everything", "-nostdlib", "b.c", "-o", "libshop.so")
     rows = [line.split() for line in tool("llvm-nm", "-S", "libshop.so").splitlines() if line.split()[-2] in "tT"]
     wanted = {name: (int(at, 16), int(size, 16)) for at, size, kind, name in rows}
     first = min(at for at, _ in wanted.values())
@@ -225,6 +225,24 @@ def elf():
     for name, (at, size) in wanted.items():
         expected[at - first:at - first + size] = [(name, f"0x{i:X}") for i in range(size)]
     check(functions("", "elf") == expected and {"inner", "outer"} <= set(wanted), "symbols of an ELF file", expected)
+    # As distributions ship programs: stripped, with the debug information in a file that the build id names.
+    build_id = next(line.split()[-1] for line in tool("readelf", "-n", "libshop.so").splitlines() if "Build ID" in line)
+    debug = f"elf/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    os.makedirs(os.path.dirname(debug))
+    tool("llvm-objcopy", "--strip-all", "libshop.so", "elf/libshop.so")
+    check("hidden" not in dict(functions("", "elf")), "a stripped file has its exports alone")
+    tool("llvm-objcopy", "--only-keep-debug", "libshop.so", debug)
+    check(functions("", "elf") == expected, "a debug file by its build id")
+    if EMULATOR:
+        return
+    tool("llvm-objcopy", "-R", ".symtab", "-R", ".strtab", "libshop.so", debug)
+    got = functions("", "elf")
+    check([name for name, _ in got] == [name for name, _ in expected], "DWARF without a symbol table", got)
+    with open("libshop.so", "rb") as f:
+        other = f.read().replace(bytes.fromhex(build_id), bytes(len(build_id) // 2))
+    with open(debug, "wb") as f:
+        f.write(other)
+    check("hidden" not in dict(functions("the file is of another build", "elf")), "another build's debug file")
 
 
 missing = [name for name in ("clang", "lld-link", "llvm-symbolizer", "x86_64-w64-mingw32-gcc") if not shutil.which(name)]

@@ -3,6 +3,8 @@
 
 #include "engine/logs/little_endian.h"
 
+#include <stdio.h>
+
 enum { DOS_BYTES = 64, COFF_BYTES = 24, SECTION_BYTES = 40, SYMBOL_BYTES = 18, DEBUG_BYTES = 28, EXPORT_BYTES = 40 };
 enum { DIRECTORY_EXPORT = 0, DIRECTORY_EXCEPTION = 3, DIRECTORY_DEBUG = 6, DEBUG_CODEVIEW = 2 };
 enum { MACHINE_X64 = 0x8664, FUNCTION_TYPE = 0x20, MOST_ENTRIES = 1 << 20 };
@@ -12,6 +14,9 @@ enum {
     ELF_SECTION = 64,
     ELF_SYMBOL = 24,
     ELF_LOAD = 1,
+    ELF_NOTE = 4,
+    NOTE_HEAD = 12,
+    NOTE_BUILD_ID = 3,
     ELF_SYMTAB = 2,
     ELF_DYNSYM = 11,
     ELF_FUNCTION = 2
@@ -221,6 +226,42 @@ static uint64_t elf_base(const uint8_t *bytes, size_t size)
     return 0;
 }
 
+/* The note {name size, size, type, "GNU", id}. Names and ids are padded to 4 bytes. */
+static void elf_build_id(const uint8_t *note, uint64_t left, char out[2 * BUILD_ID + 1])
+{
+    while (left >= NOTE_HEAD) {
+        const uint64_t name = ((uint64_t)get_u32(note) + 3) & ~UINT64_C(3), size = get_u32(note + 4),
+                       padded = (size + 3) & ~UINT64_C(3);
+        if (name > left - NOTE_HEAD || padded > left - NOTE_HEAD - name)
+            return;
+        const uint8_t *id = note + NOTE_HEAD + name;
+        if (get_u32(note + 8) == NOTE_BUILD_ID && name == 4 && memcmp(note + NOTE_HEAD, "GNU", 4) == 0 && size >= 2 &&
+            size <= BUILD_ID) {
+            for (uint64_t i = 0; i < size; i++)
+                snprintf(out + 2 * i, 3, "%02x", id[i]);
+            return;
+        }
+        note = id + padded;
+        left -= NOTE_HEAD + name + padded;
+    }
+}
+
+static void elf_facts(const uint8_t *bytes, size_t size, struct image_facts *out)
+{
+    const uint16_t programs = get_u16(bytes + 56), sections = get_u16(bytes + 60);
+    const uint8_t *p = elf_table(bytes, size, get_u64(bytes + 32), programs, ELF_PROGRAM);
+    for (uint16_t i = 0; p && i < programs && !*out->build_id; i++, p += ELF_PROGRAM) {
+        const uint64_t at = get_u64(p + 8), length = get_u64(p + 32);
+        if (get_u32(p) == ELF_NOTE && at <= size && length <= size - at)
+            elf_build_id(bytes + at, length, out->build_id);
+    }
+    const uint8_t *s = elf_table(bytes, size, get_u64(bytes + 40), sections, ELF_SECTION);
+    for (uint16_t i = 0; s && i < sections; i++, s += ELF_SECTION)
+        out->has_symbol_table |= get_u32(s + 4) == ELF_SYMTAB;
+    out->base = elf_base(bytes, size);
+    out->is_elf = true;
+}
+
 static HRESULT elf_rows(const uint8_t *bytes, size_t size, const uint8_t *section, const uint8_t *texts, uint64_t base,
                         struct symbol_table *out)
 {
@@ -262,8 +303,10 @@ HRESULT image_read_facts(const uint8_t *bytes, size_t size, struct image_facts *
 {
     struct pe p;
     *out = (struct image_facts){0};
-    if (is_elf(bytes, size))
+    if (is_elf(bytes, size)) {
+        elf_facts(bytes, size, out);
         return S_OK;
+    }
     const HRESULT hr = pe_open(bytes, size, &p);
     if (FAILED(hr))
         return hr;

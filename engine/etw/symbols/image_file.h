@@ -6,12 +6,18 @@
 
 #include "engine/etw/symbols/symbol_table.h"
 
+enum { BUILD_ID = 20 }; /* bytes; linkers write 8 to 20 */
+
 struct image_facts {
     uint32_t time, size; /* TimeDateStamp and SizeOfImage; 0 of an ELF file */
     bool has_symbols;    /* the next three are known */
     GUID signature;
     uint32_t age;
     char symbols[260]; /* last part of the PDB's path */
+    /* of an ELF file: */
+    bool is_elf, has_symbol_table;
+    uint64_t base;                   /* address of its first page */
+    char build_id[2 * BUILD_ID + 1]; /* hexadecimal digits; "": none */
 };
 /* HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with a text: neither. */
 HRESULT image_read_facts(const uint8_t *bytes, size_t size, struct image_facts *out);

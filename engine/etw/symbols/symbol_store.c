@@ -6,6 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/id_map.h"
 #include "engine/etw/symbols.h"
+#include "engine/etw/symbols/dwarf_functions.h"
 #include "engine/etw/symbols/image_file.h"
 #include "engine/etw/symbols/pdb_file.h"
 
@@ -185,6 +186,59 @@ static HRESULT find_pdb(struct symbols *s, const char *name, const GUID *signatu
 
 /* ---- images ---- */
 
+/* Function names of an ELF file: its symbol tables, and DWARF if those have exported functions alone. */
+static HRESULT elf_functions(const uint8_t *bytes, size_t size, const struct image_facts *facts,
+                             struct symbol_table *table)
+{
+    const HRESULT hr = image_read_symbols(bytes, size, table);
+    return FAILED(hr) || facts->has_symbol_table ? hr : dwarf_read_functions(bytes, size, facts->base, table);
+}
+
+/* A file of debug information, which has the build id of the image. */
+static HRESULT take_debug_file(void *context, const char *path)
+{
+    struct wanted *w = context;
+    struct image_facts facts;
+    char *bytes = NULL;
+    size_t size;
+    HRESULT hr = file_load(path, MOST_IMAGE, &bytes, &size);
+    if (SUCCEEDED(hr))
+        hr = image_read_facts((const uint8_t *)bytes, size, &facts);
+    const bool other = SUCCEEDED(hr) && strcmp(facts.build_id, w->facts.build_id) != 0;
+    if (other)
+        add_warning(w->symbols, path, "the file is of another build");
+    if (SUCCEEDED(hr) && !other) {
+        facts.base = w->facts.base; /* it need not have the image's first page */
+        hr = elf_functions((const uint8_t *)bytes, size, &facts, w->table);
+    }
+    memory_free(bytes);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
+        add_warning(w->symbols, path, error_text(hr));
+    return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
+}
+
+/* Debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as Linux distributions have
+   it below /usr/lib/debug, or a symbol store's name for it. */
+static HRESULT find_debug_file(struct wanted *w)
+{
+    struct symbols *s = w->symbols;
+    const char *id = w->facts.build_id;
+    HRESULT hr = S_FALSE;
+    for (size_t i = 0; i < s->folders.count && hr == S_FALSE; i++)
+        for (int layout = 0; layout < 2 && hr == S_FALSE; layout++) {
+            char *base = path_with_separator(s->folders.items[i]), *path = NULL;
+            if (base)
+                path = layout == 0 ? text_format("%s.build-id/%.2s/%s.debug", base, id, id + 2)
+                                   : text_format("%s_.debug/elf-buildid-sym-%s/_.debug", base, id);
+            hr = path ? S_FALSE : E_OUTOFMEMORY;
+            if (path && file_exists(path))
+                hr = take_debug_file(w, path);
+            memory_free(path);
+            memory_free(base);
+        }
+    return hr;
+}
+
 static HRESULT take_image(void *context, const char *path)
 {
     struct wanted *w = context;
@@ -199,8 +253,11 @@ static HRESULT take_image(void *context, const char *path)
     if (other)
         add_warning(w->symbols, path, "the file is of another build");
     if (SUCCEEDED(hr) && !other)
-        hr = image_read_symbols((const uint8_t *)bytes, size, w->table);
+        hr = w->facts.is_elf ? elf_functions((const uint8_t *)bytes, size, &w->facts, w->table)
+                             : image_read_symbols((const uint8_t *)bytes, size, w->table);
     memory_free(bytes);
+    if (SUCCEEDED(hr) && !other && *w->facts.build_id && !w->facts.has_symbol_table)
+        hr = find_debug_file(w) == E_OUTOFMEMORY ? E_OUTOFMEMORY : S_OK;
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         add_warning(w->symbols, path, error_text(hr));
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
