@@ -192,9 +192,9 @@ def mingw():
     dll = Image("ld.dll")
     wanted = {}
     for line in tool("x86_64-w64-mingw32-nm", "ld.dll").splitlines():
-        address, kind, name = line.split()
+        *address, kind, name = line.split()  # an undefined symbol has no address
         if kind in "tT" and name in ("inner", "hidden", "outer", "second", "DllMain"):
-            wanted[name] = int(address, 16)
+            wanted[name] = int(address[0], 16)
     make_trace(dll, "ld.dll")
     for folder, file in (("ld", "ld.pdb"), ("coff", "ld.dll")):
         os.mkdir(folder)

@@ -52,16 +52,19 @@ def life_of_a_set(there, root):
     check("3 second" in openpla(0, "logman", "query", SET, "-s", there), "the change is lost")
 
 
+def is_refused(there, name, password, what):
+    text = openpla(1, "logman", "query", "-s", there, "-u", name, "*", password=password)
+    check("logon" in text, f"{what}: {text}")
+
+
 def what_roles_allow(there):
     for name, role, code in ("reader", "users", 1), ("boss", "administrators", 0):
         openpla(0, "dcom", "account", "add", name, "-role", role, password=PASSWORD)
         openpla(0, "logman", "query", SET, "-s", there, "-u", name, "*", password=PASSWORD)
         openpla(code, "logman", "update", SET, "-si", "4", "-s", there, "-u", name, "*", password=PASSWORD)
-        check("logon" in openpla(1, "logman", "query", "-s", there, "-u", name, "*", password="another password"),
-              "a wrong password")
+        is_refused(there, name, "another password", "a wrong password")
         openpla(0, "dcom", "account", "remove", name)
-        check("logon" in openpla(1, "logman", "query", "-s", there, "-u", name, "*", password=PASSWORD),
-              "an account that was removed")
+        is_refused(there, name, PASSWORD, "an account that was removed")
 
 
 def script(there):

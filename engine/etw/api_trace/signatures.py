@@ -3,7 +3,7 @@
 """Writes api_signatures.txt from the prototypes of MinGW-w64's headers, which are in the public domain.
 
 signatures.py [--include FOLDER] [--check]: clang reads MinGW's headers; --check compares the result
-with the committed file and exits with 1 if they differ, 77 if clang or the headers are missing. One line for each
+with the committed file and exits with 1 if they differ, 77 if clang or headers of this version are missing. One line for each
 function: name, a blank, the letter of the result and one of each argument (engine/etw/api_trace/api_signatures.h).
 Variadic functions and those that return a structure are left out: no frame may come between them and their caller.
 """
@@ -21,6 +21,7 @@ stdlib string math io process time wchar setjmp"""
 SOURCE = "".join(["#define WINVER 0x0A00\n#define _WIN32_WINNT 0x0A00\n#define NTDDI_VERSION 0x0A000006\n",
                   "#define WIN32_NO_STATUS\n", *(f"#include <{name}.h>\n" for name in FIRST.split()),
                   "#undef WIN32_NO_STATUS\n", *(f"#include <{name}.h>\n" for name in THEN.split())])
+VERSION = "10"  # of the headers that the committed file is made from: Debian 12's. Others declare other functions.
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUNCTION = re.compile(r"[|`]-FunctionDecl 0x\w+ .*? (?:implicit )?(?:used )?(\w+) '([^']*)'(?::'[^']*')?(.*)$")
 PARAMETER = re.compile(r"[|`] [|`]-ParmVarDecl 0x\w+ .*?(?:used )?(\w+)? ?'([^']*)'(?::'([^']*)')?(?: cinit)?$")
@@ -115,6 +116,11 @@ def main():
     include = sys.argv[sys.argv.index("--include") + 1] if "--include" in sys.argv else "/usr/share/mingw-w64/include"
     if not shutil.which("clang") or not os.path.isdir(include):
         print("no clang, or no MinGW headers in " + include)
+        return 77
+    with open(os.path.join(include, "_mingw_mac.h"), encoding="utf-8") as file:
+        version = re.search(r"__MINGW64_VERSION_MAJOR (\d+)", file.read()).group(1)
+    if check and version != VERSION:
+        print(f"skipped: needs the headers of MinGW-w64 {VERSION}, has those of {version}")
         return 77
     run = subprocess.run(["clang", "-target", "x86_64-w64-mingw32", "-isystem", include, "-fsyntax-only", "-w", "-x", "c",
                           "-Xclang", "-ast-dump", "-fno-color-diagnostics", "-"],

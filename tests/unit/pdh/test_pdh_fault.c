@@ -136,7 +136,7 @@ static void failing_allocations_of_a_query_are_reported(void **state)
 static void failing_allocations_of_a_wildcard_path_are_reported(void **state)
 {
     (void)state;
-    fail_each_allocation(use_wildcards, 100, 25);
+    fail_each_allocation(use_wildcards, 100, 10);
 }
 
 static void failing_allocations_of_names_are_reported(void **state)
