@@ -6,6 +6,7 @@
 #   scripts    folder of check.vbs and stop-sets.vbs
 #   force      yes: stop running sets that would otherwise block an update
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openapitrace.dll openetwhost.exe openpla.exe"
+installed_data="api_trace.man"
 files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
 
 # has_assertions FOLDER: whether the programs in it were built for tests (OPENPLA_ASSERTS) and not for users.
@@ -61,7 +62,7 @@ server_answers() {
 
 install_files() {
     target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
-    wanted_files=$installed_files
+    wanted_files="$installed_files $installed_data"
     # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || [ ! -e "$bin/x86/openpla.dll" ] ||
         wanted_files="$wanted_files $files_32"

@@ -49,6 +49,7 @@ for file in $installed_files $files_32; do
     chmod 0644 "$lib/$file"
 done
 rmdir "$lib/x86" 2>/dev/null || true
+install -m 0644 "$bin/$installed_data" "$lib/"
 { echo "$version" && cd "$lib" && find . -type f | LC_ALL=C sort | xargs sha256sum; } >"$out/build"
 mv "$out/build" "$lib/build"
 

@@ -44,6 +44,7 @@ for file in $installed_files $files_32; do
     "$strip" --strip-debug --enable-deterministic-archives -o "$root/$file" "$bin/$file"
 done
 rmdir "$root/x86" 2>/dev/null || true
+cp "$bin/$installed_data" "$root/"
 cp "$tree/LICENSE" "$root/LICENSE.txt"
 cp "$tree/README.md" "$root/"
 for folder in user developer reference; do cp -R "$tree/docs/$folder" "$root/docs/$folder"; done

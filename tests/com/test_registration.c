@@ -28,6 +28,8 @@
 #define OPENPLA_APPID "{03837503" REGISTRATION_TAIL_DROPIN
 #define APPID_KEY     "Software\\Classes\\AppID\\" OPENPLA_APPID
 #define SERVICE_KEY   "System\\CurrentControlSet\\Services\\OpenPLA"
+#define API_TRACES_KEY                                                                                                 \
+    "Software\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\{4d1c64a7-6f3b-4f0e-9a3c-5f5f0c6b8e21}"
 #define COMMAND       L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
 
 static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
@@ -46,6 +48,7 @@ static struct texts registry_take(void)
     snapshot_add(&lines, "System\\CurrentControlSet\\Services");
     snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\CLSID");
     snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\Interface");
+    snapshot_add(&lines, API_TRACES_KEY);
     snapshot_sort(&lines);
     return lines;
 }

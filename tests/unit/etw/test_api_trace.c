@@ -6,6 +6,7 @@
 #include "engine/etw/api_trace.h"
 #include "engine/etw/api_trace/api_call_text.h"
 #include "engine/etw/api_trace/api_image.h"
+#include "engine/etw/decode/manifest/wevt_template.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -359,6 +360,59 @@ static void corrupt_tables_stay_in_the_image(void **state)
     memory_free(image);
 }
 
+/* ---- the resources of openapitrace.dll ---- */
+
+static void add_resource(struct text_buffer *to, const char *type, uint16_t language, const uint8_t *bytes, size_t size)
+{
+    enum { PRIMARY_BITS = 10, A_LINE = 8 };
+    assert_int_equal(size % sizeof(uint32_t), 0);
+    text_buffer_format(to, "LANGUAGE 0x%x, 0x%x\n1 %s\nBEGIN", language & ((1u << PRIMARY_BITS) - 1),
+                       (unsigned)language >> PRIMARY_BITS, type);
+    for (size_t i = 0; i < size / sizeof(uint32_t); i++) {
+        uint32_t word;
+        memcpy(&word, bytes + i * sizeof word, sizeof word);
+        text_buffer_format(to, "%s%s0x%XL", i ? "," : "", i % A_LINE ? " " : "\n  ", word);
+    }
+    text_buffer_add(to, "\nEND\n");
+}
+
+/* Windows' tools, and all that decode with opentdh.dll, take the messages of API traces from these resources. With
+   OPENPLA_WRITE_GOLDEN set the file is written instead of compared. */
+static void the_resources_are_those_of_the_manifest(void **state)
+{
+    struct provider_manifests list;
+    struct text_buffer expected = {0};
+    uint8_t *bytes;
+    char *present;
+    size_t size;
+    (void)state;
+    char *path = text_format("%s/engine/etw/api_trace/api_trace_events.rc", getenv("OPENPLA_SOURCE_DIR"));
+    assert_int_equal(manifest_xml_read(api_trace_manifest, api_trace_manifest_size, NULL, &list), S_OK);
+    assert_int_equal(list.count, 1);
+    text_buffer_add(&expected, "/* SPDX-License-Identifier: MIT */\n"
+                               "/* The events of API tracing, compiled from api_trace.man: OPENPLA_WRITE_GOLDEN=1 "
+                               "test_api_trace writes this file. */\n");
+    assert_int_equal(wevt_template_write(&list, &bytes, &size), S_OK);
+    add_resource(&expected, "WEVT_TEMPLATE", 0, bytes, size);
+    memory_free(bytes);
+    for (size_t i = 0; i < list.items[0]->messages.count; i++) {
+        const struct message_language *language = &list.items[0]->messages.items[i];
+        uint16_t number;
+        assert_true(language_number(language->name, &number));
+        assert_int_equal(message_table_write(language, &bytes, &size), S_OK);
+        add_resource(&expected, "11", number, bytes, size);
+        memory_free(bytes);
+    }
+    if (getenv("OPENPLA_WRITE_GOLDEN"))
+        assert_int_equal(file_store(path, expected.text, expected.length), S_OK);
+    assert_int_equal(file_load(path, 1 << 20, &present, &size), S_OK);
+    assert_string_equal(present, expected.text);
+    memory_free(present);
+    memory_free(expected.text);
+    memory_free(path);
+    provider_manifests_free(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +426,7 @@ int main(void)
         cmocka_unit_test(results_report_failures),
         cmocka_unit_test(exports_and_slots_are_found),
         cmocka_unit_test(corrupt_tables_stay_in_the_image),
+        cmocka_unit_test(the_resources_are_those_of_the_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
