@@ -24,5 +24,9 @@ void rpc_channel_close(struct rpc_channel *c); /* wipes the credentials; NULL is
 HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
                          const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size);
 bool rpc_channel_is_usable(const struct rpc_channel *c);
+/* Whether the server may have received the request of the latest call, so that it may have executed it. */
+bool rpc_channel_was_sent(const struct rpc_channel *c);
+/* Whether a usable channel that is idle has not been ended by the server, as far as this host knows. */
+bool rpc_channel_is_alive(const struct rpc_channel *c);
 
 #endif

@@ -42,16 +42,19 @@ struct orpc_answer {
     struct ndr_reader reader; /* behind ORPCTHAT */
     struct ndr_arena arena;   /* for what is decoded of it */
 };
-/* Calls the method. Frees the request in any case; free *answer in any case. Returns the failure of the transport or
+/* Calls the method, at most once: if the connection ends before the answer, the call fails, with a message that it may
+   have been executed. Frees the request in any case; free *answer in any case. Returns the failure of the transport or
    the fault; the method's HRESULT is the end of the answer. */
 HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer);
 void orpc_answer_free(struct orpc_answer *answer);
 
 /* ---- calls by name, of an object whose interface is IDispatch or derived from it ---- */
 
-enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4 }; /* MS-OAUT 2.2.14 */
+/* MS-OAUT 2.2.14; with ORPC_REPEATABLE for a method that may run twice without harm. */
+enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4, ORPC_REPEATABLE = 0x10000 };
 /* Calls the member; its id is requested once for each object. Arguments in the order of the call, at most
-   DISPATCH_ARGUMENTS_MOST. *value is valid until *answer is freed, which must be done in any case; pass an object in it
+   DISPATCH_ARGUMENTS_MOST. Properties are read again if the connection ends; other calls are made at most once, as by
+   orpc_call. *value is valid until *answer is freed, which must be done in any case; pass an object in it
    to orpc_object_adopt. `value` NULL: the returned value is released. A failure of the member is returned with the
    server's error message. */
 HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, const struct ndr_variant *arguments,

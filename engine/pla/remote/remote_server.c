@@ -180,13 +180,25 @@ HRESULT remote_object_invoke(struct orpc_object *o, const char *member, uint32_t
     return hr;
 }
 
+static HRESULT call_method(struct orpc_object *o, const char *method, uint32_t flags,
+                           const struct remote_argument *arguments, size_t count)
+{
+    struct orpc_answer answer;
+    const HRESULT hr = remote_object_invoke(o, method, flags, arguments, count, &answer, NULL);
+    orpc_answer_free(&answer);
+    return hr;
+}
+
 HRESULT remote_object_call(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
                            size_t count)
 {
-    struct orpc_answer answer;
-    const HRESULT hr = remote_object_invoke(o, method, ORPC_METHOD, arguments, count, &answer, NULL);
-    orpc_answer_free(&answer);
-    return hr;
+    return call_method(o, method, ORPC_METHOD, arguments, count);
+}
+
+HRESULT remote_object_call_again(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
+                                 size_t count)
+{
+    return call_method(o, method, ORPC_METHOD | ORPC_REPEATABLE, arguments, count);
 }
 
 static HRESULT wrong_type(const char *member)

@@ -25,7 +25,10 @@ struct remote_argument {
 HRESULT remote_object_invoke(struct orpc_object *o, const char *member, uint32_t flags,
                              const struct remote_argument *arguments, size_t count, struct orpc_answer *answer,
                              struct ndr_variant *value);
-/* A method whose result is of no interest. */
+/* A method whose result is of no interest. remote_object_call_again: one that may run twice without harm, so it is
+   repeated if the connection ends. */
+HRESULT remote_object_call_again(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
+                                 size_t count);
 HRESULT remote_object_call(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
                            size_t count);
 /* The string that a call of `member` returned. */

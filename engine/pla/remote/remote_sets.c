@@ -117,7 +117,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     HRESULT hr = remote_server_create(server, space, false, out);
     if (FAILED(hr))
         return hr;
-    hr = remote_object_call(*out, "Query", arguments, 2);
+    hr = remote_object_call_again(*out, "Query", arguments, 2);
     if (definition_is_damaged(hr)) /* it is bound, for Delete */
         return hr;
     if (FAILED(hr)) {
@@ -214,7 +214,7 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
 static HRESULT give_credentials(struct orpc_object *object, const char *user, const char *password)
 {
     const struct remote_argument arguments[2] = {{.text = user}, {.text = password}};
-    return user ? remote_object_call(object, "SetCredentials", arguments, 2) : S_OK;
+    return user ? remote_object_call_again(object, "SetCredentials", arguments, 2) : S_OK;
 }
 
 static HRESULT take_issue(struct orpc_object *item, struct object *issues)
@@ -266,7 +266,7 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
         {.text = name}, {.text = ""}, {.kind = REMOTE_NUMBER, .number = (int32_t)mode}};
     struct orpc_answer answer;
     struct ndr_variant value;
-    HRESULT hr = remote_object_call(object, "SetXml", &text, 1);
+    HRESULT hr = remote_object_call_again(object, "SetXml", &text, 1);
     if (FAILED(hr))
         return hr;
     hr = remote_object_invoke(object, "Commit", ORPC_METHOD, arguments, 3, &answer, &value);
@@ -435,8 +435,11 @@ static HRESULT run_data_manager(struct orpc_object *object, void *user)
     if (FAILED(hr))
         return hr;
     hr = remote_object_invoke(manager, "Run", ORPC_METHOD, arguments, 2, &answer, &value);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
         hr = take_issues(manager, &value, m->errors);
+        if (remote_object_is_gone(hr)) /* Run must not be repeated with a new object */
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_HANDLE_EOF), "Run: the server ended before it returned its errors");
+    }
     orpc_answer_free(&answer);
     orpc_object_release(manager);
     return hr;
@@ -528,7 +531,7 @@ static HRESULT get_value(struct orpc_object *object, void *user)
     struct orpc_answer answer;
     struct ndr_variant value;
     *v->value = NULL;
-    HRESULT hr = remote_object_invoke(object, "GetValue", ORPC_METHOD, &key, 1, &answer, &value);
+    HRESULT hr = remote_object_invoke(object, "GetValue", ORPC_METHOD | ORPC_REPEATABLE, &key, 1, &answer, &value);
     if (SUCCEEDED(hr))
         hr = remote_value_text("GetValue", &value, v->value);
     orpc_answer_free(&answer);
@@ -583,7 +586,7 @@ static HRESULT list_all(const struct listing *l, struct orpc_object *there)
     const struct remote_argument arguments[2] = {{.text = ""}, {.text = filter}};
     struct orpc_object *item;
     uint32_t count = 0;
-    HRESULT hr = filter ? remote_object_call(there, "GetDataCollectorSets", arguments, 2) : E_OUTOFMEMORY;
+    HRESULT hr = filter ? remote_object_call_again(there, "GetDataCollectorSets", arguments, 2) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = remote_object_get_number(there, "Count", &count);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count && i < INT32_MAX; i++) {

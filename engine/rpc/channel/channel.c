@@ -18,7 +18,8 @@ struct rpc_channel {
     struct rpc_client *client;
     struct auth_credentials credentials;
     char *user, *domain;
-    char *where; /* host and port, for messages */
+    char *where;   /* host and port, for messages */
+    bool was_sent; /* the request of the latest call, perhaps in part */
     uint8_t received[PDU_FRAGMENT];
 };
 
@@ -124,19 +125,34 @@ bool rpc_channel_is_usable(const struct rpc_channel *c)
     return rpc_client_state(c->client) == RPC_CLIENT_NEW || rpc_client_state(c->client) == RPC_CLIENT_READY;
 }
 
+bool rpc_channel_was_sent(const struct rpc_channel *c)
+{
+    return c->was_sent;
+}
+
+/* A server sends nothing without a request, so anything that has arrived is the connection's end. */
+bool rpc_channel_is_alive(const struct rpc_channel *c)
+{
+    bool has_arrived = false;
+    return rpc_channel_is_usable(c) && SUCCEEDED(sockets_wait(&c->socket, 1, 0, &has_arrived)) && !has_arrived;
+}
+
 HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
                          const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size)
 {
     uint32_t fault;
     *answer = NULL;
     *answer_size = 0;
+    c->was_sent = false;
     HRESULT hr = rpc_client_bind(c->client, iid, version);
     if (SUCCEEDED(hr))
         hr = channel_complete(c);
     if (SUCCEEDED(hr))
         hr = rpc_client_call(c->client, iid, object, opnum, stub, size);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
+        c->was_sent = true;
         hr = channel_complete(c);
+    }
     if (SUCCEEDED(hr))
         *answer = rpc_client_answer(c->client, answer_size, &fault);
     return hr;

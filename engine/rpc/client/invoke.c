@@ -49,7 +49,7 @@ static HRESULT request_id(struct orpc_object *o, const char *member, int32_t *id
     if (SUCCEEDED(hr)) {
         names.names[0] = (struct ndr_bstr){.bytes = (const uint8_t *)wide, .size = (uint32_t)(units * 2)};
         dispatch_write_names(&request, &names);
-        hr = orpc_call(o, DISPATCH_NAMES, &request, &answer);
+        hr = object_call(o, DISPATCH_NAMES, &request, PEER_REPEAT, &answer);
     }
     if (SUCCEEDED(hr)) {
         hr = dispatch_read_ids(&answer.reader, id, 1);
@@ -110,7 +110,7 @@ HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, c
         hr = orpc_request_begin(&request);
     if (SUCCEEDED(hr)) {
         invoke->id = id;
-        invoke->flags = flags;
+        invoke->flags = flags & ~(uint32_t)ORPC_REPEATABLE;
         invoke->count = count;
         for (size_t i = 0; i < count; i++)
             invoke->arguments[i] = arguments[count - 1 - i];
@@ -119,7 +119,8 @@ HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, c
             invoke->named[0] = DISPID_PUT;
         }
         dispatch_write_invoke(&request, invoke);
-        hr = orpc_call(o, DISPATCH_INVOKE, &request, answer);
+        const bool repeatable = flags == ORPC_GET || (flags & ORPC_REPEATABLE);
+        hr = object_call(o, DISPATCH_INVOKE, &request, repeatable ? PEER_REPEAT : PEER_ONCE, answer);
     }
     if (SUCCEEDED(hr)) {
         hr = dispatch_read_result(&answer->reader, &answer->arena, result);

@@ -86,7 +86,8 @@ HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, s
     HRESULT hr = a ? random_bytes(&causality, sizeof causality) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         orpc_write_activation(&request, &causality, clsid, iid, 1, false);
-        hr = peer_call(p, p->port, &orpc_iid_scm_activator, NULL, CREATE_INSTANCE, &request, &answer, &size);
+        hr = peer_call(p, p->port, &orpc_iid_scm_activator, NULL, CREATE_INSTANCE, &request, PEER_REPEAT, &answer,
+                       &size); /* an object whose reference is lost is run down */
     }
     if (SUCCEEDED(hr)) {
         struct ndr_reader r = ndr_reader_over(answer, size);
@@ -130,7 +131,7 @@ static void object_release_there(struct orpc_object *o)
     if (SUCCEEDED(random_bytes(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,
-                  &request, &answer, &size);
+                  &request, PEER_ONCE, &answer, &size);
     }
     memory_free(answer);
     ndr_writer_free(&request);
@@ -163,7 +164,7 @@ HRESULT orpc_object_query(struct orpc_object *o, const GUID *iid, struct orpc_ob
     if (SUCCEEDED(hr)) {
         orpc_write_query(&request, &causality, &o->ipid, ORPC_REFERENCES, iid, 1);
         hr = peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, QUERY_INTERFACE,
-                       &request, &answer, &size);
+                       &request, PEER_REPEAT, &answer, &size);
     }
     if (SUCCEEDED(hr)) {
         struct ndr_reader r = ndr_reader_over(answer, size);
@@ -187,15 +188,21 @@ HRESULT orpc_object_adopt(struct orpc_object *o, const struct objref *reference,
 
 /* ---- calls ---- */
 
-HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer)
+HRESULT object_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, enum peer_repeat repeat,
+                    struct orpc_answer *answer)
 {
     size_t size;
     *answer = (struct orpc_answer){0};
-    HRESULT hr = peer_call(o->peer, o->exporter.port, &o->iid, &o->ipid, opnum, request, &answer->bytes, &size);
+    HRESULT hr = peer_call(o->peer, o->exporter.port, &o->iid, &o->ipid, opnum, request, repeat, &answer->bytes, &size);
     ndr_writer_free(request);
     if (FAILED(hr))
         return hr;
     answer->reader = ndr_reader_over(answer->bytes, size);
     orpc_read_that(&answer->reader, NULL);
     return answer->reader.fault ? answer_malformed(answer->reader.fault) : S_OK;
+}
+
+HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer)
+{
+    return object_call(o, opnum, request, PEER_ONCE, answer);
 }

@@ -27,6 +27,9 @@ struct orpc_object {
     size_t id_count, id_capacity;
 };
 
+/* orpc_call, which repeats the call if `repeat` allows it. */
+HRESULT object_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, enum peer_repeat repeat,
+                    struct orpc_answer *answer);
 /* The error for an answer that cannot be read because of the reader's fault. */
 HRESULT answer_malformed(uint32_t fault);
 

@@ -65,7 +65,8 @@ void orpc_peer_release(struct orpc_peer *p)
 
 /* ---- connections ---- */
 
-static struct rpc_channel *peer_take_idle(struct orpc_peer *p, const char *port)
+/* NULL: none is left. */
+static struct rpc_channel *peer_take_any(struct orpc_peer *p, const char *port)
 {
     struct rpc_channel *channel = NULL;
     lock_enter(&p->lock);
@@ -75,6 +76,14 @@ static struct rpc_channel *peer_take_idle(struct orpc_peer *p, const char *port)
             p->idle[i].channel = NULL;
         }
     lock_leave(&p->lock);
+    return channel;
+}
+
+static struct rpc_channel *peer_take_idle(struct orpc_peer *p, const char *port)
+{
+    struct rpc_channel *channel;
+    while ((channel = peer_take_any(p, port)) && !rpc_channel_is_alive(channel))
+        rpc_channel_close(channel);
     return channel;
 }
 
@@ -117,18 +126,18 @@ static HRESULT peer_refused(const struct orpc_peer *p, bool logged_on)
 }
 
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
-                  const struct ndr_writer *request, uint8_t **answer, size_t *size)
+                  const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size)
 {
     *answer = NULL;
     *size = 0;
     if (request->failed)
         return E_OUTOFMEMORY;
     HRESULT hr;
-    bool is_usable, may_be_closed;
+    bool is_usable, was_sent, again;
     do {
         struct rpc_channel *channel = peer_take_idle(p, port);
         const uint8_t *bytes;
-        may_be_closed = channel != NULL;
+        again = channel != NULL;
         hr = channel ? S_OK : peer_connect(p, port, &channel);
         if (FAILED(hr))
             return hr;
@@ -136,8 +145,12 @@ HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const 
         if (SUCCEEDED(hr) && !(*answer = memory_copy(bytes, *size)))
             hr = E_OUTOFMEMORY;
         is_usable = rpc_channel_is_usable(channel);
+        was_sent = rpc_channel_was_sent(channel);
+        again = again && FAILED(hr) && !is_usable && (!was_sent || repeat == PEER_REPEAT);
         peer_give_back(p, channel, port);
-    } while (may_be_closed && FAILED(hr) && !is_usable);
+    } while (again);
+    if (FAILED(hr) && !is_usable && was_sent && repeat == PEER_ONCE && hr != E_OUTOFMEMORY)
+        return error_set(hr, "%s (the call may have been executed: check before you repeat it)", error_text(hr));
     return hr == E_ACCESSDENIED ? peer_refused(p, is_usable) : hr;
 }
 
@@ -161,7 +174,8 @@ static void set_ping(struct orpc_peer *p, struct ping_set *set)
     lock_leave(&p->lock);
     if (!request.size)
         return;
-    HRESULT hr = peer_call(p, p->port, &orpc_iid_object_exporter, NULL, COMPLEX_PING, &request, &answer, &size);
+    HRESULT hr =
+        peer_call(p, p->port, &orpc_iid_object_exporter, NULL, COMPLEX_PING, &request, PEER_REPEAT, &answer, &size);
     struct ndr_reader r = ndr_reader_over(answer, size);
     const uint32_t status = SUCCEEDED(hr) ? orpc_read_complex_ping(&r, &id) : 1;
     lock_enter(&p->lock);

@@ -41,10 +41,12 @@ struct orpc_peer {
     struct wakeup *end;
 };
 
-/* Calls a method on an idle or new connection to the port. If an idle one turns out to be closed, a new one is used.
- *answer from memory_alloc. */
+/* What happens if an idle connection ends during a call. A request that the server may have received is repeated, on a
+   new connection, only if that changes nothing there. */
+enum peer_repeat { PEER_ONCE, PEER_REPEAT };
+/* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
-                  const struct ndr_writer *request, uint8_t **answer, size_t *size);
+                  const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size);
 /* Adds and removes a use of an object, which is pinged while it has one. The first peer_hold starts the pinger.
    E_OUTOFMEMORY. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);

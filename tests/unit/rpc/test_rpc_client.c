@@ -3,6 +3,7 @@
    threads, and what a user sees of a wrong password or a dead server. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
 #include "engine/base/thread.h"
 #include "engine/rpc/orpc_client.h"
 #include "engine/rpc/port.h"
@@ -18,7 +19,7 @@
 enum { RUN_DOWN_MS = 1500, PING_MS = 100 };
 
 static struct orpc_server *server;
-static char port_text[8];
+static char port_text[8], advertised[8]; /* where the server is, and where clients look for it */
 static struct wakeup *session_ended;
 static _Atomic unsigned begun, ended;
 
@@ -26,7 +27,7 @@ static HRESULT session_open(void *user, const char *address, const char *own, vo
 {
     struct dual_strings bindings = {.count = 1};
     (void)user, (void)address;
-    snprintf(bindings.addresses[0], sizeof bindings.addresses[0], "%s[%s]", own, port_text);
+    snprintf(bindings.addresses[0], sizeof bindings.addresses[0], "%s[%s]", own, advertised);
     begun++;
     return orpc_session_open(server, &bindings, (struct orpc_session **)session);
 }
@@ -62,6 +63,7 @@ static int open_server(void **state)
         FAILED(wakeup_create(&session_ended)) || FAILED(rpc_port_open(&at, &made_up_accounts, serves, &handler, &port)))
         return -1;
     snprintf(port_text, sizeof port_text, "%u", port);
+    snprintf(advertised, sizeof advertised, "%u", port);
     return 0;
 }
 
@@ -71,7 +73,7 @@ static struct orpc_peer *open_peer_as(const char *user, const char *password)
     struct auth_credentials credentials = {.user = user, .domain = ""};
     assert_int_equal(auth_hash_password(password, credentials.hash), S_OK);
     const struct orpc_target target = {
-        .host = "127.0.0.1", .port = port_text, .credentials = &credentials, .ping_ms = PING_MS};
+        .host = "127.0.0.1", .port = advertised, .credentials = &credentials, .ping_ms = PING_MS};
     assert_int_equal(orpc_peer_open(&target, &p), S_OK);
     return p;
 }
@@ -287,6 +289,182 @@ static void unknown_classes_and_hosts_are_reported(void **state)
     expect_nothing_left();
 }
 
+/* ---- a network that fails ---- */
+
+enum { RELAYED_MOST = 8 };
+
+/* Forwards connections to the server. `lose_answer`: the next answer is not forwarded, and its connection ends.
+   `end_idle`: all connections end. */
+struct relay {
+    struct socket_end *listener, *ends[RELAYED_MOST][2]; /* client, server */
+    _Atomic bool lose_answer, end_idle, stop;
+    _Atomic unsigned lost;
+    struct thread *thread;
+};
+
+static void relay_drop(struct relay *r, size_t i)
+{
+    for (size_t side = 0; side < 2; side++) {
+        socket_close(r->ends[i][side]);
+        r->ends[i][side] = NULL;
+    }
+}
+
+static void relay_accept(struct relay *r)
+{
+    char address[SOCKET_ADDRESS_BYTES];
+    size_t i = 0;
+    while (i < RELAYED_MOST && r->ends[i][0])
+        i++;
+    if (i == RELAYED_MOST || FAILED(socket_accept(r->listener, &r->ends[i][0], address)) ||
+        FAILED(socket_connect("127.0.0.1", port_text, 60000, &r->ends[i][1])))
+        abort();
+}
+
+static void relay_forward(struct relay *r, size_t i, size_t side)
+{
+    uint8_t bytes[8192];
+    size_t got;
+    if (socket_receive_some(r->ends[i][side], bytes, sizeof bytes, 1000, &got) != S_OK) {
+        relay_drop(r, i);
+    } else if (side == 1 && r->lose_answer) {
+        r->lose_answer = false;
+        r->lost++;
+        relay_drop(r, i);
+    } else if (FAILED(socket_send(r->ends[i][1 - side], bytes, got))) {
+        relay_drop(r, i);
+    }
+}
+
+static void relay_run(void *user)
+{
+    struct relay *r = user;
+    while (!r->stop) {
+        struct socket_end *all[1 + 2 * RELAYED_MOST] = {r->listener};
+        size_t place[1 + 2 * RELAYED_MOST], count = 1;
+        bool ready[1 + 2 * RELAYED_MOST];
+        for (size_t i = 0; i < 2 * RELAYED_MOST; i++)
+            if (r->ends[i / 2][i % 2]) {
+                place[count] = i;
+                all[count++] = r->ends[i / 2][i % 2];
+            }
+        if (FAILED(sockets_wait(all, count, 10, ready)))
+            abort();
+        if (r->end_idle)
+            for (size_t i = 0; i < RELAYED_MOST; i++)
+                relay_drop(r, i);
+        r->end_idle = false;
+        for (size_t n = 1; n < count; n++)
+            if (ready[n] && r->ends[place[n] / 2][place[n] % 2])
+                relay_forward(r, place[n] / 2, place[n] % 2);
+        if (ready[0])
+            relay_accept(r);
+    }
+}
+
+static void relay_open(struct relay *r)
+{
+    char address[SOCKET_ADDRESS_BYTES];
+    uint16_t port;
+    *r = (struct relay){.listener = NULL};
+    assert_int_equal(socket_listen_at("127.0.0.1", 0, &r->listener), S_OK);
+    socket_own_address(r->listener, address, &port);
+    snprintf(advertised, sizeof advertised, "%u", port);
+    assert_int_equal(thread_start(relay_run, r, &r->thread), S_OK);
+}
+
+static void relay_close(struct relay *r)
+{
+    r->stop = true;
+    thread_wait(r->thread, UINT32_MAX);
+    thread_close(r->thread);
+    for (size_t i = 0; i < RELAYED_MOST; i++)
+        relay_drop(r, i);
+    socket_close(r->listener);
+    snprintf(advertised, sizeof advertised, "%s", port_text);
+}
+
+static HRESULT create_child(struct orpc_object *o, struct orpc_object **child)
+{
+    struct ndr_writer request = {0};
+    struct orpc_answer answer;
+    struct objref *reference;
+    *child = NULL;
+    assert_int_equal(orpc_request_begin(&request), S_OK);
+    HRESULT hr = orpc_call(o, MADE_UP_CHILD, &request, &answer);
+    if (SUCCEEDED(hr)) {
+        ndr_read_object(&answer.reader, &answer.arena, &reference);
+        hr = orpc_object_adopt(o, reference, child);
+    }
+    orpc_answer_free(&answer);
+    return hr;
+}
+
+/* A set must not be started twice because its first answer was lost. */
+static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
+{
+    struct relay relay;
+    struct orpc_object *child;
+    (void)state;
+    relay_open(&relay);
+    struct orpc_peer *p = open_peer();
+    struct orpc_object *o = create(p, &made_up_iid);
+    assert_int_equal(create_child(o, &child), S_OK);
+    orpc_object_release(child);
+    assert_int_equal(made_up_objects(), 1);
+    HRESULT hr = S_OK;
+    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* a lost answer may be that of a ping */
+        relay.lose_answer = true;
+        hr = create_child(o, &child);
+        orpc_object_release(child);
+    }
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), "may have been executed"));
+    assert_int_equal(made_up_objects(), 2); /* it was, once */
+    relay.lose_answer = false;
+    assert_int_equal(add(o, 1, 2), 3); /* the object is still there */
+    orpc_object_release(o);
+    orpc_peer_release(p);
+    relay_close(&relay);
+    while (orpc_server_objects(server))
+        orpc_server_run_down(server, clock_monotonic_ms() + 2 * RUN_DOWN_MS);
+    expect_nothing_left();
+}
+
+/* What only reads is done again, and a connection that had ended before the call costs nothing. */
+static void reads_and_calls_on_ended_connections_succeed(void **state)
+{
+    const struct ndr_variant one = {.vt = NDR_I4, .number = 1};
+    struct relay relay;
+    struct orpc_object *other, *child;
+    struct orpc_answer answer;
+    (void)state;
+    relay_open(&relay);
+    struct orpc_peer *p = open_peer();
+    struct orpc_object *o = create(p, &dispatch_iid);
+    for (unsigned lost = relay.lost; relay.lost == lost;) {
+        relay.lose_answer = true;
+        assert_int_equal(orpc_invoke(o, "Add", ORPC_METHOD | ORPC_REPEATABLE, &one, 1, &answer, NULL), S_OK);
+        orpc_answer_free(&answer);
+    }
+    relay.lose_answer = false;
+    assert_int_equal(orpc_object_query(o, &made_up_iid, &other), S_OK);
+    for (unsigned i = 0; i < 5; i++) {
+        relay.end_idle = true;
+        while (relay.end_idle)
+            thread_sleep(1);
+        assert_int_equal(create_child(other, &child), S_OK);
+        orpc_object_release(child);
+    }
+    orpc_object_release(other);
+    orpc_object_release(o);
+    orpc_peer_release(p);
+    relay_close(&relay);
+    while (orpc_server_objects(server))
+        orpc_server_run_down(server, clock_monotonic_ms() + 2 * RUN_DOWN_MS);
+    expect_nothing_left();
+}
+
 static HRESULT one_life(void)
 {
     const struct ndr_variant one = {.vt = NDR_I4, .number = 1};
@@ -340,6 +518,8 @@ int main(void)
         cmocka_unit_test(refused_logons_name_computer_and_account),
         cmocka_unit_test(objects_of_another_account_are_unusable),
         cmocka_unit_test(unknown_classes_and_hosts_are_reported),
+        cmocka_unit_test(a_call_whose_answer_is_lost_is_not_repeated),
+        cmocka_unit_test(reads_and_calls_on_ended_connections_succeed),
         cmocka_unit_test(lack_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, open_server, NULL);
