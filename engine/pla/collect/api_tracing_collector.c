@@ -134,7 +134,6 @@ static HRESULT trace_model(struct object *object, const struct api_trace *api, s
     trace->ExtendedModes = BLOCKING_MODE;
     trace->FlushTimer = 1;
     trace->LogCircular = c->LogCircular;
-    trace->LogOverwrite = c->LogOverwrite;
     hr = session
              ? object_put_text(*out, &trace_data_collector_class.properties[ITraceDataCollector_SessionName], session)
              : E_OUTOFMEMORY;

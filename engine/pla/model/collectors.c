@@ -333,14 +333,14 @@ static HRESULT check_conflict(const struct api_tracing_collector *c)
 
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
-    /* Windows ignores FileName too but does not report it (MS-PLA note 3). */
+    static const char name[] = "the log's name is LogFilePath";
+    /* FileName is ignored too, but not reported (MS-PLA note 3). LogCircular is reported as MS-PLA requires, but works,
+       because "logman create api -f bincirc -max" relies on it. */
     static const struct finding findings[] = {
-        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat",
-         "on Windows the log file is LogFilePath; here it forms its name"},
-        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern",
-         "on Windows the log file is LogFilePath; here it forms its name"},
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", name},
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern", name},
         {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace is not appended to"},
-        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "Windows ignores it; here it replaces an existing log"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "an existing log is kept: the new one gets a number"},
         {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "Windows ignores it; here a log with SegmentMaxSize is circular"},
     };
     char *program;

@@ -110,27 +110,29 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     return hr;
 }
 
-/* The file's name without decorations: that of an API trace is LogFilePath, if set. */
-static char *output_base(const struct object *o)
+/* The file's name without decorations. */
+static char *api_log_base(const struct api_tracing_collector *c, const char *extension)
 {
-    const char *log =
-        o->class == &api_tracing_collector_class ? ((const struct api_tracing_collector *)o)->LogFilePath : "";
-    const char *name = path_name(log);
-    if (!name[0])
-        return collector_file_base(o);
-    const bool extended = text_equal_nocase(path_extension(name), o->class->extension);
-    return text_copy_n(name, strlen(name) - (extended ? strlen(o->class->extension) : 0));
+    const char *name = path_name(c->LogFilePath[0] ? c->LogFilePath : c->ExePath);
+    const char *ending = c->LogFilePath[0] ? extension : ".exe";
+    const bool extended = text_equal_nocase(path_extension(name), ending);
+    return text_copy_n(name, strlen(name) - (extended ? strlen(ending) : 0));
 }
 
 HRESULT collector_output_file(struct object *o, const char *folder, const struct name_context *context, char **out)
 {
     struct data_collector *c = collector_of(o);
+    /* MS-PLA 2.2.2.11: FileName, FileNameFormat and its pattern are ignored for API traces (DECISIONS 168). */
+    const struct api_tracing_collector *api =
+        o->class == &api_tracing_collector_class ? (const struct api_tracing_collector *)o : NULL;
+    const bool undecorated = api && (api->LogFilePath[0] || api->ExePath[0]);
     char *file = NULL;
     *out = NULL;
     object_lock(o);
-    char *base = output_base(o), *pattern = text_copy(c->FileNameFormatPattern);
+    char *base = undecorated ? api_log_base(api, o->class->extension) : collector_file_base(o);
+    char *pattern = text_copy(undecorated ? "" : c->FileNameFormatPattern);
     const char *ending = o->class->extension_of ? o->class->extension_of(o) : o->class->extension;
-    uint32_t format = c->FileNameFormat;
+    uint32_t format = undecorated ? 0 : c->FileNameFormat;
     object_unlock(o);
     HRESULT hr = base && pattern ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -138,7 +140,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "FileNameFormatPattern");
     if (SUCCEEDED(hr))
-        hr = check_stays(file, base, pattern, "FileName", true);
+        hr = check_stays(file, base, pattern, undecorated ? "LogFilePath" : "FileName", true);
     if (SUCCEEDED(hr)) {
         *out = path_join(folder, file);
         hr = *out ? S_OK : E_OUTOFMEMORY;

@@ -270,8 +270,10 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
 {
     HRESULT hr = collector_output_file(collector, folder, context, out);
     const struct data_collector *c = collector_of(collector);
-    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular ||
-        !collector_file_is_there(collector, *out))
+    /* An API trace has no property that says what happens to an earlier log, so it keeps them all (DECISIONS 168). */
+    const bool keeps = collector->class == &api_tracing_collector_class ||
+                       (follows && !c->LogOverwrite && !c->LogAppend && !c->LogCircular);
+    if (FAILED(hr) || !keeps || !collector_file_is_there(collector, *out))
         return hr;
     char *other = with_serial(*out, context->serial_number);
     memory_free(*out);

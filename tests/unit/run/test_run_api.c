@@ -102,14 +102,22 @@ static void assert_processes(const char *name, const char *root, const char *fil
 
 static void commit_api(const char *name, const char *root, const char *set, const char *elements)
 {
-    char *xml = text_format("%s<ApiTracingDataCollector><Name>%s</Name><FileName>%s</FileName><ExePath>%s</ExePath>%s"
-                            "</ApiTracingDataCollector>",
-                            set, name, name, target, elements);
+    char *xml =
+        text_format("%s<ApiTracingDataCollector><Name>%s</Name><LogFilePath>%s.etl</LogFilePath><ExePath>%s</ExePath>"
+                    "%s</ApiTracingDataCollector>",
+                    set, name, name, target, elements);
     commit(name, root, xml);
     memory_free(xml);
 }
 #define NAMES_ONLY   "<LogApiNamesOnly>-1</LogApiNamesOnly>"
 #define MODULE(name) "<IncludeModule>" name "</IncludeModule>"
+
+static void await_calls(const char *name, uint64_t count)
+{
+    for (int i = 0; i < PATIENCE_MS / 20 && fixture_figure(name, name, "Calls") < count; i++)
+        fixture_sleep(20);
+    assert_true(fixture_figure(name, name, "Calls") >= count);
+}
 
 static void calls_have_arguments_and_results(void **state)
 {
@@ -119,8 +127,7 @@ static void calls_have_arguments_and_results(void **state)
     commit_api("calls", root, "", "");
     start("calls");
     assert_runs("known", "5");
-    for (int i = 0; i < PATIENCE_MS / 20 && fixture_figure("calls", "calls", "Calls") == 0; i++)
-        fixture_sleep(20);
+    await_calls("calls", 1);
     const uint64_t calls = fixture_figure("calls", "calls", "Calls");
     assert_int_equal(fixture_figure("calls", "calls", "Processes"), 1);
     stop("calls");
@@ -255,8 +262,7 @@ static void segments_lose_no_call(void **state)
     char *root = fixture_folder("pieces"), *file = path_join(root, "end");
     size_t calls = 0, names = 0;
     scratch_environment("API_TARGET_FILE", file);
-    commit_api("pieces", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>",
-               NUMBERED MODULE("kernel32"));
+    commit_api("pieces", root, "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration>", MODULE("kernel32"));
     start("pieces");
     struct process *p = target_start("until", "1");
     fixture_progress("pieces", 4, 0);
@@ -266,8 +272,9 @@ static void segments_lose_no_call(void **state)
     stop("pieces");
     assert_true(figure > 500);
     for (int i = 1; i < 100; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "pieces_%06d.etl", i);
+        char name[40] = "pieces.etl";
+        if (i > 1)
+            snprintf(name, sizeof name, "pieces_%06d.etl", i);
         if (!exists(root, name))
             break;
         calls += count_in(root, name, API_EVENT_RETURN, "kernel32!MulDiv", NULL);
@@ -276,6 +283,39 @@ static void segments_lose_no_call(void **state)
     assert_true(calls > 0 && calls % 1000 == 0);
     assert_int_equal(names, 1); /* hooked once, and not again for each segment */
     memory_free(file);
+    memory_free(root);
+}
+
+/* MS-PLA 2.2.2.11 lets API traces ignore the properties of file names, so none could save the log of an earlier run. */
+static void the_log_is_named_by_its_path_alone(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("named");
+    commit_api("named", root, "",
+               "<FileName>other</FileName><FileNameFormat>513</FileNameFormat><FileNameFormatPattern>\\Q"
+               "</FileNameFormatPattern><LogOverwrite>-1</LogOverwrite>");
+    for (unsigned i = 1; i <= 2; i++) {
+        start("named");
+        assert_runs("known", i == 1 ? "3" : "5");
+        stop("named");
+    }
+    assert_int_equal(count_in(root, "named.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
+    assert_int_equal(count_in(root, "named_000002.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 5);
+    memory_free(root);
+}
+
+/* Without a path, the program's name. */
+static void a_log_without_a_path_has_the_name_of_the_program(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("unnamed");
+    char *xml =
+        text_format("<ApiTracingDataCollector><Name>c</Name><ExePath>%s</ExePath></ApiTracingDataCollector>", target);
+    commit("unnamed", root, xml);
+    start("unnamed");
+    stop("unnamed");
+    assert_true(exists(root, "api_target.etl"));
+    memory_free(xml);
     memory_free(root);
 }
 
@@ -331,12 +371,11 @@ static void the_program_of_a_killed_host_goes_on(void **state)
     (void)state;
     char *root = fixture_folder("killed"), *file = path_join(root, "end");
     scratch_environment("API_TARGET_FILE", file);
-    commit_api("killed", root, "", NAMES_ONLY NUMBERED);
+    commit_api("killed", root, "", NAMES_ONLY);
     start("killed");
     struct process *p = target_start("until", "1");
     /* The program calls MulDiv a thousand times before anything else. */
-    for (int i = 0; i < PATIENCE_MS / 20 && fixture_figure("killed", "killed", "Calls") < 1000; i++)
-        fixture_sleep(20);
+    await_calls("killed", 1000);
     fixture_kill(fixture_await("killed", RUN_RUNNING, 0).process_id);
     fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(held_release(SPACE, "killed"), S_OK);
@@ -346,7 +385,7 @@ static void the_program_of_a_killed_host_goes_on(void **state)
     assert_int_equal(file_store(file, "", 0), S_OK);
     assert_int_equal(target_end(p), RIGHT);
     stop("killed");
-    assert_in_range(count_in(root, "killed_000001.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 1, SIZE_MAX);
+    assert_in_range(count_in(root, "killed.etl", API_EVENT_CALL, "kernel32!MulDiv", NULL), 1, SIZE_MAX);
     memory_free(file);
     memory_free(root);
 }
@@ -534,6 +573,8 @@ int main(void)
         cmocka_unit_test(each_process_is_traced),
         cmocka_unit_test(a_running_process_is_not_traced),
         cmocka_unit_test(segments_lose_no_call),
+        cmocka_unit_test(the_log_is_named_by_its_path_alone),
+        cmocka_unit_test(a_log_without_a_path_has_the_name_of_the_program),
         cmocka_unit_test(a_full_circular_log_goes_on),
         cmocka_unit_test(stop_on_completion_stops_at_once),
         cmocka_unit_test(other_lists_are_taken_while_it_runs),
