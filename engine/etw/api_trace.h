@@ -97,13 +97,15 @@ void api_trace_close(struct api_trace *t); /* NULL is allowed */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the data of the filter, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);
-/* Begins to watch for new processes of the program; those that run already are not traced. S_FALSE: already. */
-HRESULT api_trace_watch(struct api_trace *t);
+/* Begins to watch for new processes of the program. `attach`: those that run already are traced from now on, but their
+   calls through addresses that they keep outside of import slots are missing. S_FALSE: already. */
+HRESULT api_trace_watch(struct api_trace *t, bool attach);
 struct api_trace_numbers {
     uint64_t processes, functions, calls, unwound;
-    uint64_t late;   /* processes whose first calls were missed */
-    uint64_t failed; /* processes that could not be traced */
-    bool restored;   /* a program had changed the settings since the last call; they were written again */
+    uint64_t late;     /* processes whose first calls were missed */
+    uint64_t failed;   /* processes that could not be traced */
+    uint64_t attached; /* processes that ran already */
+    bool restored;     /* a program had changed the settings since the last call; they were written again */
 };
 void api_trace_read(struct api_trace *t, struct api_trace_numbers *out);
 /* The error text of the latest process that could not be traced; NULL: none since the last call. From memory_alloc. */

@@ -157,9 +157,9 @@ const struct api_filter *api_trace_filter(const struct api_trace *t)
     return &t->filter;
 }
 
-HRESULT api_trace_watch(struct api_trace *t)
+HRESULT api_trace_watch(struct api_trace *t, bool attach)
 {
-    return t->claim->watch ? S_FALSE : api_watch_start(t->claim->program, &t->claim->watch);
+    return t->claim->watch ? S_FALSE : api_watch_start(t->claim->program, attach, &t->claim->watch);
 }
 
 void api_trace_read(struct api_trace *t, struct api_trace_numbers *out)
@@ -173,7 +173,8 @@ void api_trace_read(struct api_trace *t, struct api_trace_numbers *out)
                                       .calls = atomic_load(&s->calls),
                                       .unwound = atomic_load(&s->unwound),
                                       .late = watch.late,
-                                      .failed = watch.failed};
+                                      .failed = watch.failed,
+                                      .attached = watch.attached};
     out->restored =
         memcmp((uint8_t *)section_memory(t->section) + API_SECTION_SETTINGS, t->settings.text, t->settings.length) != 0;
     if (out->restored)

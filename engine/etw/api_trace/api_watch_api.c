@@ -14,7 +14,10 @@
    program but TLS callbacks. When `done` is set, the watcher restores the protection of the entry point's page. If a
    process does not reach its entry point within 3 seconds, it had passed it before: the bytes are put back and a remote
    thread loads the DLL; the first calls of the process are missing. The stub needs nothing but LoadLibraryW, so a
-   watcher that dies leaves a program that works. */
+   watcher that dies leaves a program that works.
+
+   To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
+   because the loader of a stopped process would hold it up while others start. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -82,17 +85,25 @@ static bool write_memory(HANDLE process, void *to, const void *from, size_t size
     return WriteProcessMemory(process, to, from, size, &done) && done == size;
 }
 
+static HRESULT check_width(HANDLE process, const char *name)
+{
+    BOOL narrow = FALSE;
+    if (IsWow64Process(process, &narrow) && narrow)
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
+                         "cannot trace '%s': it is a 32-bit program (only 64-bit programs can be traced)", name);
+    return S_OK;
+}
+
 /* The entry point of the program. S_FALSE: the process is not ready yet. */
 static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
 {
     PROCESS_BASIC_INFORMATION basic;
-    BOOL narrow = FALSE;
     uint8_t *base = NULL, head[HEADERS_ROOM];
     IMAGE_DOS_HEADER dos;
     IMAGE_NT_HEADERS64 nt;
-    if (IsWow64Process(process, &narrow) && narrow)
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                         "cannot trace '%s': it is a 32-bit program (only 64-bit programs can be traced)", name);
+    HRESULT hr = check_width(process, name);
+    if (FAILED(hr))
+        return hr;
     if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) < 0 ||
         !basic.PebBaseAddress ||
         !read_memory(process, (uint8_t *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &base, sizeof base) ||
@@ -163,6 +174,15 @@ static bool dll_path(WCHAR out[PATH_UNITS])
     return good;
 }
 
+static HRESULT find_dll(const char *name, WCHAR out[PATH_UNITS])
+{
+    if (!dll_path(out))
+        return failed_with(name, "the path of " API_TRACE_DLL " is too long", ERROR_BAD_PATHNAME);
+    if (GetFileAttributesW(out) == INVALID_FILE_ATTRIBUTES)
+        return failed(name, API_TRACE_DLL " is missing beside this program");
+    return S_OK;
+}
+
 /* Lets the entry point of a suspended process lead to the stub. S_FALSE: as find_entry. */
 static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
 {
@@ -173,10 +193,9 @@ static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
     HRESULT hr = find_entry(process, name, &e->entry);
     if (hr != S_OK)
         return hr;
-    if (!dll_path(path))
-        return failed_with(name, "the path of " API_TRACE_DLL " is too long", ERROR_BAD_PATHNAME);
-    if (GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES)
-        return failed(name, API_TRACE_DLL " is missing beside this program");
+    hr = find_dll(name, path);
+    if (FAILED(hr))
+        return hr;
     e->stub = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
     if (!e->stub || !read_memory(process, e->entry, e->kept, sizeof e->kept))
         return failed(name, "its memory is not accessible");
@@ -221,6 +240,22 @@ static bool load_by_thread(const struct entry *e)
     return code != 0;
 }
 
+/* Lets a new thread of a running process load the DLL. */
+static HRESULT attach_begin(HANDLE process, const char *name, HANDLE *thread)
+{
+    WCHAR path[PATH_UNITS];
+    HRESULT hr = check_width(process, name);
+    if (SUCCEEDED(hr))
+        hr = find_dll(name, path);
+    if (FAILED(hr))
+        return hr;
+    void *room = VirtualAllocEx(process, NULL, sizeof path, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (!room || !write_memory(process, room, path, (wcslen(path) + 1) * sizeof(WCHAR)))
+        return failed(name, "its memory cannot be changed");
+    *thread = CreateRemoteThread(process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW, room, 0, NULL);
+    return *thread ? S_OK : failed(name, "no thread can be created in it");
+}
+
 HRESULT api_trace_inject(void *process, const char *name)
 {
     struct entry e;
@@ -236,6 +271,7 @@ struct seen {
 };
 struct pending {
     struct entry entry;
+    HANDLE thread; /* that loads the DLL into a running process; NULL: the process comes to its entry point */
     bool used;
     ULONGLONG since;
 };
@@ -250,7 +286,8 @@ struct api_watch {
     uint8_t *list; /* of the system's processes */
     size_t list_room;
     struct pending pending[PENDING];
-    atomic_uint_least64_t late, failed;
+    bool attach; /* to processes that run already */
+    atomic_uint_least64_t late, failed, attached;
     struct lock lock;
     char *failure;
 };
@@ -315,6 +352,14 @@ static HRESULT is_program(const struct api_watch *w, HANDLE process)
     return _wcsicmp(path, w->program) == 0 ? S_OK : E_FAIL;
 }
 
+static void pending_close(struct pending *p)
+{
+    if (p->thread)
+        CloseHandle(p->thread);
+    CloseHandle(p->entry.process);
+    p->used = false;
+}
+
 static struct pending *free_pending(struct api_watch *w)
 {
     for (size_t i = 0; i < PENDING; i++)
@@ -323,8 +368,8 @@ static struct pending *free_pending(struct api_watch *w)
     return NULL;
 }
 
-/* True: it needs no more attention. */
-static bool take_process(struct api_watch *w, DWORD id, struct pending *p)
+/* True: it needs no more attention. `first`: it ran before the watcher. */
+static bool take_process(struct api_watch *w, DWORD id, bool first, struct pending *p)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
     if (!process) {
@@ -335,7 +380,13 @@ static bool take_process(struct api_watch *w, DWORD id, struct pending *p)
         return true;
     }
     HRESULT hr = is_program(w, process);
-    if (hr == S_OK && NtSuspendProcess(process) >= 0) {
+    p->thread = NULL;
+    if (hr == S_OK && first) {
+        hr = attach_begin(process, w->text, &p->thread);
+        p->entry = (struct entry){.process = process};
+        if (FAILED(hr))
+            note_failure(w, hr);
+    } else if (hr == S_OK && NtSuspendProcess(process) >= 0) {
         hr = entry_replace(process, w->text, &p->entry);
         NtResumeProcess(process);
         if (FAILED(hr))
@@ -373,9 +424,9 @@ static void check_processes(struct api_watch *w, bool first)
         const DWORD id = (DWORD)(ULONG_PTR)s->UniqueProcessId;
         if (name->Buffer && name->Length == length && _wcsnicmp(name->Buffer, w->name, length / sizeof(WCHAR)) == 0) {
             struct pending *p = free_pending(w);
-            bool done = first || is_seen(w, id, *created);
+            bool done = (first && !w->attach) || is_seen(w, id, *created);
             if (!done && p)
-                done = take_process(w, id, p) || now_utc() - *created > (int64_t)SETTLE_MS * TICKS_PER_MS;
+                done = take_process(w, id, first, p) || now_utc() - *created > (int64_t)SETTLE_MS * TICKS_PER_MS;
             if (done)
                 add_seen(w, id, *created);
         }
@@ -389,6 +440,25 @@ static void check_processes(struct api_watch *w, bool first)
     w->seen_count = kept;
 }
 
+/* True: the process needs no more attention. */
+static bool reap_attached(struct api_watch *w, struct pending *p)
+{
+    DWORD code = 0;
+    if (WaitForSingleObject(p->thread, 0) == WAIT_OBJECT_0) {
+        GetExitCodeThread(p->thread, &code);
+        if (code)
+            atomic_fetch_add(&w->attached, 1);
+        else
+            note_failure(
+                w, failed_with(w->text, API_TRACE_DLL " cannot be loaded into its process", ERROR_DLL_INIT_FAILED));
+    } else if (GetTickCount64() - p->since > THREAD_WAIT_MS) {
+        note_failure(w, failed_with(w->text, "its process does not load " API_TRACE_DLL, WAIT_TIMEOUT));
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void reap_pending(struct api_watch *w)
 {
     for (struct pending *p = w->pending; p < w->pending + PENDING; p++) {
@@ -396,6 +466,9 @@ static void reap_pending(struct api_watch *w)
             continue;
         if (WaitForSingleObject(p->entry.process, 0) == WAIT_OBJECT_0) {
             /* ended */
+        } else if (p->thread) {
+            if (!reap_attached(w, p))
+                continue;
         } else if (entry_is_done(&p->entry)) {
             entry_protect(&p->entry);
         } else if (GetTickCount64() - p->since > ENTRY_WAIT_MS) {
@@ -406,8 +479,7 @@ static void reap_pending(struct api_watch *w)
         } else {
             continue;
         }
-        CloseHandle(p->entry.process);
-        p->used = false;
+        pending_close(p);
     }
 }
 
@@ -441,13 +513,14 @@ HRESULT api_trace_supported(void)
     return S_OK;
 }
 
-HRESULT api_watch_start(const char *program, struct api_watch **out)
+HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out)
 {
     struct api_watch *w = memory_zero(1, sizeof *w);
     *out = NULL;
     if (!w)
         return E_OUTOFMEMORY;
     w->lock = (struct lock)LOCK_INIT;
+    w->attach = attach;
     w->text = text_copy(program);
     HRESULT hr = w->text ? text_to_utf16(program, &w->program, NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
@@ -480,7 +553,7 @@ void api_watch_stop(struct api_watch *w)
     }
     for (struct pending *p = w->pending; p < w->pending + PENDING; p++)
         if (p->used)
-            CloseHandle(p->entry.process);
+            pending_close(p);
     if (w->stopped)
         CloseHandle(w->stopped);
     if (w->ready)
@@ -495,7 +568,7 @@ void api_watch_stop(struct api_watch *w)
 
 void api_watch_read(struct api_watch *w, struct api_watch_numbers *out)
 {
-    *out = (struct api_watch_numbers){atomic_load(&w->late), atomic_load(&w->failed)};
+    *out = (struct api_watch_numbers){atomic_load(&w->late), atomic_load(&w->failed), atomic_load(&w->attached)};
 }
 
 char *api_watch_take_failure(struct api_watch *w)

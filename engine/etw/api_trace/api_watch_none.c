@@ -12,9 +12,10 @@ HRESULT api_trace_supported(void)
     return none();
 }
 
-HRESULT api_watch_start(const char *program, struct api_watch **out)
+HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out)
 {
     (void)program;
+    (void)attach;
     *out = NULL;
     return none();
 }

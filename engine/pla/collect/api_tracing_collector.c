@@ -27,7 +27,12 @@ struct api_tracing {
     struct collector *trace;
     struct api_trace *api;
     struct api_trace_numbers begin; /* of this segment */
-    void *user;                     /* collect_context's */
+    struct totals {
+        uint64_t processes, calls; /* under earlier settings of the run */
+        uint64_t lost;             /* events of its earlier segments */
+    } earlier;
+    bool attach; /* collect_context's, as the next two */
+    void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
 
@@ -174,32 +179,73 @@ static void api_tracing_figures(struct collector *c)
     take_notes(a, &now);
 }
 
-static void note_end(struct api_tracing *a)
+/* Takes over `text`. */
+static void note_formatted(struct api_tracing *a, char *text)
+{
+    if (text)
+        a->note(a->user, S_OK, NULL, text);
+    memory_free(text);
+}
+
+/* Other settings have another section, whose numbers begin at 0. */
+static void add_earlier(struct totals *to, struct api_trace *api)
+{
+    struct api_trace_numbers n;
+    api_trace_read(api, &n);
+    to->processes += n.processes;
+    to->calls += n.calls;
+}
+
+/* The run's totals, in the message of every run that traced something. */
+static void note_totals(struct api_tracing *a, const struct api_trace_numbers *now, uint64_t lost)
+{
+    note_formatted(a, text_format("API tracing: %" PRIu64 " processes, %" PRIu64 " functions hooked, %" PRIu64
+                                  " calls, %" PRIu64 " lost",
+                                  now->processes + a->earlier.processes, now->functions, now->calls + a->earlier.calls,
+                                  lost));
+}
+
+static void note_end(struct api_tracing *a, uint64_t lost)
 {
     struct api_trace_numbers now;
     api_trace_read(a->api, &now);
     take_notes(a, &now);
-    if (now.late) {
-        char *text = text_format("API tracing: the first calls of %" PRIu64 " processes were missed", now.late);
-        if (text)
-            a->note(a->user, S_OK, NULL, text);
-        memory_free(text);
-    }
-    if (now.processes == 0) {
+    if (now.processes || a->earlier.processes) {
+        note_totals(a, &now, lost);
+    } else {
         static const char text[] = "API tracing: the program was not started while the set ran "
-                                   "(processes that ran before are not traced)";
+                                   "(processes that ran before are traced only with OpenPLA.ApiAttach)";
         a->note(a->user, S_OK, NULL, text);
     }
+    if (now.late)
+        note_formatted(a, text_format("API tracing: the first calls of %" PRIu64 " processes were missed", now.late));
+    if (now.attached)
+        note_formatted(a, text_format("API tracing: %" PRIu64 " processes ran before: their earlier calls, and calls "
+                                      "through addresses that they took before, are missing",
+                                      now.attached));
 }
 
 /* ---- the kind ---- */
 
+static uint64_t lost_so_far(const struct api_tracing *a)
+{
+    struct collector_figures f = {.samples = 0};
+    if (a->trace)
+        collector_figures(a->trace, &f);
+    return a->earlier.lost + f.events_lost;
+}
+
 static HRESULT api_tracing_close(struct collector *c)
 {
     struct api_tracing *a = (struct api_tracing *)c;
+    const bool ends = a->trace && !api_trace_is_shared(a->api);
+    HRESULT reason;
+    if (ends)
+        (void)collector_poll(a->trace, &reason); /* for the latest number of lost events */
+    const uint64_t lost = lost_so_far(a);
     HRESULT hr = collector_close(a->trace);
-    if (a->trace && !api_trace_is_shared(a->api))
-        note_end(a);
+    if (ends)
+        note_end(a, lost);
     api_trace_close(a->api);
     memory_free(a);
     return hr;
@@ -240,11 +286,18 @@ static HRESULT api_tracing_open(struct object *object, const struct collect_cont
         return E_OUTOFMEMORY;
     a->user = context->user;
     a->note = context->note;
+    a->attach = context->attach;
     HRESULT hr = open_api(a, object, before ? before->api : NULL);
+    if (before) {
+        a->earlier = before->earlier;
+        a->earlier.lost = lost_so_far(before);
+        if (SUCCEEDED(hr) && a->api != before->api)
+            add_earlier(&a->earlier, before->api);
+    }
     if (SUCCEEDED(hr))
         hr = open_trace(a, object, context);
     if (SUCCEEDED(hr))
-        hr = api_trace_watch(a->api);
+        hr = api_trace_watch(a->api, a->attach);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         api_tracing_close(&a->collector);
@@ -287,11 +340,13 @@ static HRESULT api_tracing_update(struct collector *c, struct object *object)
         api_trace_close(next.api);
         return error_restore(&why);
     }
-    if (next.api != a->api)
+    if (next.api != a->api) {
+        add_earlier(&a->earlier, a->api);
         a->begin = (struct api_trace_numbers){.processes = 0};
+    }
     api_trace_close(a->api);
     a->api = next.api;
-    hr = api_trace_watch(a->api);
+    hr = api_trace_watch(a->api, a->attach);
     return FAILED(hr) ? hr : S_OK;
 }
 

@@ -57,6 +57,7 @@ struct collect_context {
     /* The same for counters of other computers that could not be reached when the log was created, in every format.
        0: 60. */
     uint32_t other_computers_seconds;
+    bool attach;                    /* an API trace includes processes that run already */
     uint32_t query_timeout_seconds; /* a query is abandoned after so long without results; 0: 60 */
 };
 

@@ -101,7 +101,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
 {
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
-    uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0;
+    uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0, attach = 0;
     /* with a reference to a string resource resolved, for people */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
@@ -110,6 +110,8 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
         hr = setting_read(&set->object, SETTING_OtherComputersFile, &other_computers_seconds);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_QueryTimeout, &query_timeout_seconds);
+    if (SUCCEEDED(hr))
+        hr = setting_read(&set->object, SETTING_ApiAttach, &attach);
     if (SUCCEEDED(hr)) {
         struct collect_context collect = {.output_path = m->file,
                                           .output_base = root,
@@ -126,6 +128,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .previous = previous ? previous->collector : NULL,
                                           .new_instances_seconds = new_instances_seconds,
                                           .other_computers_seconds = other_computers_seconds,
+                                          .attach = attach != 0,
                                           .query_timeout_seconds = query_timeout_seconds};
         bool existed = collector_output(m->model) != WRITES_FILE || collector_file_is_there(m->model, m->file);
         name_files(m, root);

@@ -254,6 +254,30 @@ static void a_running_process_is_not_traced(void **state)
     memory_free(root);
 }
 
+/* A server that cannot be restarted is traced from now on, and its user learns what is missing. */
+static void a_running_process_is_attached_to_on_request(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("attach"), *file = path_join(root, "end");
+    scratch_environment("API_TARGET_FILE", file);
+    struct process *p = target_start("until", "1");
+    fixture_sleep(1000);
+    commit_api("attach", root, "<Value name=\"OpenPLA.ApiAttach\">yes</Value>", "");
+    start("attach");
+    await_calls("attach", 2000);
+    assert_int_equal(fixture_figure("attach", "attach", "Processes"), 1);
+    assert_runs("known", "3");
+    assert_int_equal(file_store(file, "", 0), S_OK);
+    assert_int_equal(target_end(p), RIGHT);
+    stop("attach");
+    assert_int_equal(count_in(root, "attach.etl", API_EVENT_START, NULL, NULL), 2);
+    assert_true(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!MulDiv", NULL) >= 1000);
+    assert_int_equal(count_in(root, "attach.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
+    check_message("attach", "1 processes ran before");
+    memory_free(file);
+    memory_free(root);
+}
+
 /* ---- the run ---- */
 
 static void segments_lose_no_call(void **state)
@@ -281,6 +305,8 @@ static void segments_lose_no_call(void **state)
         names += count_in(root, name, API_EVENT_START, NULL, NULL);
     }
     assert_true(calls > 0 && calls % 1000 == 0);
+    check_message("pieces", "API tracing: 1 processes, ");
+    check_message("pieces", " calls, 0 lost");
     assert_int_equal(names, 1); /* hooked once, and not again for each segment */
     memory_free(file);
     memory_free(root);
@@ -572,6 +598,7 @@ int main(void)
         cmocka_unit_test(recursive_traces_have_calls_between_modules),
         cmocka_unit_test(each_process_is_traced),
         cmocka_unit_test(a_running_process_is_not_traced),
+        cmocka_unit_test(a_running_process_is_attached_to_on_request),
         cmocka_unit_test(segments_lose_no_call),
         cmocka_unit_test(the_log_is_named_by_its_path_alone),
         cmocka_unit_test(a_log_without_a_path_has_the_name_of_the_program),
