@@ -59,6 +59,7 @@ struct schema_column {
     const char *out_type_text;
     enum schema_out_type out_type;
     bool hidden; /* visible="false": in the document, but not shown */
+    bool bars;   /* shown as bars too */
     enum schema_summary summary;
     bool group_by;
     struct schema_field field;

@@ -285,7 +285,8 @@ static void make_head(struct event_sink *s, bool sub)
                                         .sort = said->sort == SCHEMA_PRIMARY     ? "primary"
                                                 : said->sort == SCHEMA_SECONDARY ? "secondary"
                                                                                  : NULL,
-                                        .hidden = said->hidden};
+                                        .hidden = said->hidden,
+                                        .bars = said->bars};
     }
 }
 

@@ -169,6 +169,7 @@ static void add_column_head(struct text_buffer *b, const struct report_column_he
     add_attribute(b, "sort", c->sort);
     add_attribute(b, "note", c->note);
     add_attribute(b, "visible", c->hidden ? "0" : NULL);
+    add_attribute(b, "bars", c->bars ? "1" : NULL);
     text_buffer_add(b, "/>");
 }
 

@@ -29,7 +29,7 @@ struct report_column_head {
     bool left;        /* left-aligned; else right */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
-    bool hidden;
+    bool hidden, bars;
     bool key, is_volatile; /* as in configuration documents */
 };
 struct report_table_head {

@@ -123,6 +123,8 @@ static HRESULT read_column(struct schema_reading *r, xmlNodePtr e, struct schema
         hr = schema_bool_of(r, e, "visible", &visible);
     out->hidden = !visible;
     if (SUCCEEDED(hr))
+        hr = schema_bool_of(r, e, "bars", &out->bars);
+    if (SUCCEEDED(hr))
         hr = schema_bool_of(r, e, "groupby", &out->group_by);
     if (SUCCEEDED(hr))
         hr = read_out_type(r, e, out);
@@ -144,6 +146,8 @@ static HRESULT check_column(xmlNodePtr e, const struct schema_columns *before, c
             return schema_wrong(e, "sort", c->sort == SCHEMA_PRIMARY ? "primary" : "secondary",
                                 "duplicate sort column");
     }
+    if (c->bars && (c->sort != SCHEMA_PRIMARY || c->ascending))
+        return schema_wrong(e, "bars", "true", "only the primary sort column in descending order has bars");
     if (sub_table && (c->group_by || c->field.aggregate))
         return schema_wrong(e, "name", c->name, "a SubTable cannot group or aggregate");
     if (c->group_by && c->field.aggregate)

@@ -48,6 +48,8 @@
 struct shown_column {
     char *name, *format;
     bool left, hidden, counted; /* counted: a column of a CounterTable, whose whole numbers get digit groups */
+    bool bars;
+    double longest; /* the value of the first row, whose bar is the longest */
 };
 
 struct open_table {
@@ -174,11 +176,13 @@ static HRESULT read_columns(struct open_table *t, const struct report_table *tab
         const char *align = report_attribute(d->attributes, d->attribute_count, "align");
         const char *format = report_attribute(d->attributes, d->attribute_count, "format");
         const char *visible = report_attribute(d->attributes, d->attribute_count, "visible");
+        const char *bars = report_attribute(d->attributes, d->attribute_count, "bars");
         struct shown_column *c = &t->columns[t->column_count++];
         *c = (struct shown_column){.name = text_copy(d->name),
                                    .format = format ? text_copy(format) : NULL,
                                    .left = align && !strcmp(align, "left"),
                                    .hidden = visible && !strcmp(visible, "0"),
+                                   .bars = bars && !strcmp(bars, "1"),
                                    .counted = is_amount(d->name)};
         if (!c->name || (format && !c->format))
             return E_OUTOFMEMORY;
@@ -281,6 +285,12 @@ static const char *const severity_words[] = {[REPORT_OTHER] = "information",
                                              [REPORT_WARNING] = "warning",
                                              [REPORT_ERROR] = "error"};
 
+/* Of 100. Rules may have changed the order of the rows. */
+static double bar_length(double value, double longest)
+{
+    return !(value > 0) ? 0 : value < longest ? 100 * value / longest : 100;
+}
+
 /* `row_tags` (NULL: none) are the row's and those of its hidden cells: its first cell has them. */
 static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
@@ -304,6 +314,8 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     if (is_number)
         page_number_add(&shown, text, c->format, c->counted);
     w->out->failed |= shown.failed;
+    if (is_number && c->longest > 0)
+        text_buffer_format(w->out, " bar=\"%.0f\"", bar_length(strtod(text, NULL), c->longest));
     if (is_number && shown.text && strcmp(shown.text, text) != 0)
         page_attribute(w->out, "raw", text, PAGE_LONGEST_CELL);
     text_buffer_add(w->out, ">");
@@ -324,6 +336,15 @@ static void gather_tags(struct text_buffer *all, const struct report_attribute *
     const char *tags = report_attribute(attributes, count, "tag");
     if (tags)
         text_buffer_format(all, "%s%s", all->length ? "\n" : "", tags);
+}
+
+/* The first row has the longest bars, the footer none. */
+static void choose_bars(struct open_table *t, const struct report_row *row)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct report_data *d = t->columns[i].bars && !row->footer ? cell_of(t, row, i) : NULL;
+        t->columns[i].longest = d && page_is_number(d->text) ? strtod(d->text, NULL) : 0;
+    }
 }
 
 static void add_cells(struct writing *w, const struct open_table *t, const struct report_row *row)
@@ -371,6 +392,8 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     w->row_open[table->depth] = true;
     const size_t warning = w->warning_at;
     w->warning_at += t->warnings && !row->footer;
+    if (row->footer || t->rows == 0)
+        choose_bars(t, row);
     if (row->footer) {
         text_buffer_add(w->out, "<Footer>");
         add_cells(w, t, row);

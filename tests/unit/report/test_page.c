@@ -226,6 +226,28 @@ static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(vo
     end(&f);
 }
 
+/* Readers see at once which row is the greatest, and by how much. */
+static void test_a_sorted_column_has_bars(void **state)
+{
+    struct fixture f;
+    size_t size;
+    begin(state, &f);
+    text_buffer_add(&f.xml, "<Section name='s'><Table name='t'><Header><Data name='a' align='left'/><Data name='b' "
+                            "bars='1' format='#,##0'/><Data name='c'/></Header>");
+    for (const char *const *value = (const char *const[]){"4000", "1000", "0", "none", "8000", NULL}; *value; value++)
+        text_buffer_format(
+            &f.xml, "<Item><Data name='a'>f</Data><Data name='b'>%s</Data><Data name='c'>9</Data></Item>", *value);
+    text_buffer_add(&f.xml, "<Footer><Data name='a'/><Data name='b'>13000</Data></Footer></Table></Section></Report>");
+    char *text = make(&f, &size);
+    check_page(text);
+    assert_int_equal(times(text, "class=\"bar\""), 4);
+    assert_int_equal(times(text, "<rect width=\"100\" height=\"6\""), 2);
+    assert_int_equal(times(text, "<rect width=\"25\" height=\"6\""), 1);
+    assert_int_equal(times(text, "<rect width=\"0\" height=\"6\""), 1);
+    memory_free(text);
+    end(&f);
+}
+
 /* A sheet of a user's that asks for all of a report's text again and again: no run waits for it. */
 static void test_an_endless_sheet_is_stopped(void **state)
 {
@@ -379,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_a_name_is_a_text_wherever_it_stands),
         cmocka_unit_test(test_references_to_files_are_refused),
         cmocka_unit_test(test_a_page_of_a_large_report_is_limited_and_states_its_omissions),
+        cmocka_unit_test(test_a_sorted_column_has_bars),
         cmocka_unit_test(test_an_endless_sheet_is_stopped),
         cmocka_unit_test(test_stopping_keeps_the_old_page),
         cmocka_unit_test(test_numbers_keep_their_significant_digits),

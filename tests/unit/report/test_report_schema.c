@@ -129,6 +129,8 @@ static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **
         {TABLE(COLUMN("groupby='1'", "field='x' aggregate='total'")), "a grouping column cannot be aggregated"},
         {TABLE(COLUMN("", "field='sys:ResponseTime'")), "only allowed in tables with transaction"},
         {TABLE(COLUMN("", "field='x'") COLUMN("", "field='y'")), "duplicate column name"},
+        {TABLE(COLUMN("bars='true'", "field='x'")), "only the primary sort column"},
+        {TABLE(COLUMN("bars='true' sort='primary' order='ascending'", "field='x'")), "only the primary sort column"},
         {TABLE("<Column name='c'><EventField field='x' payloadGuid='{1}' payloadId='1'/></Column>"),
          "payloadGuid=\"{1}\": expected a GUID"},
         {TABLE("<Column name='c'><EventField field='x' payloadGuid='" G "' payloadId='x'/></Column>"),

@@ -33,6 +33,7 @@ static const char *const broken[] = {
     EVENTS("", COLUMN(" order='upwards'")),
     EVENTS("", COLUMN(" summary='median'")),
     EVENTS("", COLUMN(" visible='yes'")),
+    EVENTS("", COLUMN(" bars='many'")),
     EVENTS("", COLUMN(" groupby='2'")),
     EVENTS("", COLUMN(" format='0x0'")),
     EVENTS("", COLUMN(" format='0.0.0'")),

@@ -486,6 +486,9 @@
     </xsl:if>
     <xsl:value-of select="."/>
     <xsl:if test="@units and . != ''"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
+    <xsl:if test="@bar">
+      <svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="{@bar}" height="6"/></svg>
+    </xsl:if>
     <xsl:if test="Tag"><xsl:call-template name="back"/></xsl:if>
   </xsl:template>
 
