@@ -6,10 +6,12 @@ is a prefix. Logs and relay output are on tmpfs."""
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-FOLDER, CALLS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000000
+import arguments
+
+FOLDER, CALLS = arguments.take(__doc__, ("FOLDER", arguments.folder), ("CALLS", arguments.number, 1000000))
+arguments.environment("WINEPREFIX")
 ROUNDS, RELAY_CALLS, FLAT_OUT = 5, 20000, 2500000
 QUIET = {**os.environ, "WINEDEBUG": "-all"}
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import arguments
+
 PARSE = "import sys, xml.parsers.expat as e; p = e.ParserCreate(); p.ParseFile(open(sys.argv[1], 'rb'))"
 STEP = 7919  # of the second file's order; prime
 
@@ -40,17 +42,18 @@ def measure(what, command, expected):
 
 
 def main():
-    program, rows = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000000
-    openpla = [*sys.argv[3:], program, "config"]
+    program, rows, emulator = arguments.take(__doc__, ("PROGRAM", arguments.program), ("ROWS", arguments.number, 1000000),
+                                             rest=("EMULATOR", arguments.text))
+    openpla = [*emulator, program, "config"]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         write("a.xml", rows, 1, rows + 1)
         write("b.xml", rows, STEP, 1000)
         print(f"{rows} rows, {os.path.getsize('a.xml') >> 20} MB")
         plain = measure("expat", [sys.executable, "-c", PARSE, "a.xml"], 0)
-        for what, arguments, code in (("shown", ["a.xml"], 0), ("as JSON", ["a.xml", "--json"], 0),
+        for what, line, code in (("shown", ["a.xml"], 0), ("as JSON", ["a.xml", "--json"], 0),
                                       ("compared, 2 files", ["diff", "a.xml", "b.xml"], 1)):
-            print(f"{'':22} {measure(what, openpla + arguments, code) / plain:7.1f} times the parse")
+            print(f"{'':22} {measure(what, openpla + line, code) / plain:7.1f} times the parse")
 
 
 main()

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import arguments
+
 COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Processor(_Total)\% User Time",
             r"\Processor(_Total)\% Privileged Time", r"\Memory\Available Bytes", r"\Memory\Committed Bytes",
             r"\System\Context Switches/sec", r"\System\Processes", r"\System\Threads",
@@ -23,8 +25,12 @@ COUNTERS = [r"\Processor(_Total)\% Processor Time", r"\Processor(_Total)\% User 
 METRICS = ["kernel.all.cpu.user", "kernel.all.cpu.sys", "kernel.all.cpu.idle", "kernel.all.cpu.nice", "mem.util.free",
            "mem.util.used", "mem.util.cached", "kernel.all.pswitch", "kernel.all.intr", "kernel.all.nprocs"]
 WINDOW = 10
-HOST, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 60
+HOST, SECONDS = arguments.take(__doc__, ("HOST", arguments.program), ("SECONDS", arguments.number, 60))
 WINE = HOST.endswith(".exe")
+if WINE:
+    arguments.environment("WINEPREFIX")
+    if os.path.basename(HOST).lower() != "openplahost.exe":
+        arguments.reject("HOST", HOST, "not the program of a set's host process, openplahost.exe")
 
 
 def cpu_ms(pid):
@@ -86,7 +92,8 @@ def start_host(data, root, name):
     log = os.path.join(root, "log.csv")
     while not os.path.exists(log) or open(log, "rb").read().count(b"\n") < 2:
         if time.monotonic() - begun > 60 or runner.poll() is not None:
-            sys.exit("the host did not begin")
+            arguments.reject("HOST", HOST, "no sample within 60 s" if runner.poll() is None else
+                             f"ended with {runner.returncode} before its first sample")
         time.sleep(0.001)
     return runner, find(os.path.basename(HOST), name), log, time.monotonic() - begun
 

@@ -12,12 +12,15 @@ import sys
 import tempfile
 import time
 
+import arguments
+
+arguments.environment("OPENPLA_SOURCE_DIR", "OPENPLA_BIN_DIR", "WINEPREFIX")
 sys.path.insert(0, os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "tests", "fault"))
 from faults import PREFIX, processes, windows_path  # noqa: E402
 
 STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
-SETS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+SETS, = arguments.take(__doc__, ("SETS", arguments.number, 1))
 
 
 def wine(*command):

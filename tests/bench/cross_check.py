@@ -19,6 +19,8 @@ import tempfile
 import threading
 import time
 
+import arguments
+
 
 def run(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, check=True,
@@ -379,8 +381,7 @@ class Traffic:
 
 
 def main():
-    openpla = sys.argv[1]
-    span = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    openpla, span = arguments.take(__doc__, ("OPENPLA", arguments.program), ("SECONDS", arguments.number, 10))
     names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
                                                {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
                                                 "df": 1, "ss": (1, 1), "samba": samba(), "swap": parse_swapon(), "mhz": 1, "numactl": parse_numactl()},

@@ -16,12 +16,13 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+
+import arguments
 
 WARM_UP = 6
 
@@ -198,8 +199,9 @@ def node_exporter(seconds):
 
 
 def main():
-    wine = Wine(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
-    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+    bench, prefix, seconds = arguments.take(__doc__, ("BENCH_PDH_EXE", arguments.program), ("WINEPREFIX", arguments.folder),
+                                            ("SECONDS", arguments.number, 30))
+    wine = Wine(bench, prefix)
     empty = wine.hold(seconds, 0, [])
     thousand = wine.hold(seconds, 1000, LIKE_PCP)
     print(f"memory: 1,000 counters {thousand[1] / 1024:.1f} MB, an empty program {empty[1] / 1024:.1f} MB: "

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import arguments
+
 FOLDER = "/dev/shm"
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BENCHES = ("bench_etw", "bench_etw_provider", "bench_etw_hosts", "bench_consumer")
@@ -136,6 +138,4 @@ def main(seconds="10"):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(*map(str, arguments.take(__doc__, ("SECONDS", arguments.number, 10))))

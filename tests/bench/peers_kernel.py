@@ -15,10 +15,10 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
+import arguments
 from peers_etw import FOLDER, SOURCE, build, run
 
 SWITCHES = "0x13"  # processes, threads, switches
@@ -116,6 +116,4 @@ def main(seconds="10", rate="100000"):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(*map(str, arguments.take(__doc__, ("SECONDS", arguments.number, 10), ("RATE", arguments.number, 100000))))

@@ -16,8 +16,9 @@ import tempfile
 import threading
 import time
 
-BIN = os.path.abspath(sys.argv[1])
-SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+import arguments
+
+BIN, SECONDS = arguments.take(__doc__, ("BIN", arguments.folder), ("SECONDS", arguments.number, 60))
 COUNTER = r"\Process(*)\% Processor Time"
 START_S = 60  # for what is started to be there
 

@@ -22,6 +22,8 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
+import arguments
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.abspath(os.path.join(HERE, "..", ".."))
 SECONDS = 10  # of each run
@@ -276,8 +278,10 @@ def main():
     if sys.argv[1:] == ["wine", "full disk"]:
         print(json.dumps(in_wine("full disk")))
         return 0
-    program = sys.argv[1] if sys.argv[1] == "wine" else os.path.abspath(sys.argv[1])
+    program = sys.argv[1] if sys.argv[1] == "wine" else arguments.program("PROGRAM", sys.argv[1])
     if len(sys.argv) == 3:
+        if sys.argv[2] != "large" or program == "wine":
+            arguments.reject("argument", sys.argv[2], "expected 'large' after a native program")
         return large(program)
     names = ["without load", "processors", "memory", "full disk", "without load, again"]
     found = {}

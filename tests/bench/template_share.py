@@ -9,7 +9,8 @@ program or a role of Windows are left out: they are that one's to bring along.
 import html
 import re
 import subprocess
-import sys
+
+import arguments
 
 # Objects of Windows itself, whatever runs on it.
 SYSTEM = """cache|icmp|icmpv6|ipv4|ipv6|logicaldisk|memory|network adapter|network interface|numa node memory|objects|
@@ -32,9 +33,12 @@ def asked(path):
 
 
 def main():
-    here = counters(subprocess.run([sys.argv[1], "typeperf", "-q"], capture_output=True, text=True, check=True).stdout.splitlines())
+    program, templates = arguments.take(__doc__, ("OPENPLA", arguments.program), rest=("TEMPLATE.xml", arguments.file))
+    if not templates:
+        arguments.reject("TEMPLATE.xml", "", "expected at least one template")
+    here = counters(subprocess.run([program, "typeperf", "-q"], capture_output=True, text=True, check=True).stdout.splitlines())
     objects = {name for name, _ in here}
-    wanted = {counter for path in sys.argv[2:] for counter in asked(path) if counter[0] in SYSTEM}
+    wanted = {counter for path in templates for counter in asked(path) if counter[0] in SYSTEM}
     missing = sorted((name, counter) for name, counter in wanted
                      if (name, counter) not in here and not (counter == "*" and name in objects))
     for name, counter in missing:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The arguments of the scripts in this folder: a wrong one ends the script with one line that says what is wrong."""
+import os
+import shutil
+import sys
+
+
+def reject(name, value, why):
+    script = os.path.basename(sys.argv[0])
+    print(f"{script}: {name}: '{value}': {why} (see the head of '{sys.argv[0]}')", file=sys.stderr)
+    sys.exit(2)
+
+
+def program(name, value):
+    """A program, by its path or found in PATH; one for Windows need not be executable here."""
+    found = value if value.lower().endswith(".exe") and os.path.isfile(value) else shutil.which(value)
+    if not found:
+        reject(name, value, "not a program" if os.path.exists(value) else "no such file")
+    return os.path.abspath(found)
+
+
+def folder(name, value):
+    if not os.path.isdir(value):
+        reject(name, value, "not a folder" if os.path.exists(value) else "no such folder")
+    return os.path.abspath(value)
+
+
+def file(name, value):
+    if not os.path.isfile(value):
+        reject(name, value, "not a file" if os.path.exists(value) else "no such file")
+    return os.path.abspath(value)
+
+
+def number(name, value):
+    if not (value.isascii() and value.isdigit() and int(value)):
+        reject(name, value, "expected a number from 1 on")
+    return int(value)
+
+
+def text(_, value):
+    return value
+
+
+def environment(*names):
+    """The variables that the script needs."""
+    for name in names:
+        if not os.environ.get(name):
+            reject(name, "", "the environment variable is not set")
+
+
+def take(usage, *wanted, rest=None):
+    """The arguments in their order. Each of `wanted` is (name, kind) or (name, kind, what it is without), and `rest` is
+    (name, kind) of any further ones, which become a list at the end. `usage` is shown if a required one is missing."""
+    given = sys.argv[1:]
+    if len(given) < sum(len(argument) == 2 for argument in wanted):
+        print(usage.strip(), file=sys.stderr)
+        sys.exit(2)
+    if len(given) > len(wanted) and not rest:
+        reject("argument", given[len(wanted)], f"expected at most {len(wanted)} arguments")
+    taken = [argument[1](argument[0], given[at]) if at < len(given) else argument[2] for at, argument in enumerate(wanted)]
+    if rest:
+        taken.append([rest[1](rest[0], value) for value in given[len(wanted):]])
+    return taken
