@@ -442,9 +442,15 @@ static void scan_tag(struct xml_scan *s, char c)
     }
 }
 
-/* Finds the end of the part that needs no check: the next '<', or the quote of a value. */
+/* Finds the end of the part that needs no check: the next '<', the quote of a value, or what scan_tag recognises. */
 static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
 {
+    static const bool of_tag[256] = {['>'] = true, ['"'] = true, ['\''] = true};
+    if (s->state == XML_SCAN_TAG) { /* tags are short: a loop is faster than searches for three characters */
+        while (at < end && !of_tag[(unsigned char)*at])
+            at++;
+        return at;
+    }
     const char *found = memchr(at, s->state == XML_SCAN_TEXT ? '<' : s->mark, (size_t)(end - at));
     return found ? found : end;
 }
@@ -460,7 +466,12 @@ static HRESULT scan_one(struct xml_scan *s, char c)
         s->length = 0;
         break;
     case XML_SCAN_OPENED:
-        hr = scan_opened(s, c);
+        if (s->opened[0] || c == '?' || c == '!')
+            hr = scan_opened(s, c);
+        else { /* nearly always: only these two begin something else */
+            s->state = XML_SCAN_TAG;
+            hr = S_FALSE;
+        }
         if (hr == S_FALSE)
             scan_tag(s, c);
         break;
@@ -481,7 +492,7 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
 {
     const char *const end = text + size;
     for (const char *at = text; at < end; at++) {
-        if (s->state == XML_SCAN_TEXT || s->state == XML_SCAN_VALUE) {
+        if (s->state != XML_SCAN_OPENED && s->state != XML_SCAN_ENCLOSED) {
             const char *found = scan_skip(s, at, end);
             s->length += (size_t)(found - at);
             if (found == end)
@@ -507,6 +518,9 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
 HRESULT xml_limits_check(const char *xml, size_t size)
 {
     struct xml_scan s = {0};
+    /* Attributes need a quote and declarations an exclamation mark. Stored sets contain neither. */
+    if (!memchr(xml, '"', size) && !memchr(xml, '\'', size) && !memchr(xml, '!', size))
+        return S_OK;
     return xml_scan(&s, xml, size);
 }
 

@@ -106,9 +106,37 @@ bool xml_has_outer_blank(const char *text)
     return text[0] && (xml_is_blank(text[0]) || xml_is_blank(text[strlen(text) - 1]));
 }
 
+static char *add_bytes(char *at, const char *bytes, size_t size)
+{
+    return (char *)memcpy(at, bytes, size) + size;
+}
+
+/* Nearly every text needs neither escapes nor the attribute: lists of counters have thousands of them. */
+static bool add_plain_element(struct text_buffer *b, const char *element, const char *text)
+{
+    const size_t length = (size_t)(skip_plain(text) - text), name = strlen(element);
+    const size_t size = length + 2 * name + sizeof "<></>" - 1;
+    if (!length || text[length] || xml_is_blank(text[0]) || xml_is_blank(text[length - 1]))
+        return false;
+    char *at = text_buffer_reserve(b, size);
+    if (!at)
+        return true;
+    *at++ = '<';
+    at = add_bytes(at, element, name);
+    *at++ = '>';
+    at = add_bytes(at, text, length);
+    at = add_bytes(at, "</", 2);
+    at = add_bytes(at, element, name);
+    at = add_bytes(at, ">", 2);
+    b->length += size;
+    return true;
+}
+
 void xml_add_element(struct text_buffer *b, const char *element, const char *text)
 {
     size_t from = b->length;
+    if (add_plain_element(b, element, text))
+        return;
     if (xml_has_outer_blank(text))
         text_buffer_format(b, "<%s" XML_KEEPS_BLANKS ">", element);
     else

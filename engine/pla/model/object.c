@@ -183,11 +183,11 @@ static void object_exchange_value(struct object *o, const struct property *p, st
     default:
         break;
     }
-    for (size_t i = 0; i < value_size(p->kind); i++) {
-        char byte = f[i];
-        f[i] = held[i]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): returns what filled an empty value */
-        held[i] = byte;
-    }
+    char kept[sizeof(struct value)];
+    const size_t size = value_size(p->kind);
+    memcpy(kept, f, size);
+    memcpy(f, held, size);
+    memcpy(held, kept, size);
 }
 
 /* Copies the field into *out; under the lock. */
@@ -553,12 +553,10 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
    such as the collector's name for FileName. No other thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
-    struct value held = {.kind = p->kind}, usual, shown = {.kind = p->kind};
-    HRESULT hr = read_field(o, p, &held);
+    struct value held = {.kind = p->kind} /* borrowed */, usual, shown = {.kind = p->kind};
     *same = false;
-    if (FAILED(hr))
-        return hr;
-    hr = default_value(p, &usual);
+    memcpy(union_of(&held), field(o, p), value_size(p->kind));
+    HRESULT hr = default_value(p, &usual);
     *same = SUCCEEDED(hr) && value_equal(&held, &usual);
     if (SUCCEEDED(hr) && !*same && p->get) {
         object_exchange_value(o, p, &usual);
@@ -568,7 +566,6 @@ static HRESULT shows_default(struct object *o, const struct property *p, bool *s
         value_free(&shown);
     }
     value_free(&usual);
-    value_free(&held);
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
