@@ -92,18 +92,35 @@ char *os_module_folder(void)
     return path_folder(path);
 }
 
+/* The account's name, without its computer; a user without a name is shown by number. */
+static void find_own_name(uid_t user, char *out, size_t size)
+{
+    char space[4096];
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(user, &entry, space, sizeof(space), &found) || !found)
+        snprintf(out, size, "%u", (unsigned)user);
+    else
+        snprintf(out, size, "%s", found->pw_name);
+}
+
+/* Each commit and each event of the journal names the account, and finding it reads files or asks a server. */
 char *os_user_name(void)
 {
-    char space[4096], number[16];
-    struct passwd entry, *found = NULL;
-    char *computer = os_computer_name(), *name = NULL;
-    snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
-    if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
-        found = NULL; /* a user without a name is shown by number */
-    if (computer)
-        name = text_format("%s\\%s", computer, found ? found->pw_name : number);
+    static struct lock lock = LOCK_INIT;
+    static char own[256]; /* empty: not known yet */
+    static uid_t owner;
+    char name[sizeof own], *computer = os_computer_name();
+    const uid_t user = geteuid();
+    lock_enter(&lock);
+    if (!*own || owner != user) {
+        find_own_name(user, own, sizeof own);
+        owner = user;
+    }
+    memcpy(name, own, sizeof name);
+    lock_leave(&lock);
+    char *both = computer ? text_format("%s\\%s", computer, name) : NULL;
     memory_free(computer);
-    return name;
+    return both;
 }
 
 HRESULT os_new_guid(GUID *out)
