@@ -247,7 +247,6 @@ struct data_collector_set_collection {
     struct items items;
     const char *category; /* as in a set */
     const struct set_verbs *verbs;
-    bool for_facade; /* for our own client, which takes names and requests more on demand (server_list.h) */
 };
 
 /* The fields that every collector begins with; collector_of() returns them. */

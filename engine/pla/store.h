@@ -107,7 +107,7 @@ struct stored_set {
     char *security; /* from the line after the XML; NULL: use stored_set_security */
     char *file;     /* its file's name without .xml, by which lists are sorted */
     uint64_t stamp; /* of its file before it was read; 0: unknown */
-    bool sound;     /* store_note_sound was called for this file and stamp */
+    bool sound;     /* it can be read: its line says so, or store_note_sound was called for this file and stamp */
 };
 struct stored_sets {
     struct stored_set *items;

@@ -690,20 +690,20 @@ static HRESULT set_credentials_local(struct object *o, const struct caller *call
 /* The deferred contents of a listed set; its `peer`. */
 struct listed_definition {
     size_t size;
-    char xml[];
+    char *xml;
 };
 
-/* For a definition known to be valid: it is read on first use. */
-static HRESULT bind_listed(struct object *set, const char *space, const struct stored_set *stored, const char *server)
+/* For a definition known to be valid: it is read on first use. Takes over its XML. */
+static HRESULT bind_listed(struct object *set, const char *space, struct stored_set *stored, const char *server)
 {
-    struct listed_definition *d = memory_alloc(sizeof *d + stored->size);
+    struct listed_definition *d = memory_alloc(sizeof *d);
     HRESULT hr = d ? object_hold(set, sizeof *d + stored->size) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(d);
         return hr;
     }
-    d->size = stored->size;
-    memcpy(d->xml, stored->xml, stored->size);
+    *d = (struct listed_definition){.size = stored->size, .xml = stored->xml};
+    stored->xml = NULL;
     set_of(set)->peer = d;
     return sets_bind_listed(set, space, stored->name, server);
 }
@@ -725,7 +725,10 @@ static HRESULT read_listed(struct object *o, const char *space, const char *name
 
 static void destroyed(struct object *o)
 {
-    memory_free(set_of(o)->peer);
+    struct listed_definition *d = set_of(o)->peer;
+    if (d)
+        memory_free(d->xml);
+    memory_free(d);
 }
 
 static HRESULT fill_stored(struct object *set, const char *space, const struct stored_set *stored, const char *server)
@@ -737,7 +740,7 @@ static HRESULT fill_stored(struct object *set, const char *space, const struct s
 }
 
 static HRESULT add_set(struct object *collection, const struct caller *caller, const char *space,
-                       const struct stored_set *stored, const char *server)
+                       struct stored_set *stored, const char *server)
 {
     struct data_collector_set_collection *sets = (struct data_collector_set_collection *)collection;
     struct object *set;
@@ -746,7 +749,7 @@ static HRESULT add_set(struct object *collection, const struct caller *caller, c
         return hr;
     if (!stored->xml)
         hr = query_set(set, caller, space, stored->name, server); /* reports why it cannot be read */
-    else if (sets->for_facade && stored->sound)
+    else if (stored->sound)
         hr = bind_listed(set, space, stored, server);
     else
         hr = fill_stored(set, space, stored, server);

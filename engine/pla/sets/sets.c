@@ -533,7 +533,6 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     const char *mark = filter ? strchr(filter, '\\') : NULL;
     collection_of(found)->verbs = verbs;
     collection_of(found)->category = category;
-    collection_of(found)->for_facade = names_only;
     if (category)
         hr = verbs->list(found, caller, category, names_only ? filter + strlen(SETS_FILTER_NAME) : "*", server);
     for (const char *const *space = store_namespaces(); !category && SUCCEEDED(hr) && *space; space++) {
@@ -550,10 +549,8 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     if (SUCCEEDED(hr) && !known)
         hr = error_set(E_INVALIDARG,
                        "filter: unknown namespace in '%s' (Service, System, Session, Autosession, Legacy)", filter);
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr))
         collection_exchange(collection, found);
-        collection_of(collection)->for_facade = names_only;
-    }
     object_release(found);
     return hr;
 }

@@ -78,6 +78,7 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
         out->security = security ? text_copy(security) : NULL;
         if (security && !out->security)
             hr = E_OUTOFMEMORY;
+        out->sound = out->security; /* the line is written only after XML that can be read, and holds its hash */
     }
     if (hr != E_OUTOFMEMORY)
         out->name = inside ? text_copy(inside) : store_name_of_file(base);
