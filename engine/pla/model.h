@@ -412,6 +412,9 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* The XML for the store, without live state, which is kept in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
+/* The same, and the Security in that XML, from memory_alloc, as set_security_of_xml would read it. *security is NULL if
+   that is not certain. */
+HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security);
 
 /* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */
 

@@ -21,12 +21,13 @@ struct set_credentials_change {
 /* Determines the account that the set will run as, and stores the secrets. The account is the one that was put,
    whose password is tried if the host OS supports that, else the stored one. Removes the secrets from the object's
    data sources (a source without any keeps the stored ones if the stored account stays), and appends the instruction
-   to *xml, the object's XML from memory_alloc. `before`: the stored definition of that name; NULL: none.
-   PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither an administrator, who may let a
-   set run as LocalSystem, nor the one who gave the account or has it. E_ACCESSDENIED: a service's account from a
-   non-administrator. Errors of the logon. On failure the object and the store are unchanged. */
+   to *xml, the object's XML from memory_alloc. *security: that of set_to_stored_xml_with_security. `before`: the stored
+   definition of that name; NULL: none. PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither
+   an administrator, who may let a set run as LocalSystem, nor the one who gave the account or has it. E_ACCESSDENIED: a
+   service's account from a non-administrator. Errors of the logon. On failure the object and the store are unchanged.
+ */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
-                               const char *before, size_t before_size, char **xml, size_t *size,
+                               const char *before, size_t before_size, char **xml, size_t *size, char **security,
                                struct set_credentials_change *out);
 /* After the definition was stored: deletes the previous secret and clears the object's password. */
 void set_credentials_committed(struct object *set, const char *space, const char *name,

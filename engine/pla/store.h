@@ -87,8 +87,19 @@ struct run_change {
    NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
+/* A set's XML, and the Security that it contains, which whoever wrote the XML knows; NULL: it is read from the XML. */
+struct written_set {
+    const char *xml, *security;
+    size_t size;
+};
+/* store_save for XML that was just written, which need not be parsed then. */
+HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
+                           const struct written_set *set, const struct run_change *change, bool *created);
 /* PLA_E_DCS_NOT_FOUND. *xml from memory_alloc. */
 HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
+/* The same without the access check, and only its last bytes, among them the account line; what is before that is the
+   end of the XML. */
+HRESULT store_load_lines(const char *space, const char *name, char **lines, size_t *size);
 /* Whether the caller may perform the verb on the stored set. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_check_access(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name);
 /* The set's Security from memory_alloc, NULL if it is invalid. S_FALSE: the set does not exist. */
@@ -240,6 +251,7 @@ char *store_name_of_file(const char *file);
 
 #define DEFINITION_MAX   ((16u << 20) + 4096) /* bytes of a file; longer XML is rejected */
 #define STORED_LINE_MAX  4096                 /* largest size of the instruction in bytes */
+#define STORED_LINES_MAX 8192                 /* of all the instructions after the XML */
 #define STORED_OWNER_MAX 600                  /* bytes; Windows' domain and user names have up to 256 characters each */
 
 /* owner "": nobody */

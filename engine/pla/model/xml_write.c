@@ -86,6 +86,7 @@ struct writing {
     const struct set_live *live; /* NULL: live state is not read */
     bool for_commit;             /* for another object: set_to_commit_xml */
     bool secrets;                /* includes the secrets of data sources */
+    char **security;             /* a copy of the set's Security as it is written; NULL: not needed */
 };
 
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal);
@@ -153,6 +154,20 @@ static void write_list(struct writing *w, struct object *o, const struct propert
     object_unlock(o);
 }
 
+/* Keeps it only if whoever reads the XML gets the same text. */
+static HRESULT keep_security(struct object *o, const struct property *p, const struct value *v, char **out)
+{
+    const HRESULT hr = xml_holds(v->text) && !xml_has_outer_blank(v->text) ? p->check(o, p, v) : S_FALSE;
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    if (hr != S_OK) {
+        error_clear();
+        return S_OK;
+    }
+    *out = text_copy(v->text);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
 static HRESULT write_property(struct writing *w, struct object *o, const struct property *p, bool hexadecimal)
 {
     struct value v;
@@ -172,6 +187,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
         return hr;
     if (!p->if_any || v.u64 != 0)
         hr = write_value(w, p, &v, hexadecimal);
+    if (SUCCEEDED(hr) && w->security && p == &data_collector_set_class.properties[IDataCollectorSet_Security])
+        hr = keep_security(o, p, &v, w->security);
     value_free(&v);
     return hr;
 }
@@ -260,6 +277,17 @@ static HRESULT to_xml(struct object *o, struct writing w, char **xml, size_t *si
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size)
 {
     return to_xml(set, (struct writing){0}, xml, size);
+}
+
+HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security)
+{
+    *security = NULL;
+    HRESULT hr = to_xml(set, (struct writing){.security = security}, xml, size);
+    if (FAILED(hr)) {
+        memory_free(*security);
+        *security = NULL;
+    }
+    return hr;
 }
 
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size)

@@ -195,10 +195,11 @@ static HRESULT restore_definition(const char *space, const char *name, const cha
     return error_restore(&why);
 }
 
-/* The stored definition. *xml is NULL if it does not exist or cannot be read: it has no account then. */
-static HRESULT load_before(const char *space, const char *name, char **xml, size_t *size)
+/* The stored definition, or only its end with the account line. *xml is NULL if it does not exist or cannot be read:
+   it has no account then. */
+static HRESULT load_before(const char *space, const char *name, bool whole, char **xml, size_t *size)
 {
-    HRESULT hr = store_load(&caller_self, space, name, xml, size);
+    HRESULT hr = whole ? store_load(&caller_self, space, name, xml, size) : store_load_lines(space, name, xml, size);
     if (hr != PLA_E_DCS_NOT_FOUND && !definition_is_damaged(hr))
         return hr;
     error_clear();
@@ -214,7 +215,7 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     const struct put_state put = {o, serial_put, latest_put};
     const struct run_change put_change = {put_state, &put};
     const struct run_change *change = c->runs && (serial_put || latest_put || latest_file_put(o)) ? &put_change : NULL;
-    char *xml = NULL, *before = NULL;
+    char *xml = NULL, *security = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
     struct set_credentials_change credentials = {.open = {0}};
     bool created = false;
@@ -227,12 +228,15 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
-    HRESULT hr = load_before(c->space, name, &before, &before_size);
+    HRESULT hr = load_before(c->space, name, update, &before, &before_size);
     if (SUCCEEDED(hr))
-        hr = set_credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
+        hr = set_credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &security,
+                                    &credentials);
     const bool decided = SUCCEEDED(hr);
     if (decided)
-        hr = store_save(caller, c->space, name, mode, xml, size, update ? NULL : change, &created);
+        hr = store_save_written(caller, c->space, name, mode,
+                                &(struct written_set){.xml = xml, .size = size, .security = security},
+                                update ? NULL : change, &created);
     if (SUCCEEDED(hr) && update) {
         hr = run_update(c->space, name);
         if (FAILED(hr))
@@ -247,6 +251,7 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     if (SUCCEEDED(hr))
         journal_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
     memory_free(before);
+    memory_free(security);
     memory_free(xml);
     return hr;
 }
@@ -528,7 +533,7 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
-        hr = load_before(space, name, &before, &size);
+        hr = load_before(space, name, false, &before, &size);
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr) && before)

@@ -284,12 +284,13 @@ static HRESULT write_secret(const struct set_secret *secret, const struct set_se
 }
 
 HRESULT set_credentials_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
-                               const char *before, size_t before_size, char **xml, size_t *size,
+                               const char *before, size_t before_size, char **xml, size_t *size, char **security,
                                struct set_credentials_change *out)
 {
     struct set_secret old = {0}, none = {0}, secret = {0};
     bool keeps = false;
     *xml = NULL;
+    *security = NULL;
     *out = (struct set_credentials_change){.open = {0}};
     HRESULT hr = set_account_read(before, before_size, &out->before);
     if (SUCCEEDED(hr) && *out->before.key)
@@ -303,7 +304,7 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
     if (SUCCEEDED(hr)) /* the host process gets the stored secrets, and may be one of the caller's from now on */
         hr = take_out_all_secrets(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
-        hr = set_to_stored_xml(o, xml, size);
+        hr = set_to_stored_xml_with_security(o, xml, size, security);
     if (SUCCEEDED(hr))
         hr = write_secret(&secret, &old, out);
     if (SUCCEEDED(hr))
@@ -313,7 +314,8 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
     if (SUCCEEDED(hr))
         return S_OK;
     memory_free(*xml);
-    *xml = NULL;
+    memory_free(*security);
+    *xml = *security = NULL;
     return set_credentials_rollback(o, space, name, out, hr);
 }
 

@@ -157,7 +157,8 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 
 /* Appends the line to the XML, which must be all of the content so far. Omits a descriptor that does not fit. */
 void stored_security_add(struct text_buffer *content, const char *security);
-/* Cuts the line off the end of the text and returns its descriptor, terminated; NULL: read it from the XML. */
-char *stored_security_cut(char *xml, size_t *size);
+/* Cuts the line off the end of the text and returns its descriptor, terminated; NULL: read it from the XML, or the
+   descriptor is not used. */
+char *stored_security_cut(char *xml, size_t *size, bool used);
 
 #endif

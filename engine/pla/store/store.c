@@ -144,15 +144,33 @@ static HRESULT save_both(const struct set_file *at, const struct text_buffer *co
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
+/* The namespace's lock is not held, because parsing can take long. *own from memory_alloc, NULL: not needed. */
+static HRESULT find_security(const struct written_set *set, char **own, const char **security)
+{
+    *own = NULL;
+    if (!set->security && set_security_of_xml(set->xml, set->size, own) == E_OUTOFMEMORY)
+        return E_OUTOFMEMORY;
+    *security = set->security ? set->security : *own;
+    return S_OK;
+}
+
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created)
 {
-    struct set_file at;
+    return store_save_written(caller, space, name, mode, &(struct written_set){.xml = xml, .size = size}, change,
+                              created);
+}
+
+HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
+                           const struct written_set *set, const struct run_change *change, bool *created)
+{
+    struct set_file at = {0};
     struct text_buffer content = {0};
-    HRESULT hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
-    char *owner = NULL, *security = NULL;
-    if (SUCCEEDED(hr) && set_security_of_xml(xml, size, &security) == E_OUTOFMEMORY)
-        hr = E_OUTOFMEMORY;
+    char *owner = NULL, *own = NULL;
+    const char *security = NULL;
+    HRESULT hr = find_security(set, &own, &security);
+    if (SUCCEEDED(hr))
+        hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
     if (hr == S_OK)
         hr = file_find(at.definition);
     if (created)
@@ -165,7 +183,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     if (SUCCEEDED(hr))
         hr = stored_set_check_save(caller, &at, !is_new, security);
     if (SUCCEEDED(hr))
-        hr = owner_quota_check(&at, caller, size, &owner);
+        hr = owner_quota_check(&at, caller, set->size, &owner);
     if (SUCCEEDED(hr) && is_new) {
         hr = remove_if_there(at.run); /* belongs to an earlier set of this name, as do its folders */
         if (SUCCEEDED(hr))
@@ -173,7 +191,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     } else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
-        text_buffer_add_n(&content, xml, size);
+        text_buffer_add_n(&content, set->xml, set->size);
         if (security) /* without the line, readers take Security from the XML */
             stored_security_add(&content, security);
         stored_name_add(&content, name, owner);
@@ -186,7 +204,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
     TRACE_STEP(store, "save %s\\%s: 0x%08X", space, name, (unsigned)hr);
     text_buffer_free(&content);
     memory_free(owner);
-    memory_free(security);
+    memory_free(own);
     set_file_close(&at);
     return hr;
 }
@@ -204,7 +222,7 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
     const char *security = NULL;
     if (SUCCEEDED(hr)) {
         stored_name_cut(*xml, size);
-        security = stored_security_cut(*xml, size);
+        security = stored_security_cut(*xml, size, !caller->in_process);
     }
     if (hr != PLA_E_DCS_NOT_FOUND && hr != E_OUTOFMEMORY) {
         const struct error_kept why = error_keep(hr);
@@ -217,6 +235,49 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
         *size = 0;
     }
     TRACE_STEP(store, "load %s\\%s: 0x%08X", space, name, (unsigned)hr);
+    set_file_close(&at);
+    return hr;
+}
+
+/* Reads the file's last bytes, terminated. */
+static HRESULT load_end(const char *path, size_t most, char *out, size_t *size)
+{
+    struct file *f = NULL;
+    uint64_t whole = 0;
+    HRESULT hr = file_open(path, FILE_READ, &f);
+    if (SUCCEEDED(hr))
+        hr = file_check_owner(f);
+    if (SUCCEEDED(hr))
+        hr = file_size(f, &whole);
+    if (SUCCEEDED(hr) && whole > DEFINITION_MAX)
+        hr = HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
+    if (SUCCEEDED(hr))
+        hr = file_read_at(f, whole > most ? whole - most : 0, out, most, size);
+    file_close(f);
+    if (SUCCEEDED(hr))
+        out[*size] = 0;
+    return hr;
+}
+
+HRESULT store_load_lines(const char *space, const char *name, char **lines, size_t *size)
+{
+    struct set_file at;
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
+    *size = 0;
+    *lines = SUCCEEDED(hr) ? memory_alloc(STORED_LINES_MAX + 1) : NULL;
+    if (SUCCEEDED(hr) && !*lines)
+        hr = E_OUTOFMEMORY;
+    if (hr == S_OK)
+        hr = load_end(at.definition, STORED_LINES_MAX, *lines, size);
+    if (hr == S_FALSE || set_file_is_missing(hr))
+        hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
+    if (SUCCEEDED(hr)) {
+        stored_name_cut(*lines, size);
+        stored_security_cut(*lines, size, false);
+    } else {
+        memory_free(*lines);
+        *lines = NULL;
+    }
     set_file_close(&at);
     return hr;
 }

@@ -74,7 +74,7 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
             inside = NULL; /* the file is a renamed copy */
     }
     if (hr != E_OUTOFMEMORY && out->xml) {
-        const char *security = stored_security_cut(out->xml, &out->size);
+        const char *security = stored_security_cut(out->xml, &out->size, true);
         out->security = security ? text_copy(security) : NULL;
         if (security && !out->security)
             hr = E_OUTOFMEMORY;

@@ -146,9 +146,29 @@ HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
 
 enum { DIGITS = 16 };
 
+/* Faster for kilobytes: four hashes of eight bytes at a time, which do not wait for each other's multiplication. The
+   result differs from that of hash_bytes. */
+static uint64_t hash_long(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    uint64_t a = hash, b = hash ^ 1, c = hash ^ 2, d = hash ^ 3, parts[4];
+    for (; size >= sizeof parts; p += sizeof parts, size -= sizeof parts) {
+        memcpy(parts, p, sizeof parts);
+        a = hash_number(a, parts[0]);
+        b = hash_number(b, parts[1]);
+        c = hash_number(c, parts[2]);
+        d = hash_number(d, parts[3]);
+        a ^= a >> 32; /* multiplication alone carries no bit downwards */
+        b ^= b >> 32;
+        c ^= c >> 32;
+        d ^= d >> 32;
+    }
+    return hash_bytes(hash_number(hash_number(hash_number(a, b), c), d), p, size);
+}
+
 static void digits_of(const char *xml, size_t size, char out[DIGITS + 1])
 {
-    snprintf(out, DIGITS + 1, "%016" PRIx64, hash_bytes(HASH_START, xml, size));
+    snprintf(out, DIGITS + 1, "%016" PRIx64, hash_long(HASH_START, xml, size));
 }
 
 void stored_security_add(struct text_buffer *content, const char *security)
@@ -160,7 +180,7 @@ void stored_security_add(struct text_buffer *content, const char *security)
     text_buffer_format(content, SECURITY_LINE_BEGIN "%s" SECURITY_LINE_MIDDLE "%s" SECURITY_LINE_END, digits, security);
 }
 
-char *stored_security_cut(char *xml, size_t *size)
+char *stored_security_cut(char *xml, size_t *size, bool used)
 {
     const size_t begin = sizeof(SECURITY_LINE_BEGIN) - 1, middle = sizeof(SECURITY_LINE_MIDDLE) - 1,
                  end = sizeof(SECURITY_LINE_END) - 1;
@@ -176,8 +196,9 @@ char *stored_security_cut(char *xml, size_t *size)
         return NULL;
     xml[*size - end] = 0;
     *size = at;
-    digits_of(xml, at, digits);
-    const bool same = !memcmp(digits, xml + at + begin, DIGITS);
+    if (used)
+        digits_of(xml, at, digits);
+    const bool same = used && !memcmp(digits, xml + at + begin, DIGITS);
     xml[at] = 0;
     return same ? xml + at + begin + DIGITS + middle : NULL;
 }
