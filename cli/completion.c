@@ -1,81 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla completion: a bash script that completes the command lines of all verbs. It contains the option tables of the
-   verbs and finds sets in the store's folders, so no program is started when Tab is pressed; under Wine that takes
-   seconds. */
+/* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
+   the option tables of the verbs and finds sets in the store's folders, so no program is started when Tab is pressed;
+   under Wine that takes seconds. The folder completion has the functions that use the tables. */
 #include "cli/cli.h"
+#include "engine/report/report_schema.h"
 
 #include <string.h>
 
 #define VERB "completion"
 
-#ifdef _WIN32
-#define DATA "${WINEPREFIX:-$HOME/.wine}/drive_c/ProgramData/OpenPLA"
-#else
-#define DATA "$HOME/.openpla"
-#endif
-
-static const char driver[] =
-    "# Words that begin with the one that is typed, in any case.\n"
-    "_openpla_add()\n"
-    "{\n"
-    "    local found\n"
-    "    for found in \"$@\"; do\n"
-    "        if [[ ${found,,} == \"${word,,}\"* ]]; then COMPREPLY+=(\"$found\"); fi\n"
-    "    done\n"
-    "}\n"
-    "# Sets that are stored; a name is that of its file, in which %XX is a character.\n"
-    "_openpla_sets()\n"
-    "{\n"
-    "    local data=" DATA " file name\n"
-    "    if [[ $OPENPLA_DATA == /* ]]; then data=$OPENPLA_DATA; fi\n"
-    "    for file in \"$data\"/sets/Service/*/*.xml; do\n"
-    "        name=${file##*/}\n"
-    "        name=${name%.xml}\n"
-    "        if [[ -e $file && $name != %~* ]]; then\n"
-    "            printf -v name %b \"${name//%/\\\\x}\"\n"
-    "            printf -v name %q \"$name\"\n"
-    "            _openpla_add \"$name\"\n"
-    "        fi\n"
-    "    done\n"
-    "}\n"
-    "_openpla()\n"
-    "{\n"
-    "    local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[0]##*/} sub= verbs= options= values= fixed= i=1\n"
-    "    local before=${COMP_WORDS[COMP_CWORD - 1],,} one\n"
-    "    COMPREPLY=()\n"
-    "    verb=${verb%.exe}\n"
-    "    if [[ $verb == openpla ]]; then\n"
-    "        if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1],,} == help ]]; then i=2; fi\n"
-    "        if ((COMP_CWORD == i)); then\n"
-    "            COMPREPLY=($(compgen -W \"help $_openpla_verbs\" -- \"$word\"))\n"
-    "            return\n"
-    "        fi\n"
-    "        verb=${COMP_WORDS[i]}\n"
-    "        i=$((i + 1))\n"
-    "    fi\n"
-    "    _openpla_table \"${verb,,}\"\n"
-    "    for (( ; i < COMP_CWORD; i++)); do\n"
-    "        [[ \" $verbs \" == *\" ${COMP_WORDS[i],,} \"* ]] || continue\n"
-    "        sub=\"$sub ${COMP_WORDS[i],,}\"\n"
-    "        verbs=\n"
-    "        _openpla_table \"${verb,,}$sub\"\n"
-    "    done\n"
-    "    if [[ $word == -* ]]; then\n"
-    "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-    "    elif [[ \" $values \" != *\" $before \"* ]]; then\n"
-    "        COMPREPLY=($(compgen -W \"$verbs\" -- \"$word\"))\n"
-    "        if [[ ${verb,,}$sub =~ ^logman\\ (delete|export|query|start|stop|update)$ ]]; then _openpla_sets; fi\n"
-    "    else\n"
-    "        for one in $fixed; do\n"
-    "            if [[ $one == \"$before=\"* ]]; then one=${one#*=}; _openpla_add ${one//|/ }; fi\n"
-    "        done\n"
-    "    fi\n"
-    "    # Other words are files, like values.\n"
-    "}\n"
-    "complete -o default -F _openpla openpla openpla.exe";
+extern const struct shipped_schema completion_drivers[];
 
 /* Windows' names of the tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
+
+/* How a shell writes a list of words, a row of the table, and the verbs with their summaries. */
+struct shell {
+    const char *name, *driver;
+    const char *head; /* the beginning of a line with the names of the programs; NULL: none */
+    const char *list_begin, *list_named, *list_end;
+    const char *row_begin, *row_named, *row_end;
+    const char *table_begin, *table_end;
+    const char *summaries_begin, *summary_begin, *summary_named, *summaries_end; /* NULL: shows no summaries */
+};
+static const struct shell bash = {
+    .name = "bash",
+    .driver = "bash.sh",
+    .list_begin = " ",
+    .list_named = "='",
+    .list_end = "'",
+    .row_begin = "    '",
+    .row_named = "')",
+    .row_end = " ;;\n",
+    .table_begin = "_openpla_table()\n{\n    case $1 in\n",
+    .table_end = "    esac\n}\n",
+};
+static const struct shell zsh = {
+    .name = "zsh",
+    .driver = "zsh.sh",
+    .head = "#compdef ",
+    .list_begin = " ",
+    .list_named = "='",
+    .list_end = "'",
+    .row_begin = "    '",
+    .row_named = "')",
+    .row_end = " ;;\n",
+    .table_begin = "_openpla_table()\n{\n    case $1 in\n",
+    .table_end = "    esac\n}\n",
+    .summaries_begin = "_openpla_summaries=(",
+    .summary_begin = "\n    '",
+    .summary_named = ":",
+    .summaries_end = "\n)\n",
+};
+static const struct shell fish = {
+    .name = "fish",
+    .driver = "fish.fish",
+    .list_begin = "; set ",
+    .list_named = " (string split -n ' ' -- '",
+    .list_end = "')",
+    .row_begin = "        case '",
+    .row_named = "'",
+    .row_end = "\n",
+    .table_begin = "function __openpla_table --no-scope-shadowing\n    switch $argv[1]\n",
+    .table_end = "    end\nend\n",
+    .summaries_begin = "set -g __openpla_summaries",
+    .summary_begin = " \\\n    '",
+    .summary_named = "'\\t'",
+    .summaries_end = "\n",
+};
 
 struct heard {
     const struct verb *verb;
@@ -155,12 +147,12 @@ static void put_words(void *user, const char *sub, const struct option *options,
             put(h, "-", options[i].name);
 }
 
-static void put_list(const struct verb *verb, const char *sub, const char *name, int what)
+static void put_list(const struct shell *shell, const struct verb *verb, const char *sub, const char *name, int what)
 {
     struct heard h = {.verb = verb, .sub = sub, .what = what};
-    printf(" %s='", name);
+    printf("%s%s%s", shell->list_begin, name, shell->list_named);
     options_ask(verb, put_words, &h);
-    fputs("'", stdout);
+    fputs(shell->list_end, stdout);
 }
 
 static void hear_sub(void *user, const char *sub, const struct option *options, size_t count)
@@ -174,60 +166,123 @@ static void hear_sub(void *user, const char *sub, const struct option *options, 
     (void)texts_add(subs, sub);
 }
 
-static void put_verb(const struct verb *verb)
+static void put_verb(const struct shell *shell, const struct verb *verb)
 {
     struct texts subs = {0};
     (void)texts_add(&subs, "");
     options_ask(verb, hear_sub, &subs);
     for (size_t i = 0; i < subs.count; i++) {
         const char *sub = subs.items[i];
-        printf("    '%s%s%s')", verb->name, *sub ? " " : "", sub);
-        put_list(verb, sub, "verbs", SUB_VERBS);
-        put_list(verb, sub, "options", OPTIONS);
-        put_list(verb, sub, "values", VALUES);
-        put_list(verb, sub, "fixed", FIXED);
-        fputs(" ;;\n", stdout);
+        printf("%s%s%s%s%s", shell->row_begin, verb->name, *sub ? " " : "", sub, shell->row_named);
+        put_list(shell, verb, sub, "verbs", SUB_VERBS);
+        put_list(shell, verb, sub, "options", OPTIONS);
+        put_list(shell, verb, sub, "values", VALUES);
+        put_list(shell, verb, sub, "fixed", FIXED);
+        fputs(shell->row_end, stdout);
     }
     texts_free(&subs);
 }
 
-static int completion_write_bash(int argc, char **argv)
+/* In single quotes, in which an apostrophe cannot stand. */
+static void put_summaries(const struct shell *shell)
+{
+    fputs(shell->summaries_begin, stdout);
+    for (size_t i = 0; cli_verbs[i]; i++) {
+        printf("%s%s%s", shell->summary_begin, cli_verbs[i]->name, shell->summary_named);
+        for (const char *at = cli_verbs[i]->summary; *at; at++)
+            fputs(*at == '\'' ? "\xE2\x80\x99" : (char[]){*at, 0}, stdout);
+        fputs("'", stdout);
+    }
+    fputs(shell->summaries_end, stdout);
+}
+
+static void put_tools(void)
+{
+    fputs("openpla openpla.exe", stdout);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (help_find_verb(tools[i]))
+            printf(" %s %s.exe", tools[i], tools[i]);
+}
+
+/* The shell's part of the script, in which @TOOLS@ is the names of the programs. */
+static void put_driver(const char *file)
+{
+    for (const struct shipped_schema *driver = completion_drivers; driver->name; driver++) {
+        const char *mark = strstr(driver->xml, "@TOOLS@");
+        if (strcmp(driver->name, file) != 0 || !mark)
+            continue;
+        fwrite(driver->xml, 1, (size_t)(mark - driver->xml), stdout);
+        put_tools();
+        fputs(mark + strlen("@TOOLS@"), stdout);
+    }
+}
+
+static int completion_write(const struct shell *shell, int argc, char **argv)
 {
     const int result = options_parse(VERB, argc, argv, NULL, 0, NULL);
     if (result != CLI_DONE)
         return result;
-    fputs("# Completion of openpla's command lines for bash, written by: openpla completion bash\n_openpla_verbs='",
-          stdout);
+    if (shell->head) {
+        fputs(shell->head, stdout);
+        put_tools();
+        fputs("\n", stdout);
+    }
+    printf("# Completion of openpla's command lines for %s, written by: openpla completion %s\n", shell->name,
+           shell->name);
+    if (shell->summaries_begin) {
+        put_summaries(shell);
+    } else {
+        fputs("_openpla_verbs='", stdout);
+        for (size_t i = 0; cli_verbs[i]; i++)
+            printf("%s%s", i ? " " : "", cli_verbs[i]->name);
+        fputs("'\n", stdout);
+    }
+    fputs(shell->table_begin, stdout);
     for (size_t i = 0; cli_verbs[i]; i++)
-        printf("%s%s", i ? " " : "", cli_verbs[i]->name);
-    fputs("'\n_openpla_table()\n{\n    case $1 in\n", stdout);
-    for (size_t i = 0; cli_verbs[i]; i++)
-        put_verb(cli_verbs[i]);
-    printf("    esac\n}\n%s", driver);
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (help_find_verb(tools[i]))
-            printf(" %s %s.exe", tools[i], tools[i]);
-    fputs("\n", stdout);
+        put_verb(shell, cli_verbs[i]);
+    fputs(shell->table_end, stdout);
+    put_driver(shell->driver);
     return CLI_DONE;
+}
+
+static int completion_write_bash(int argc, char **argv)
+{
+    return completion_write(&bash, argc, argv);
+}
+
+static int completion_write_zsh(int argc, char **argv)
+{
+    return completion_write(&zsh, argc, argv);
+}
+
+static int completion_write_fish(int argc, char **argv)
+{
+    return completion_write(&fish, argc, argv);
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct sub_verb verbs[] = {{"bash", completion_write_bash}};
+    static const struct sub_verb verbs[] = {
+        {"bash", completion_write_bash}, {"zsh", completion_write_zsh}, {"fish", completion_write_fish}};
     return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }
 
 const struct verb verb_completion = {
     .name = VERB,
-    .summary = "writes a bash script that completes verbs, options, their words and names of sets",
+    .summary = "writes a script for a shell that completes verbs, options, their words and names of sets",
     .help = "openpla completion bash\n"
+            "openpla completion zsh\n"
+            "openpla completion fish\n"
             "\n"
             "Writes the script to stdout. It completes the verbs and options of this program, the words of an option's "
             "value,\n"
             "and the names of stored sets. To load it in each new shell:\n"
             "\n"
             "  openpla completion bash > ~/.local/share/bash-completion/completions/openpla\n"
+            "  openpla completion zsh > ~/.zfunc/_openpla\n"
+            "  openpla completion fish > ~/.config/fish/completions/openpla.fish\n"
             "\n"
-            "The script completes openpla, openpla.exe and the tools that are copies of it, such as logman.\n",
+            "zsh needs the folder in its fpath, before compinit runs: fpath+=~/.zfunc. The script completes openpla,\n"
+            "openpla.exe and the tools that are copies of it, such as logman. Debian's package installs all three.\n",
     .run = run,
 };
