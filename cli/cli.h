@@ -130,10 +130,20 @@ void cli_progress_end(struct cli_progress *p); /* removes it from the screen */
 /* Each in the file of its name. */
 extern const struct verb verb_check, verb_compare, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf,
     verb_doctor, verb_events, verb_live, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot,
-    verb_relog, verb_remote, verb_report, verb_rules, verb_schema, verb_store, verb_task, verb_trace, verb_tracerpt,
-    verb_typeperf, verb_unlodctr, verb_version;
-#ifdef _WIN32
-extern const struct verb verb_run;
+    verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_store, verb_task, verb_trace,
+    verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
+
+/* What needs the server natively (cli/server.c). Prints that the verb needs the package that has it. Returns
+ * CLI_FAILED.
+ */
+int cli_needs_server(const char *verb);
+/* The error of a start, with the package's name if the program that it needs is not installed beside this one. */
+HRESULT cli_start_error(HRESULT hr, const char *program);
+#ifndef _WIN32
+/* Replaces this process by the command of the server's package, if that is installed and the verb is not one of the
+   program alone. "--native" as the first word prevents that and is removed. Returns CLI_DONE if this program is to run
+   the line, or CLI_FAILED after printing a message. */
+int cli_hand_to_server(int *argc, char **argv);
 #endif
 
 /* All verbs in the order of their names, ending with NULL. */

@@ -29,8 +29,7 @@ static bool dcom_is_here(void)
     fputs("openpla " VERB ": Windows serves remote DCOM clients itself (configure them with dcomcnfg)\n",
           cli_messages());
 #else
-    fputs("openpla " VERB ": only the server in a Wine prefix serves DCOM (run openpla.exe of that prefix)\n",
-          cli_messages());
+    (void)cli_needs_server(VERB);
 #endif
     return false;
 }

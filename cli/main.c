@@ -18,14 +18,11 @@
 #endif
 
 const struct verb *const cli_verbs[] = {
-    &verb_check,   &verb_compare, &verb_completion, &verb_config, &verb_data,     &verb_dcom,     &verb_diskperf,
-    &verb_doctor,  &verb_events,  &verb_live,       &verb_lodctr, &verb_logman,   &verb_logstat,  &verb_manifest,
-    &verb_mof,     &verb_plot,    &verb_relog,      &verb_remote, &verb_report,   &verb_rules,
-#ifdef _WIN32
-    &verb_run,
-#endif
-    &verb_schema,  &verb_store,   &verb_task,       &verb_trace,  &verb_tracerpt, &verb_typeperf, &verb_unlodctr,
-    &verb_version, NULL,
+    &verb_check,    &verb_compare,  &verb_completion, &verb_config,   &verb_data,    &verb_dcom,
+    &verb_diskperf, &verb_doctor,   &verb_events,     &verb_live,     &verb_lodctr,  &verb_logman,
+    &verb_logstat,  &verb_manifest, &verb_mof,        &verb_plot,     &verb_relog,   &verb_remote,
+    &verb_report,   &verb_rules,    &verb_run,        &verb_schema,   &verb_store,   &verb_task,
+    &verb_trace,    &verb_tracerpt, &verb_typeperf,   &verb_unlodctr, &verb_version, NULL,
 };
 
 /* The verb that the program is named after: logman.exe is a copy of openpla.exe. */
@@ -150,6 +147,7 @@ int wmain(int argc, WCHAR **argv)
 #else
 int main(int argc, char **argv)
 {
-    return verb_run_line(argc, argv);
+    const int result = cli_hand_to_server(&argc, argv);
+    return result == CLI_DONE ? verb_run_line(argc, argv) : result;
 }
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run: starts a program so that OpenPLA's sessions receive its events. */
+/* Starts a program so that OpenPLA's sessions receive its events. */
+#include "cli/run.h"
+
 #include "cli/cli.h"
 #include "cli/run_apis.h"
 #include "engine/base/file.h"
@@ -216,20 +218,10 @@ static int end_trace(struct reached *r, int result)
     return result;
 }
 
-static int run_run(int argc, char **argv)
+int run_program(int argc, char **argv)
 {
-    static const char list[] = "NAME,...", file[] = "LOG";
-    static const struct option own[] = {{"children", OPTION_FLAG, NULL},
-                                        {"apis", OPTION_FORM, (void *)(uintptr_t)file},
-                                        {"mods", OPTION_FORM, (void *)(uintptr_t)list},
-                                        {"inapis", OPTION_FORM, (void *)(uintptr_t)list},
-                                        {"exapis", OPTION_FORM, (void *)(uintptr_t)list},
-                                        {"ano", OPTION_FLAG, NULL},
-                                        {"recursive", OPTION_FLAG, NULL}};
     struct reached r = {0};
     int options = 0;
-    if (options_report(NULL, own, sizeof own / sizeof *own))
-        return CLI_DONE;
     for (int taken; options < argc && argv[options][0] == '-'; options += taken) {
         if (strcmp(argv[options], "--") == 0) {
             options++;
@@ -256,32 +248,3 @@ static int run_run(int argc, char **argv)
     memory_free(r.dll);
     return result;
 }
-
-const struct verb verb_run = {
-    "run",
-    "starts a program under Wine so that sessions receive its events",
-    "openpla run [--children] [--] PROGRAM [ARGUMENTS]\n"
-    "openpla run -apis LOG [-mods NAME,...] [-inapis NAME,...] [-exapis NAME,...] [-ano] [-recursive] [--] PROGRAM "
-    "...\n"
-    "\n"
-    "Starts a program that was not written for OpenPLA, and waits until it exits. Wine's event functions in advapi32 "
-    "and\n"
-    "ntdll do nothing; in this program they are replaced by OpenPLA's, so that its providers can be enabled, it can\n"
-    "start sessions and it can read traces. Arguments, streams, current folder and environment are not changed.\n"
-    "\n"
-    "  --children  also inject into the processes that the program starts, and into theirs\n"
-    "  --          ends the options: the next argument is the program\n"
-    "  -apis LOG   log the program's calls of kernel32, advapi32, gdi32 and user32 to a new .etl file instead\n"
-    "  -mods       calls of these modules\n"
-    "  -inapis     also of these functions: module!function\n"
-    "  -exapis     not of these functions\n"
-    "  -ano        names only, without arguments and results\n"
-    "  -recursive  also calls between the program's DLLs\n"
-    "\n"
-    "The program must be a 64-bit program without .NET. Child processes of other kinds run unchanged. On Windows this\n"
-    "verb is not needed and fails.\n"
-    "\n"
-    "The exit code is the program's. If the program cannot be started: 1, or 2 for a wrong command line, with a "
-    "message.\n",
-    run_run,
-};

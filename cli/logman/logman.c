@@ -344,6 +344,12 @@ static HRESULT must_exist(const struct logman_target *t)
     return t->found ? S_OK : not_found(t);
 }
 
+/* Sets and sessions run in separate processes. */
+static HRESULT start_target(struct logman_target *t, bool synchronous)
+{
+    return cli_start_error(set_start(t->set, &caller_self, synchronous), t->session ? "openetwhost" : "openplahost");
+}
+
 static HRESULT run_create(struct run *r, struct logman_target *t)
 {
     unsigned adverb = r->line->adverb;
@@ -358,7 +364,7 @@ static HRESULT run_create(struct run *r, struct logman_target *t)
         hr = logman_warn(r->line, t->set, t->collector, &r->warnings);
     if (SUCCEEDED(hr))
         hr = run_commit(r, t, t->found ? SETS_MODIFY : SETS_CREATE_NEW);
-    return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
+    return SUCCEEDED(hr) && t->session ? start_target(t, true) : hr;
 }
 
 static HRESULT run_start(struct run *r, struct logman_target *t)
@@ -367,7 +373,7 @@ static HRESULT run_start(struct run *r, struct logman_target *t)
         return run_create(r, t);
     HRESULT hr = must_exist(t);
     if (SUCCEEDED(hr))
-        hr = set_start(t->set, &caller_self, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
+        hr = start_target(t, !logman_option(r->line, LOGMAN_ASYNCHRONOUS));
     /* The code that scripts expect. */
     return hr == PLA_E_DCS_IN_USE ? error_set(TASK_ALREADY_RUNNING, "%s", error_text(hr)) : hr;
 }
@@ -425,7 +431,7 @@ static HRESULT run_import(struct run *r, struct logman_target *t)
     memory_free(xml);
     if (SUCCEEDED(hr))
         hr = run_commit(r, t, SETS_CREATE_NEW);
-    return SUCCEEDED(hr) && t->session ? set_start(t->set, &caller_self, true) : hr;
+    return SUCCEEDED(hr) && t->session ? start_target(t, true) : hr;
 }
 
 static HRESULT write_template(const char *path, const char *xml)
