@@ -10,6 +10,7 @@ logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
 build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 libz-mingw-w64-dev mingw-w64-tools wine wine64 cmake
   ninja-build dpkg-dev python3 libjs-dygraphs"
+tools_packages="gcc libc6-dev cmake ninja-build dpkg-dev python3 libxml2-dev libxslt1-dev zlib1g-dev libjs-dygraphs"
 test_packages="clang lld llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev zlib1g-dev cabextract wixl msitools
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client babeltrace2 protobuf-compiler
   python3-impacket python3-samba iproute2"
@@ -28,6 +29,7 @@ usage() {
 usage: sh installer/bootstrap.sh VERB
   demo                  install what is missing, build, register in a Wine prefix, collect counters for 6 s, show the log
                         (the prefix is build/prefix; OPENPLA_PREFIX names another)
+  tools                 install what is missing, build the native program alone, without Wine, and its Debian package
   test                  install what is missing, build, run every test
   prefix DIR [--force]  make the Wine prefix DIR, or take it as it is, and install and register OpenPLA in it;
                         --force stops the sets that run in it, where an update would otherwise be refused
@@ -83,7 +85,7 @@ preflight() {
         fail "/proc is not mounted: Wine and the counters read it. As root: mount -t proc proc /proc"
     command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
         fail "this needs Debian (apt-get and dpkg-query); it is tested on Debian 12 and 13"
-    [ "$(dpkg --print-architecture)" = amd64 ] || fail "this needs a 64-bit x86 machine (amd64)"
+    [ "$verb" = tools ] || [ "$(dpkg --print-architecture)" = amd64 ] || fail "this needs a 64-bit x86 machine (amd64)"
     mkdir -p "$logs" || fail "cannot write to $root"
     if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
         HOME=$root/build/home
@@ -191,6 +193,20 @@ demo() {
     echo "Your own scripts: WINEPREFIX='$WINEPREFIX' WINEDEBUG=-all wine cscript x.vbs"
 }
 
+# The native program, and its package.
+tools() {
+    # shellcheck disable=SC2086
+    packages $tools_packages
+    cd "$root"
+    step configure "Configure (cmake --preset tools)" cmake --preset tools
+    step build "Build (cmake --build --preset tools)" cmake --build --preset tools
+    step package "Package (installer/deb/native.sh)" sh installer/deb/native.sh build/tools build/deb openpla-tools
+    package=$(tail -n 1 "$logs/package.log")
+    echo "The program:              $root/build/tools/bin/openpla"
+    echo "As a package, as root:    apt install $package"
+    echo "Without package, as root: cmake --install build/tools --component tools --prefix /usr/local"
+}
+
 # workflow PRESET: configure, build and ctest, shown as they go; its exit code is in build/bootstrap/PRESET.rc.
 workflow() {
     echo "== cmake --workflow --preset $1"
@@ -209,8 +225,8 @@ build_preset() {
     echo $rc >"$logs/$1.built"
 }
 
-# Builds the native trees while the tests under Wine mostly wait: first the one that is tested next, then the benchmarks,
-# which no test runs. The workflow that comes after shows errors of the first.
+# Builds the native trees while the tests under Wine mostly wait: first the one that is tested next, then the benchmarks
+# and what users get, which no test runs. The workflow that comes after shows errors of the first.
 build_ahead() {
     rm -f "$logs"/*.built
     # One configure step at a time: they fetch sources.
@@ -218,6 +234,7 @@ build_ahead() {
     {
         build_preset native-asan
         build_preset native-bench
+        build_preset tools
     } 9>&- &
     ahead=$!
 }
@@ -252,12 +269,14 @@ run_tests() {
     done
     began=$(now)
     [ -z "$ahead" ] || wait "$ahead" || true
-    [ -e "$logs/native-bench.built" ] || build_preset native-bench
-    echo "== native-bench: exit code $(cat "$logs/native-bench.built"), $(elapsed "$began") after the tests"
-    if [ "$(cat "$logs/native-bench.built")" != 0 ]; then
-        tail -n 20 "$logs/native-bench.build.log"
-        failed="$failed native-bench"
-    fi
+    for preset in native-bench tools; do
+        [ -e "$logs/$preset.built" ] || build_preset $preset
+        echo "== $preset: exit code $(cat "$logs/$preset.built"), $(elapsed "$began") after the tests"
+        if [ "$(cat "$logs/$preset.built")" != 0 ]; then
+            tail -n 20 "$logs/$preset.build.log"
+            failed="$failed $preset"
+        fi
+    done
     if [ -n "$failed" ]; then
         # Left by cmake/wine-run.sh when ctest ends a program that takes too long.
         for out in build/mingw/wineprefix*/.openpla/out/*; do
@@ -265,7 +284,7 @@ run_tests() {
             echo "What a program that was ended from outside had written ($out):"
             tail -n 20 "$out"
         done
-        fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log $logs/native-bench.build.log"
+        fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log $logs/*.build.log"
     fi
     echo "All tests passed."
 }
@@ -287,7 +306,7 @@ clean() {
 
 verb=${1:-help}
 case $verb in
-demo | test | clean)
+demo | tools | test | clean)
     [ $# -eq 1 ] || { usage >&2 && exit 2; }
     ;;
 prefix)
@@ -309,6 +328,7 @@ lock
 start=$(now)
 case $verb in
 demo) demo ;;
+tools) tools ;;
 test) run_tests ;;
 prefix)
     case $2 in

@@ -4,7 +4,7 @@
 the 32-bit DLLs only for a Wine prefix that has 32-bit programs, and without tests, so they need no test library; a tree
 that is configured with tests keeps them; and CMake itself configures this tree without cmocka when it is told so. Else
 the first build of a newcomer takes minutes longer, or fails for want of what only tests need. And `test` builds each
-preset that this host can build, and fails if one of them fails."""
+preset that this host can build, and fails if one of them fails. `tools` builds only the native program."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
-PROGRAMS = {"dpkg-query": "printf 'ii '", "dpkg": "echo amd64", "apt-get": "exit 1",
+PROGRAMS = {"dpkg-query": "printf 'ii '", "apt-get": "exit 1",
             "cmake": 'echo "$*" >>"$ASKED"\n'
                      'case "$*" in "--workflow --preset "*) mkdir -p "build/$3" && : >"build/$3/tests.xml" ;;\n'
                      '"--build --preset $BROKEN"*) exit 9 ;; esac'}
@@ -27,7 +27,7 @@ def check(good, what):
         print("FAILED:", what)
 
 
-def bootstrap(folder, verb, broken, cache=None, runs_32=False):
+def bootstrap(folder, verb, broken, cache=None, runs_32=False, architecture="amd64"):
     """The exit code of bootstrap.sh and the arguments of CMake's calls, in a tree with that CMakeCache.txt, or none, where
     the build of that preset fails. `runs_32`: Wine makes a prefix with 32-bit programs."""
     shutil.copytree(TREE / "installer", folder / "installer")
@@ -38,7 +38,7 @@ def bootstrap(folder, verb, broken, cache=None, runs_32=False):
     (folder / "tests/layers").mkdir(parents=True)
     (folder / "tests/layers/skips.py").touch()
     (folder / "programs").mkdir()
-    for name, script in PROGRAMS.items():
+    for name, script in {**PROGRAMS, "dpkg": f"echo {architecture}"}.items():
         (folder / "programs" / name).write_text(f"#!/bin/sh\n{script}\n")
         (folder / "programs" / name).chmod(0o755)
     if cache:
@@ -51,6 +51,18 @@ def bootstrap(folder, verb, broken, cache=None, runs_32=False):
                                    BROKEN=broken),
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     return done.returncode, asked.read_text().splitlines() if asked.exists() else []
+
+
+def check_tools(folder):
+    """They need neither Wine nor tests, also on a computer of another architecture."""
+    (folder / "arm").mkdir()
+    code, calls = bootstrap(folder / "arm" / "tree", ["tools"], "none", architecture="arm64")
+    # installer/deb/native.sh then asks for the build folder, which this CMake does not make.
+    check(calls[:2] == ["--preset tools", "--build --preset tools"], f"bootstrap.sh tools: exit code {code}, {calls}")
+    code, calls = bootstrap(folder / "arm" / "broken", ["tools"], "tools", architecture="arm64")
+    check(code == 1 and len(calls) == 2, f"bootstrap.sh tools goes on after a failed build: exit code {code}, {calls}")
+    code, calls = bootstrap(folder / "arm" / "demo", ["demo"], "none", architecture="arm64")
+    check(code == 1 and not calls, f"bootstrap.sh demo builds for Wine on arm64: exit code {code}, {calls}")
 
 
 def check_presets(folder):
@@ -83,6 +95,7 @@ def main():
                                     f"--build --preset mingw --target {targets}"],
                           f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
         check_presets(folder)
+        check_tools(folder)
         # Whatever the system has, this takes no library of it; the other two have been fetched.
         for library in ("libxml2", "libxslt"):
             (folder / "sources" / library).mkdir(parents=True)

@@ -21,7 +21,7 @@ for clone in one another-longer-name; do
         tail -n 20 "$work/$clone.log"
         exit 1
     }
-    (cd "$work/$clone/build" && rm -rf deb/prefix deb/root && find mingw/bin msi deb -type f \( -name '*.dll' -o -name '*.exe' \
+    (cd "$work/$clone/build" && rm -rf deb/openpla && find mingw/bin msi deb -type f \( -name '*.dll' -o -name '*.exe' \
         -o -name '*.msi' -o -name '*.zip' -o -name '*.deb' \) -exec sha256sum {} + | sort -k 2) >"$work/$clone.sums"
     # The second build must not profit from the clock standing in the same second.
     sleep 2

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""man_pages.py FOLDER VERSION DATE WRAPPER PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from what
-the program itself says of them (openpla help). WRAPPER is the package's command, PROGRAM openpla, or what runs it.
+"""man_pages.py verbs FOLDER VERSION PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from what
+the program itself says of them (openpla help). PROGRAM is openpla, or what runs it.
+man_pages.py server FOLDER VERSION WRAPPER: writes openpla-server.1, from what the server package's command says of itself.
 
 A help text is: its command lines up to the first empty line, then paragraphs, and lists, whose lines begin with two blanks;
 what stands further in goes on with the line before."""
@@ -53,8 +54,9 @@ def body(lines):
     return out
 
 
-def page(name, summary, synopsis, described, also, version, date):
-    out = [f'.TH {roff(name.upper())} 1 "{date}" "OpenPLA {version}" "Performance logs and alerts"',
+def page(name, summary, synopsis, described, also, version):
+    """Without a date: the same program gives the same page."""
+    out = [f'.TH {roff(name.upper())} 1 "" "OpenPLA {version}" "Performance logs and alerts"',
            ".SH NAME", f"{roff(name)} \\- {roff(summary)}", ".SH SYNOPSIS", ".nf", *map(roff, synopsis), ".fi",
            ".SH DESCRIPTION", *described, ".SH SEE ALSO"]
     out.append(",\n".join(f"\\fB{roff(other)}\\fR(1)" for other in also))
@@ -68,17 +70,12 @@ def parts(text):
     return lines[:end], lines[end:]
 
 
-def main():
-    folder, version, date, wrapper, *program = sys.argv[1:]
+def said_by(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120, check=True)
+    return done.stdout.decode("utf-8").replace("\r\n", "\n")
 
-    def said_by(*words):
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120, check=True)
-        return done.stdout.decode("utf-8").replace("\r\n", "\n")
 
-    def write(name, *contents):
-        with open(os.path.join(folder, name + ".1"), "w", encoding="utf-8", newline="\n") as out:
-            out.write(page(name, *contents, version, date))
-
+def write_verbs(write, program):
     verbs = json.loads(said_by(*program, "help", "--json"))
     for verb in verbs:
         synopsis, rest = parts(said_by(*program, "help", verb["verb"]))
@@ -91,8 +88,25 @@ def main():
             listed += [".br", roff(", ".join(verb["verbs"]))]
     codes = next(i for i, line in enumerate(lines) if line.startswith("Exit codes:"))
     write("openpla", "performance logs and alerts", [line for line in lines if line.startswith("openpla ")],
-          listed + body(["", *lines[codes:]]) + [".SH IN THIS PACKAGE"] + body(said_by("sh", wrapper, "--package-help").split("\n")),
-          ["openpla-" + verb["verb"] for verb in verbs])
+          listed + body(["", *lines[codes:]]), ["openpla-" + verb["verb"] for verb in verbs])
+
+
+def write_server(write, wrapper):
+    synopsis, rest = parts(said_by("sh", wrapper, "--package-help"))
+    write("openpla-server", "openpla with the server under Wine", synopsis, body(rest), ["openpla"])
+
+
+def main():
+    what, folder, version, *program = sys.argv[1:]
+
+    def write(name, *contents):
+        with open(os.path.join(folder, name + ".1"), "w", encoding="utf-8", newline="\n") as out:
+            out.write(page(name, *contents, version))
+
+    if what == "server":
+        write_server(write, *program)
+    else:
+        write_verbs(write, program)
 
 
 main()

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# native.sh [BUILD [OUT [PACKAGE ...]]]: the Debian packages of what runs without Wine, or those PACKAGEs alone, of the
+# native build in BUILD (build/tools), in OUT (build/deb). Prints their paths, one per line. package.sh tells what the
+# environment sets; OPENPLA_DEB_ARCHITECTURE names another architecture than this computer's.
+# A package is a file native/PACKAGE.control, a template of its control file. Its first lines are comments:
+#   # components: NAME ...   what `cmake --install BUILD` installs of it (cmake/Install.cmake)
+#   # targets: NAME ...      what is built before
+# @DEPENDS@ is what the programs and libraries of the package need, by dpkg-shlibdeps; @ARCHITECTURE@ is `all` in packages
+# without any. Beside it PACKAGE.NAME becomes DEBIAN/NAME (triggers, shlibs, postinst ...), and PACKAGE.copyright replaces
+# copyright.in.
+set -eu
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+here=$tree/installer/deb/native
+build=$(cd "${1:-$tree/build/tools}" && pwd)
+mkdir -p "${2:-$tree/build/deb}"
+out=$(cd "${2:-$tree/build/deb}" && pwd)
+. "$tree/installer/deb/package.sh"
+architecture=${OPENPLA_DEB_ARCHITECTURE:-$(dpkg --print-architecture)}
+
+# comment NAME FILE: what stands behind "# NAME:" in it.
+comment() {
+    sed -n "s/^# $1: *//p" "$2"
+}
+
+# The packages that the ELF files of the root need, with their versions.
+needed() {
+    elf=$(find "$root/usr" -type f \( -perm -100 -o -name '*.so.*' \) -exec sh -c \
+        'head -c 4 "$1" | grep -q ELF && printf "%s\n" "${1#"$2/"}"' sh {} "$root" \;)
+    [ -n "$elf" ] || return 0
+    mkdir -p "$out/shlibs/debian"
+    printf 'Source: openpla\n\nPackage: %s\nArchitecture: any\n' "$package" >"$out/shlibs/debian/control"
+    # shellcheck disable=SC2086 # a list of names without blanks
+    (cd "$out/shlibs" && ln -sfn "$root" "root" && dpkg-shlibdeps -O $(printf 'root/%s ' $elf) 2>"$out/shlibs/warnings") |
+        sed -n 's/^shlibs:Depends=//p'
+    rm -rf "$out/shlibs"
+}
+
+native_package() {
+    control=$here/$1.control
+    [ -e "$control" ] || fail "unknown package '$1': '$control' does not exist"
+    package_begin "$1"
+    # shellcheck disable=SC2046 # a list of names
+    cmake --build "$build" --target $(comment targets "$control") >"$out/$1.log" 2>&1 || { cat "$out/$1.log" >&2 && fail "cannot build '$1'"; }
+    for component in $(comment components "$control"); do
+        DESTDIR=$root cmake --install "$build" --prefix /usr --strip --component "$component" >"$out/$1.log" 2>&1 ||
+            { cat "$out/$1.log" >&2 && fail "cannot install the component '$component' of '$build'"; }
+    done
+    rm -f "$out/$1.log"
+    [ -z "$(find "$root/usr/bin" "$root/usr/lib" -type f 2>/dev/null)" ] || packed=$architecture
+    find "$root/usr/share/man" -name '*.[1-9]' -exec gzip -9n {} + 2>/dev/null || true
+    for file in "$here/$1".*; do
+        case $file in
+        *.control | *.copyright) ;;
+        *) install -m "$(case $file in *inst | *rm) echo 0755 ;; *) echo 0644 ;; esac)" "$file" "$root/DEBIAN/${file##*.}" ;;
+        esac
+    done
+    copyright=$here/copyright.in
+    [ ! -e "$here/$1.copyright" ] || copyright=$here/$1.copyright
+    package_document "$copyright"
+    package_write "$control" "${packed:-all}" "$(needed)"
+    packed=
+}
+
+for tool in dpkg-deb:dpkg dpkg-shlibdeps:dpkg-dev cmake:cmake; do
+    command -v "${tool%:*}" >/dev/null || fail "a package is missing: apt-get install ${tool#*:}"
+done
+[ -e "$build/CMakeCache.txt" ] || fail "'$build' is not a build folder (cmake --preset tools && cmake --build --preset tools)"
+packed=
+if [ $# -le 2 ]; then
+    set -- "${1:-}" "${2:-}" $(cd "$here" && ls ./*.control | sed -e 's|^\./||' -e 's|\.control$||')
+fi
+shift 2
+for name in "$@"; do
+    native_package "$name"
+done

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools_package.py BUILD: what `cmake --install` and the Debian package openpla-tools hold of the native build in BUILD.
+The program, a manual page for each verb, completion for three shells, schemas and rules; nothing of Wine. Completion
+offers what the program takes. Where the server's package is installed too, the program runs its command; where it is
+not, a verb that needs the server names the package. A user would have pages or completion of another version, or would
+not learn what to install."""
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from packages import TREE, lintian, manual_page, run, unpack
+
+BUILD = os.path.abspath(sys.argv[1])
+MODES = {"usr/bin/openpla": 0o755, "usr/share/bash-completion/completions/openpla": 0o644,
+         "usr/share/zsh/vendor-completions/_openpla": 0o644, "usr/share/fish/vendor_completions.d/openpla.fish": 0o644,
+         "usr/share/openpla/schemas/report.xsd": 0o644, "usr/share/openpla/schemas/Report.General.xml": 0o644,
+         "usr/share/openpla/rules/Rules.General.xml": 0o644, "usr/share/doc/openpla-tools/copyright": 0o644}
+# Besides, a build with sanitizers needs these.
+SANITIZERS = {"libgcc-s1", "libstdc++6"}
+
+
+def files(folder):
+    return {os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names}
+
+
+def installs(scratch):
+    """cmake --install below DESTDIR and a prefix."""
+    run("cmake", "--build", BUILD, "--target", "tools")
+    run("cmake", "--install", BUILD, "--component", "tools", "--prefix", "/opt/pla",
+        env={**os.environ, "DESTDIR": f"{scratch}/stage"})
+    assert os.listdir(f"{scratch}/stage") == ["opt"] and os.listdir(f"{scratch}/stage/opt") == ["pla"]
+    return files(f"{scratch}/stage/opt/pla")
+
+
+def package(scratch, installed):
+    """The same files; the same package again."""
+    environment = {**os.environ, "OPENPLA_DEB_COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1800000000"}
+    made = [run("sh", f"{TREE}/installer/deb/native.sh", BUILD, f"{scratch}/{out}", "openpla-tools", env=environment).strip()
+            for out in ("first", "second")]
+    run("cmp", *made)
+    folder = f"{scratch}/unpacked"
+    fields = unpack(made[0], folder, MODES)
+    needs = {one.split()[0] for one in fields["Depends"].split(", ")}
+    assert {"libc6", "libxml2", "libxslt1.1", "zlib1g"} == {name.removesuffix("t64") for name in needs - SANITIZERS}, fields
+    assert fields["Package"] == "openpla-tools" and "unixodbc" in fields["Suggests"], fields
+    assert fields["Architecture"] == run("dpkg", "--print-architecture").strip(), fields
+    packed = {name.removesuffix(".gz") for name in files(f"{folder}/usr") if not name.startswith("share/doc/")}
+    assert packed == installed, packed ^ installed
+    with open(f"{BUILD}/CMakeCache.txt", encoding="utf-8") as cache:
+        sanitizes = "OPENPLA_SANITIZE:BOOL=ON\n" in cache.read()
+    lintian(made[0], *["hardening-no-pie"] * sanitizes)
+    return folder
+
+
+def manual(folder, verbs):
+    pages = f"{folder}/usr/share/man/man1"
+    assert set(os.listdir(pages)) == {"openpla.1.gz"} | {f"openpla-{verb['verb']}.1.gz" for verb in verbs}
+    for name in os.listdir(pages):
+        text = manual_page(f"{pages}/{name}")
+        verb = next((v for v in verbs if name == f"openpla-{v['verb']}.1.gz"), None)
+        for option in verb["options"] if verb and verb["verb"] not in ("logman", "tracerpt", "store") else []:
+            assert re.search(rf"-{re.escape(option['name'])}\b", text), (name, option)
+        assert verb or all(v["summary"] in text for v in verbs), name
+
+
+# The functions of zsh's completion, which print what they are given.
+ZSH = """
+compdef() {}
+_files() {}
+compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- "$@" }
+_describe() { print -rl -- "${(@P)4}" }
+source "$1"
+shift
+words=("$@") CURRENT=$# PREFIX=${@[-1]}
+_openpla
+"""
+
+
+def offered(shell, folder, *words):
+    """What a shell offers for the last of the words."""
+    if shell == "zsh":
+        output = run("zsh", "-f", "-c", ZSH, "zsh", f"{folder}/usr/share/zsh/vendor-completions/_openpla", *words)
+    else:
+        output = run("fish", "--no-config", "-c", f"source {folder}/usr/share/fish/vendor_completions.d/openpla.fish; "
+                     "cd (mktemp -d); complete -C $argv[1]", " ".join(words))
+    found = {re.split(r"[\t:]", line)[0] for line in output.splitlines()} - {""}
+    return {word for word in found if word.lower().startswith(words[-1].lower())}
+
+
+def completes(shell, folder, verbs):
+    if not shutil.which(shell):
+        print(f"{shell} is not installed")
+        return
+    assert offered(shell, folder, "openpla", "") == {"help", *(verb["verb"] for verb in verbs)}, shell
+    assert offered(shell, folder, "openpla", "help", "tra") == {"trace", "tracerpt"}, shell
+    for name in ("relog", "logman", "trace", "run"):
+        verb = next(verb for verb in verbs if verb["verb"] == name)
+        assert offered(shell, folder, "openpla", name, "") == set(verb["verbs"]), (shell, name)
+        for sub in sorted({option["of"] for option in verb["options"]}):
+            taken = {"-" + option["name"] for option in verb["options"] if option["of"] == sub}
+            assert offered(shell, folder, "openpla", name, *sub.split(), "-") == taken, (shell, name, sub)
+    assert offered(shell, folder, "/usr/bin/logman", "create", "") == {"alert", "api", "cfg", "counter", "trace"}, shell
+    assert offered(shell, folder, "openpla", "relog", "-f", "t") == {"TSV"}, shell
+    assert offered(shell, folder, "tracerpt", "x.etl", "-OF", "E") == {"EVTX"}, shell
+    # Names of sets, as their files have them.
+    for name in ("base", "two words", "a%25b", "%~0123"):
+        path = f"{folder}/data/sets/Service/{name[0]}/{name}.xml"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii"):
+            pass
+    os.environ["OPENPLA_DATA"] = f"{folder}/data"
+    assert offered(shell, folder, "openpla", "logman", "start", "") == {"a%b", "base", "two words"}, shell
+    del os.environ["OPENPLA_DATA"]
+
+
+def names_the_server(folder, scratch):
+    openpla = f"{folder}/usr/bin/openpla"
+    needs = "needs the package openpla (the server under Wine)"
+    os.environ["OPENPLA_DATA"] = f"{scratch}/store"
+    assert run(openpla, "run", "x.exe", code=1) == f"openpla run: {needs}\n"
+    assert run(openpla, "dcom", "status", code=1) == f"openpla dcom: {needs}\n"
+    run(openpla, "logman", "create", "counter", "Base", "-c", r"\System\Processes")
+    for words in (("Base",), ("Net", "-p", "{11111111-2222-3333-4444-555555555555}", "-o", f"{scratch}/net.etl", "-ets")):
+        assert f"a start {needs}\n" in run(openpla, "logman", "start", *words, code=2), words
+    del os.environ["OPENPLA_DATA"]
+
+
+def runs_the_server(folder):
+    """With its command beside the program, as the server's package installs it."""
+    openpla, command = f"{folder}/usr/bin/openpla", f"{folder}/usr/lib/openpla/openpla"
+    own = {words: run(openpla, *words) for words in (("help",), ("help", "relog"), ("version",), ("completion", "fish"))}
+    os.makedirs(os.path.dirname(command))
+    with open(command, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nprintf '%s;' server \"$@\"\nexit 7\n")
+    os.chmod(command, 0o755)
+    for words in (("logman", "query", "two words"), ("--wine", "cscript"), ("relog", "x.blg"), ("--system", "--end")):
+        assert run(openpla, *words, code=7) == "".join(f"{word};" for word in ("server", *words)), words
+    for words, output in own.items():
+        assert run(openpla, *words) == output, words
+    assert "missing log" in run(openpla, "--native", "relog", code=2)
+    os.chmod(command, 0o644)
+    refused = run(openpla, "relog", "x.blg", code=1)
+    assert "cannot start '" in refused and "--native" in refused, refused
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = package(scratch, installs(scratch))
+        verbs = json.loads(run(f"{folder}/usr/bin/openpla", "help", "--json"))
+        manual(folder, verbs)
+        for shell in ("zsh", "fish"):
+            completes(shell, folder, verbs)
+        names_the_server(folder, scratch)
+        runs_the_server(folder)
+
+
+main()
