@@ -239,16 +239,18 @@ static HRESULT live_show_terminal(struct live_run *r)
 
 static HRESULT live_show(struct live_run *r)
 {
-    struct live_server *server = NULL;
+    struct http_server *server = NULL;
     HRESULT hr = S_OK;
     int64_t utc;
     const struct log_cell *cells;
     if (r->settings->http) {
-        hr = live_server_open(r->settings->http, &r->history, &server);
+        const struct http_options options = {
+            .where = r->settings->http, .headers = live_answer_headers, .answer = live_answer, .user = &r->history};
+        hr = http_server_open(&options, &server);
         if (SUCCEEDED(hr)) {
-            printf("%s\n", live_server_url(server));
+            printf("%s\n", http_server_url(server));
             fflush(stdout);
-            if (live_server_is_public(server))
+            if (http_server_is_public(server))
                 fputs("openpla live: everybody who reaches this address can read the counters, without a password\n",
                       stderr);
         }
@@ -264,7 +266,7 @@ static HRESULT live_show(struct live_run *r)
         hr = live_show_terminal(r);
         live_terminal_end();
     }
-    live_server_close(server);
+    http_server_close(server);
     return hr;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bodies of answers: the page's parts, the counters and samples as JSON. */
+/* The resources of the browser's view: the page's parts, the counters and samples as JSON. */
 #include "cli/live/live_http.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
@@ -8,6 +8,12 @@
 #include <string.h>
 
 enum { MOST_VALUES = 60000 }; /* in one answer; the browser asks for the rest */
+
+const char live_answer_headers[] = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+                                   "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+                                   "frame-ancestors 'none'\r\n"
+                                   "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                   "Referrer-Policy: no-referrer\r\n";
 
 static const int64_t unix_epoch = INT64_C(116444736000000000); /* as FILETIME */
 
@@ -52,7 +58,37 @@ static void add_samples(const struct live_history *h, uint64_t since, struct tex
     text_buffer_add(b, "]}");
 }
 
-static HRESULT body_make_json(struct live_history *h, const struct live_request *request, struct live_body *out)
+unsigned live_request_read(const struct http_request *request, struct live_request *out)
+{
+    static const struct {
+        const char *path;
+        enum live_resource resource;
+    } resources[] = {
+        {"/", LIVE_PAGE},
+        {"/live.js", LIVE_SCRIPT},
+        {"/live.css", LIVE_STYLE},
+        {"/dygraph.js", LIVE_LIBRARY},
+        {"/counters", LIVE_COUNTERS},
+    };
+    struct http_span digits = request->query, name;
+    char number[24];
+    *out = (struct live_request){.resource = LIVE_PAGE};
+    for (size_t i = 0; i < sizeof resources / sizeof *resources && request->query.size == 0; i++)
+        if (http_span_is(request->path, resources[i].path)) {
+            out->resource = resources[i].resource;
+            return 200;
+        }
+    if (!http_span_is(request->path, "/samples") || !http_span_split(&digits, '=', &name) ||
+        !http_span_is(name, "since"))
+        return 404;
+    out->resource = LIVE_SAMPLES;
+    return http_span_is_digits(digits) && http_span_fits(digits, number, sizeof number) &&
+                   text_to_u64(number, &out->since)
+               ? 200
+               : 400;
+}
+
+static unsigned answer_json(struct live_history *h, const struct live_request *request, struct http_body *out)
 {
     struct text_buffer b = {0};
     lock_enter(&h->lock);
@@ -64,10 +100,10 @@ static HRESULT body_make_json(struct live_history *h, const struct live_request 
     out->type = "application/json";
     out->bytes = out->owned = text_buffer_take(&b);
     out->size = out->owned ? strlen(out->owned) : 0;
-    return out->owned ? S_OK : E_OUTOFMEMORY;
+    return out->owned ? 200 : 500;
 }
 
-HRESULT live_body_make(struct live_history *h, const struct live_request *request, struct live_body *out)
+unsigned live_answer(void *user, const struct http_request *request, struct http_body *out)
 {
     static const struct {
         const char *type, *text;
@@ -77,16 +113,14 @@ HRESULT live_body_make(struct live_history *h, const struct live_request *reques
         [LIVE_STYLE] = {"text/css; charset=utf-8", live_page_css},
         [LIVE_LIBRARY] = {"text/javascript; charset=utf-8", live_library_js},
     };
-    memset(out, 0, sizeof *out);
-    if (request->resource >= LIVE_COUNTERS)
-        return body_make_json(h, request, out);
-    out->type = parts[request->resource].type;
-    out->bytes = parts[request->resource].text;
+    struct live_request live;
+    const unsigned status = live_request_read(request, &live);
+    if (status != 200)
+        return status;
+    if (live.resource >= LIVE_COUNTERS)
+        return answer_json(user, &live, out);
+    out->type = parts[live.resource].type;
+    out->bytes = parts[live.resource].text;
     out->size = strlen(out->bytes);
-    return S_OK;
-}
-
-void live_body_free(struct live_body *b)
-{
-    memory_free(b->owned);
+    return 200;
 }

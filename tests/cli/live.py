@@ -3,25 +3,22 @@
 """live.py PROGRAM [EMULATOR]: live of openpla.exe, which is PROGRAM, shows counters while they change. A user would read old
 values, lose the terminal's state, or open this computer to whoever sends a request."""
 import fcntl
-import http.client
 import json
 import os
 import pty
 import re
 import select
-import signal
 import socket
 import struct
-import subprocess
 import tempfile
 import termios
 import time
 
 from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+from served import PATIENCE, Served
 
 os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
 IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed Bytes", r"\System\System Up Time"
-PATIENCE = 240  # seconds
 
 
 def lines_without_a_terminal():
@@ -138,57 +135,12 @@ def a_terminal_shows_resizes_and_ends():
     check(t.end() == 0, "-sc ends it")
 
 
-class Server:
+class Server(Served):
     def __init__(self, *arguments):
-        self.out = open("url.txt", "wb")  # services keep a pipe open
-        self.process = subprocess.Popen([*EMULATOR, PROGRAM, "live", "-http", *arguments], stdin=subprocess.DEVNULL,
-                                        stdout=self.out, stderr=subprocess.STDOUT,
-                                        env=dict(os.environ, OPENPLA_WINE_RUN="through"))
-        end = time.monotonic() + PATIENCE
-        while True:
-            with open("url.txt", encoding="utf-8") as f:
-                found = re.search(r"http://127\.0\.0\.1:(\d+)/\s", f.read())
-            if found:
-                break
-            check(self.process.poll() is None and time.monotonic() < end, "no address is printed")
-            time.sleep(0.05)
-        self.port = int(found[1])
-
-    def get(self, path, method="GET", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        body = answer.read()
-        connection.close()
-        return answer, body
-
-    def raw(self, request, close=True):
-        """The status of the answer; None: the connection was closed without one."""
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
-            try:
-                s.sendall(request)
-                if close:
-                    s.shutdown(socket.SHUT_WR)
-                answer = b""
-                while more := s.recv(65536):
-                    answer += more
-            except ConnectionError:
-                return None
-            found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
-            return int(found[1]) if found else None
+        super().__init__("live", *arguments)
 
     def samples(self, since):
         return json.loads(self.get(f"/samples?since={since}")[1])
-
-    def end(self):
-        check(self.process.poll() is None, "the server has ended")
-        if EMULATOR:
-            self.process.kill()
-        else:
-            self.process.send_signal(signal.SIGINT)
-            check(self.process.wait(PATIENCE) == 0, "Ctrl+C ends it", self.process.returncode)
-        self.process.wait()
-        self.out.close()
 
 
 def a_browser_gets_page_and_samples(server):

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP server of openpla live. One thread accepts connections, each of which has a thread for one request and its
-   answer. The number of connections and the time and size of each are limited, so a client can only delay itself and,
-   at worst, the others for as long as it has all connections. */
-#include "cli/live/live_http.h"
+/* The HTTP server. One thread accepts connections, each of which has a thread for one request and its answer. The
+   number of connections and the time and size of each are limited, so a client can only delay itself and, at worst, the
+   others for as long as it has all connections. */
+#include "cli/http/http.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
+#include "engine/base/text.h"
 #include "engine/base/thread.h"
 
 #include <stdatomic.h>
@@ -21,8 +22,8 @@ enum {
     PART_BYTES = 4096,
 };
 
-struct live_server {
-    struct live_history *history;
+struct http_server {
+    struct http_options options;
     struct socket_end *listener;
     struct thread *thread;
     char *own_name;
@@ -32,22 +33,13 @@ struct live_server {
     atomic_uint connections;
 };
 
-struct live_connection {
-    struct live_server *server;
+struct http_connection {
+    struct http_server *server;
     struct socket_end *socket;
+    char bytes[HTTP_REQUEST_BYTES]; /* of the request */
 };
 
-/* The page may load only what this server sends, and no other page may show it in a frame. */
-static const char answer_headers[] = "Cache-Control: no-store\r\n"
-                                     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
-                                     "'self'; connect-src 'self'; img-src data:; "
-                                     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
-                                     "Cross-Origin-Resource-Policy: same-origin\r\n"
-                                     "Referrer-Policy: no-referrer\r\n"
-                                     "X-Content-Type-Options: nosniff\r\n"
-                                     "Connection: close\r\n\r\n";
-
-static HRESULT send_all(struct live_connection *c, const char *bytes, size_t size)
+static HRESULT send_all(struct http_connection *c, const char *bytes, size_t size)
 {
     const uint64_t begun = clock_monotonic_ms();
     HRESULT hr = S_OK;
@@ -59,53 +51,61 @@ static HRESULT send_all(struct live_connection *c, const char *bytes, size_t siz
     return hr;
 }
 
-static void connection_answer(struct live_connection *c, unsigned status, const struct live_request *request)
+static void connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
-    struct live_body body = {.type = "text/plain; charset=utf-8"};
-    char head[1024], line[64];
-    if (status == 200 && FAILED(live_body_make(c->server->history, request, &body)))
-        status = 500;
-    if (status != 200) {
-        body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, live_status_text(status));
-        body.bytes = line;
+    const struct http_options *o = &c->server->options;
+    struct http_body body = {.type = "text/plain; charset=utf-8"};
+    char line[64];
+    if (status == 200) {
+        body = (struct http_body){0};
+        status = o->answer(o->user, request, &body);
     }
-    const int size = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%s",
-                              status, live_status_text(status), body.type, (unsigned long long)body.size,
-                              status == 405 ? "Allow: GET, HEAD\r\n" : "", answer_headers);
-    if (SUCCEEDED(send_all(c, head, (size_t)size)) && !request->head)
+    if (status != 200) {
+        memory_free(body.owned);
+        body = (struct http_body){.type = "text/plain; charset=utf-8", .bytes = line};
+        body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, http_status_text(status));
+    }
+    char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%s%s"
+                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+                             status, http_status_text(status), body.type, (unsigned long long)body.size,
+                             status == 405 ? "Allow: GET, HEAD\r\n" : "", body.gzip ? "Content-Encoding: gzip\r\n" : "",
+                             o->headers);
+    if (head && SUCCEEDED(send_all(c, head, strlen(head))) && !request->head)
         (void)send_all(c, body.bytes, body.size);
-    live_body_free(&body);
+    memory_free(head);
+    memory_free(body.owned);
 }
 
 /* Returns the status to answer with; 0: the client has gone, or the program exits. */
-static unsigned connection_read(struct live_connection *c, struct live_request *request)
+static unsigned connection_read(struct http_connection *c, struct http_request *request)
 {
-    char bytes[LIVE_REQUEST_BYTES];
+    const struct http_server *s = c->server;
+    const char *name = s->is_public && s->options.any_host ? NULL : s->own_name;
     const uint64_t begun = clock_monotonic_ms();
     unsigned status = 0;
     for (size_t size = 0; status == 0;) {
         size_t got;
         const uint64_t passed = clock_passed_ms(begun, clock_monotonic_ms());
-        if (atomic_load(&c->server->closing))
+        if (atomic_load(&s->closing))
             return 0;
         if (passed >= REQUEST_MS)
             return 408;
-        const HRESULT hr = socket_receive_some(c->socket, bytes + size, sizeof bytes - size, SLICE_MS, &got);
+        const HRESULT hr = socket_receive_some(c->socket, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got);
         if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
             continue;
         if (hr != S_OK)
             return 0;
         size += got;
-        status = live_request_read(bytes, size, c->server->own_name, request);
+        status = http_request_read(c->bytes, size, name, request);
     }
     return status;
 }
 
 static void connection_serve(void *user)
 {
-    struct live_connection *c = user;
-    struct live_server *s = c->server;
-    struct live_request request = {.head = false};
+    struct http_connection *c = user;
+    struct http_server *s = c->server;
+    struct http_request request = {.head = false};
     socket_set_timeouts(c->socket, SEND_MS, SEND_MS);
     const unsigned status = connection_read(c, &request);
     if (status != 0)
@@ -115,20 +115,21 @@ static void connection_serve(void *user)
     atomic_fetch_sub(&s->connections, 1);
 }
 
-static void server_accept(struct live_server *s)
+static void server_accept(struct http_server *s)
 {
     char address[SOCKET_ADDRESS_BYTES];
-    struct live_connection *c = memory_zero(1, sizeof *c);
+    struct http_connection *c = memory_zero(1, sizeof *c);
     struct socket_end *socket = NULL;
     struct thread *thread = NULL;
-    const struct live_request none = {.head = false};
+    const struct http_request none = {.head = false};
     if (FAILED(socket_accept(s->listener, &socket, address)) || !c) {
         socket_close(socket);
         memory_free(c);
         thread_sleep(SLICE_MS); /* for example because too many files are open */
         return;
     }
-    *c = (struct live_connection){s, socket};
+    c->server = s;
+    c->socket = socket;
     if (atomic_fetch_add(&s->connections, 1) < MOST_CONNECTIONS &&
         SUCCEEDED(thread_start(connection_serve, c, &thread))) {
         thread_close(thread);
@@ -143,7 +144,7 @@ static void server_accept(struct live_server *s)
 
 static void server_run(void *user)
 {
-    struct live_server *s = user;
+    struct http_server *s = user;
     while (!atomic_load(&s->closing)) {
         bool ready = false;
         if (FAILED(sockets_wait(&s->listener, 1, SLICE_MS, &ready)))
@@ -175,7 +176,7 @@ static HRESULT where_split(const char *where, char **address, uint16_t *port)
     return *address ? S_OK : E_OUTOFMEMORY;
 }
 
-static void server_describe(struct live_server *s)
+static void server_describe(struct http_server *s)
 {
     char address[SOCKET_ADDRESS_BYTES];
     uint16_t port;
@@ -185,16 +186,16 @@ static void server_describe(struct live_server *s)
     s->is_public = strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0;
 }
 
-HRESULT live_server_open(const char *where, struct live_history *h, struct live_server **out)
+HRESULT http_server_open(const struct http_options *options, struct http_server **out)
 {
     char *address;
     uint16_t port = 0;
-    struct live_server *s = memory_zero(1, sizeof *s);
+    struct http_server *s = memory_zero(1, sizeof *s);
     *out = s;
-    HRESULT hr = s ? where_split(where, &address, &port) : E_OUTOFMEMORY;
+    HRESULT hr = s ? where_split(options->where, &address, &port) : E_OUTOFMEMORY;
     if (FAILED(hr))
         return hr;
-    s->history = h;
+    s->options = *options;
     s->own_name = os_computer_name();
     hr = s->own_name ? socket_listen_at(address, port, &s->listener) : E_OUTOFMEMORY;
     memory_free(address);
@@ -204,17 +205,17 @@ HRESULT live_server_open(const char *where, struct live_history *h, struct live_
     return thread_start(server_run, s, &s->thread);
 }
 
-const char *live_server_url(const struct live_server *s)
+const char *http_server_url(const struct http_server *s)
 {
     return s->url;
 }
 
-bool live_server_is_public(const struct live_server *s)
+bool http_server_is_public(const struct http_server *s)
 {
     return s->is_public;
 }
 
-void live_server_close(struct live_server *s)
+void http_server_close(struct http_server *s)
 {
     if (!s)
         return;

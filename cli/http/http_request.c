@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a browser's request. It comes from anybody: its bytes are checked in one pass, and none of them become a path.
+/* Reads a client's request. It comes from anybody: its bytes are checked in one pass, and none of them become a path.
  */
-#include "cli/live/live_http.h"
+#include "cli/http/http.h"
 #include "engine/base/network.h"
+#include "engine/base/text.h"
 
 #include <string.h>
 
-struct span {
-    const char *at;
-    size_t size;
-};
-
-static bool span_is(struct span s, const char *text)
+bool http_span_is(struct http_span s, const char *text)
 {
     return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
 }
 
-static bool span_fits(struct span s, char *out, size_t room)
+bool http_span_fits(struct http_span s, char *out, size_t room)
 {
     if (s.size == 0 || s.size >= room)
         return false;
@@ -26,18 +22,18 @@ static bool span_fits(struct span s, char *out, size_t room)
 }
 
 /* The bytes up to `end`, which *from then follows. False: there is no `end`. */
-static bool span_split(struct span *from, char end, struct span *out)
+bool http_span_split(struct http_span *from, char end, struct http_span *out)
 {
     const char *found = memchr(from->at, end, from->size);
     if (!found)
         return false;
-    *out = (struct span){from->at, (size_t)(found - from->at)};
+    *out = (struct http_span){from->at, (size_t)(found - from->at)};
     from->at = found + 1;
     from->size -= out->size + 1;
     return true;
 }
 
-static bool is_digits(struct span s)
+bool http_span_is_digits(struct http_span s)
 {
     for (size_t i = 0; i < s.size; i++)
         if (s.at[i] < '0' || s.at[i] > '9')
@@ -46,9 +42,9 @@ static bool is_digits(struct span s)
 }
 
 /* A line without its CR LF; a CR or another control character within it makes the request malformed. */
-static bool next_line(struct span *from, struct span *line)
+static bool next_line(struct http_span *from, struct http_span *line)
 {
-    if (!span_split(from, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')
+    if (!http_span_split(from, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')
         return false;
     line->size--;
     for (size_t i = 0; i < line->size; i++)
@@ -58,7 +54,7 @@ static bool next_line(struct span *from, struct span *line)
 }
 
 /* Removes ":8080". False: what follows the colon is not a port. */
-static bool strip_port(struct span *host)
+static bool strip_port(struct http_span *host)
 {
     const char *colon = memchr(host->at, ':', host->size);
     if (host->size > 0 && host->at[0] == '[') {
@@ -72,54 +68,70 @@ static bool strip_port(struct span *host)
     }
     if (!colon)
         return true;
-    const struct span port = {colon + 1, host->size - (size_t)(colon + 1 - host->at)};
+    const struct http_span port = {colon + 1, host->size - (size_t)(colon + 1 - host->at)};
     host->size = (size_t)(colon - host->at);
-    return is_digits(port) && port.size <= 5;
+    return http_span_is_digits(port) && port.size <= 5;
 }
 
 /* A page of another site can make the browser ask this server by another name, but not by an address or ours. */
-static unsigned check_host(struct span host, const char *own_name)
+static unsigned check_host(struct http_span host, const char *own_name)
 {
     char name[256];
     struct ip_address address;
     if (!strip_port(&host))
         return 400;
     if (host.size > 2 && host.at[0] == '[')
-        host = (struct span){host.at + 1, host.size - 2};
-    if (!span_fits(host, name, sizeof name))
+        host = (struct http_span){host.at + 1, host.size - 2};
+    if (!http_span_fits(host, name, sizeof name))
         return 400;
-    const bool ours =
-        text_equal_nocase(name, "localhost") || text_equal_nocase(name, own_name) || ip_address_read(name, &address);
+    const bool ours = !own_name || text_equal_nocase(name, "localhost") || text_equal_nocase(name, own_name) ||
+                      ip_address_read(name, &address);
     return ours ? 200 : 403;
 }
 
-static bool header_is(struct span name, const char *wanted)
+static bool header_is(struct http_span name, const char *wanted)
 {
     char text[32];
-    return span_fits(name, text, sizeof text) && text_equal_nocase(text, wanted);
+    return http_span_fits(name, text, sizeof text) && text_equal_nocase(text, wanted);
 }
 
-static struct span span_trim(struct span s)
+struct http_span http_span_trim(struct http_span s)
 {
     while (s.size > 0 && (*s.at == ' ' || *s.at == '\t'))
-        s = (struct span){s.at + 1, s.size - 1};
+        s = (struct http_span){s.at + 1, s.size - 1};
     while (s.size > 0 && (s.at[s.size - 1] == ' ' || s.at[s.size - 1] == '\t'))
         s.size--;
     return s;
 }
 
-static unsigned read_headers(struct span from, const char *own_name)
+/* Takes a header that the server uses. False: it must not occur twice. */
+static bool take_header(struct http_span name, struct http_span value, struct http_request *out)
 {
-    struct span line, name;
+    if (header_is(name, "Authorization")) {
+        if (out->credentials.at)
+            return false;
+        out->credentials = value;
+    } else if (header_is(name, "Accept") && !out->accept.at) {
+        out->accept = value;
+    } else if (header_is(name, "Accept-Encoding") && !out->accept_encoding.at) {
+        out->accept_encoding = value;
+    }
+    return true;
+}
+
+static unsigned read_headers(struct http_span from, const char *own_name, struct http_request *out)
+{
+    struct http_span line, name;
     unsigned host = 0;
     while (next_line(&from, &line) && line.size > 0) {
-        if (!span_split(&line, ':', &name) || name.size == 0)
+        if (!http_span_split(&line, ':', &name) || name.size == 0)
             return 400;
         for (size_t i = 0; i < name.size; i++)
             if (name.at[i] <= ' ' || name.at[i] > '~')
                 return 400;
-        line = span_trim(line);
-        if (header_is(name, "Transfer-Encoding") || (header_is(name, "Content-Length") && !span_is(line, "0")))
+        line = http_span_trim(line);
+        if (header_is(name, "Transfer-Encoding") || (header_is(name, "Content-Length") && !http_span_is(line, "0")) ||
+            !take_header(name, line, out))
             return 400;
         if (!header_is(name, "Host"))
             continue;
@@ -133,33 +145,6 @@ static unsigned read_headers(struct span from, const char *own_name)
     return from.size == 0 && line.size == 0 && host != 0 ? host : 400;
 }
 
-static unsigned read_target(struct span target, struct live_request *out)
-{
-    static const struct {
-        const char *path;
-        enum live_resource resource;
-    } resources[] = {
-        {"/", LIVE_PAGE},
-        {"/live.js", LIVE_SCRIPT},
-        {"/live.css", LIVE_STYLE},
-        {"/dygraph.js", LIVE_LIBRARY},
-        {"/counters", LIVE_COUNTERS},
-    };
-    static const char samples[] = "/samples?since=";
-    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
-        if (span_is(target, resources[i].path)) {
-            out->resource = resources[i].resource;
-            return 200;
-        }
-    if (target.size <= strlen(samples) || memcmp(target.at, samples, strlen(samples)) != 0)
-        return 404;
-    char number[24];
-    const struct span digits = {target.at + strlen(samples), target.size - strlen(samples)};
-    out->resource = LIVE_SAMPLES;
-    return is_digits(digits) && span_fits(digits, number, sizeof number) && text_to_u64(number, &out->since) ? 200
-                                                                                                             : 400;
-}
-
 /* The end of the request's empty line; 0: it has not arrived. */
 static size_t request_end(const char *bytes, size_t size)
 {
@@ -169,35 +154,42 @@ static size_t request_end(const char *bytes, size_t size)
     return 0;
 }
 
-unsigned live_request_read(const char *bytes, size_t size, const char *own_name, struct live_request *out)
+unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out)
 {
     const size_t end = request_end(bytes, size);
-    struct span from = {bytes, end}, line, method, target;
-    *out = (struct live_request){.resource = LIVE_PAGE};
+    struct http_span from = {bytes, end}, line, method, target;
+    *out = (struct http_request){.head = false};
     if (end == 0)
-        return size >= LIVE_REQUEST_BYTES ? 431 : 0;
-    if (end > LIVE_REQUEST_BYTES)
+        return size >= HTTP_REQUEST_BYTES ? 431 : 0;
+    if (end > HTTP_REQUEST_BYTES)
         return 431;
-    if (!next_line(&from, &line) || !span_split(&line, ' ', &method) || !span_split(&line, ' ', &target))
+    if (!next_line(&from, &line) || !http_span_split(&line, ' ', &method) || !http_span_split(&line, ' ', &target))
         return 400;
     if (line.size != 8 || memcmp(line.at, "HTTP/", 5) != 0)
         return 400;
-    if (!span_is(line, "HTTP/1.1") && !span_is(line, "HTTP/1.0"))
+    if (!http_span_is(line, "HTTP/1.1") && !http_span_is(line, "HTTP/1.0"))
         return 505;
-    const unsigned headers = read_headers(from, own_name);
+    const unsigned headers = read_headers(from, own_name, out);
     if (headers != 200)
         return headers;
-    out->head = span_is(method, "HEAD");
-    if (!out->head && !span_is(method, "GET"))
+    out->head = http_span_is(method, "HEAD");
+    if (!out->head && !http_span_is(method, "GET"))
         return 405;
-    return read_target(target, out);
+    out->query = target;
+    if (!http_span_split(&out->query, '?', &out->path)) {
+        out->path = target;
+        out->query = (struct http_span){target.at + target.size, 0};
+    }
+    return 200;
 }
 
-const char *live_status_text(unsigned status)
+const char *http_status_text(unsigned status)
 {
     switch (status) {
     case 200:
         return "OK";
+    case 401:
+        return "Unauthorized";
     case 403:
         return "Forbidden";
     case 404:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""A verb of openpla.exe that serves something, and its clients."""
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+from program import EMULATOR, PROGRAM, check
+
+PATIENCE = 240  # seconds
+
+
+class Served:
+    """The program with -http, as VERB."""
+
+    def __init__(self, verb, *arguments):
+        self.out = open("url.txt", "wb")  # services keep a pipe open
+        self.process = subprocess.Popen([*EMULATOR, PROGRAM, verb, "-http", *arguments], stdin=subprocess.DEVNULL,
+                                        stdout=self.out, stderr=subprocess.STDOUT,
+                                        env=dict(os.environ, OPENPLA_WINE_RUN="through"))
+        end = time.monotonic() + PATIENCE
+        while True:
+            with open("url.txt", encoding="utf-8") as f:
+                found = re.search(r"(https?)://127\.0\.0\.1:(\d+)/\S*\s", f.read())
+            if found:
+                break
+            check(self.process.poll() is None and time.monotonic() < end, "no address is printed", self.said())
+            time.sleep(0.05)
+        self.scheme, self.port = found[1], int(found[2])
+
+    def said(self):
+        with open("url.txt", encoding="utf-8") as f:
+            return f.read()
+
+    def get(self, path, method="GET", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer, body
+
+    def raw(self, request, close=True):
+        """The status of the answer; None: the connection was closed without one."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
+            try:
+                s.sendall(request)
+                if close:
+                    s.shutdown(socket.SHUT_WR)
+                answer = b""
+                while more := s.recv(65536):
+                    answer += more
+            except ConnectionError:
+                return None
+            found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+            return int(found[1]) if found else None
+
+    def end(self):
+        check(self.process.poll() is None, "the server has ended")
+        if EMULATOR:
+            self.process.kill()
+        else:
+            self.process.send_signal(signal.SIGINT)
+            check(self.process.wait(PATIENCE) == 0, "Ctrl+C ends it", self.process.returncode)
+        self.process.wait()
+        self.out.close()
