@@ -48,6 +48,9 @@ HRESULT counter_query_add(struct counter_query *q, const char *path, size_t plac
 PDH_HQUERY counter_query_handle(const struct counter_query *q);
 /* The columns of the query; borrowed. */
 const struct log_counter *counter_query_columns(const struct counter_query *q, size_t *count);
+/* PDH's explanation of a column's counter, from memory_alloc; *help NULL: it has none. Fails only with E_OUTOFMEMORY.
+ */
+HRESULT counter_query_help(const struct counter_query *q, size_t column, char **help);
 bool counter_query_same_columns(const struct counter_query *a, const struct counter_query *b);
 
 /* Takes a sample. *utc (FILETIME) is its time; *cells has one cell per column and is borrowed until the next call.

@@ -268,11 +268,11 @@ static HRESULT machine_name(LPCWSTR wide, const char **out)
 }
 
 /* *out is NULL on failure. */
-static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, PDH_COUNTER_INFO_W **out)
+static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool explain, PDH_COUNTER_INFO_W **out)
 {
     struct pdh_list info = {0};
     while (pdh_list_ask(&info, 1))
-        info.status = pdh->PdhGetCounterInfoW(counter, 0, &info.size, info.data);
+        info.status = pdh->PdhGetCounterInfoW(counter, explain, &info.size, info.data);
     *out = info.status ? NULL : info.data;
     if (!*out) {
         memory_free(info.data);
@@ -284,7 +284,7 @@ static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, PDH
 static HRESULT read_names(const struct counter_query *q, PDH_HCOUNTER counter, bool wildcard, struct log_counter *names)
 {
     PDH_COUNTER_INFO_W *info;
-    HRESULT hr = counter_info(q->pdh, counter, &info);
+    HRESULT hr = counter_info(q->pdh, counter, false, &info);
     *names = (struct log_counter){0};
     if (!info)
         return hr;
@@ -427,7 +427,7 @@ static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, 
     PDH_COUNTER_INFO_W *info;
     if (!status || q->pdh->PdhAddEnglishCounterW(q->handle, path, 0, &counter))
         return status;
-    counter_info(q->pdh, counter, &info);
+    counter_info(q->pdh, counter, false, &info);
     if (info) {
         if (info->szFullPath && !counter_paths_expand(q->pdh, info->szFullPath, flags, out))
             status = 0;
@@ -590,6 +590,17 @@ const struct log_counter *counter_query_columns(const struct counter_query *q, s
 {
     *count = q->columns.count;
     return q->columns.items;
+}
+
+HRESULT counter_query_help(const struct counter_query *q, size_t column, char **help)
+{
+    PDH_COUNTER_INFO_W *info;
+    *help = NULL;
+    HRESULT hr = counter_info(q->pdh, q->counters[column].handle, true, &info);
+    if (info && info->szExplainText && *info->szExplainText)
+        hr = pdh_text(info->szExplainText, help);
+    memory_free(info);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
 bool counter_query_same_columns(const struct counter_query *a, const struct counter_query *b)

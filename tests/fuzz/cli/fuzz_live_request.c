@@ -2,6 +2,7 @@
 /* Any bytes as a browser's request: no crash, and a request that is not complete is
    not refused. */
 #include "cli/live/live_http.h"
+#include "cli/serve/serve.h"
 #include "engine/base/memory.h"
 
 #include <stdint.h>
@@ -58,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t length = strlen(text);
     const unsigned whole = http_request_read(text, length, "HOST", &request);
     must(whole != 200 || strstr(text, "\r\n\r\n"));
+    if (whole == 200)
+        (void)page_wants_openmetrics(request.accept);
     must(whole != 200 || live_request_read(&request, &live) != 200 || live.resource <= LIVE_SAMPLES);
     /* Each shorter part of an undecided request is undecided too. */
     for (size_t part = 0; whole == 0 && part < length && length < 256; part++)

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* The counters of openpla serve, and the metrics that they become.
+
+   A path yields columns of the query; each pair of path and column is a use, and uses of the same name form a family,
+   whose samples stand together on the page:
+
+       path \Process(*)\*  ->  column Process(*)\Handle Count   ->  family windows_process_handles
+                               column Process(*)\Working Set    ->  family windows_process_working_set_bytes
+
+   Every instance is asked for as "*", so that instances come and go without a new query; a path that names some has a
+   pattern. The labels of an object's instances are built once per page. An instance whose object has ID Process has its
+   process ID as a label and loses its "#1", so a series never changes its process when another one of the same name
+   exits. */
+#include "cli/serve/exporter.h"
+
+#include "cli/counters/counter_list.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+
+#include <string.h>
+
+enum { RETRY_MS = 30000 }; /* counters that could not be added are tried again so often */
+
+/* ---- paths ---- */
+
+/* Asks for all instances; *pattern selects those that the path means, NULL: all. */
+static HRESULT path_widen(const char *text, char **path, char **pattern)
+{
+    struct counter_path parts;
+    *path = *pattern = NULL;
+    if (counter_path_parse(text, &parts) != ERROR_SUCCESS || !parts.instance) {
+        counter_path_free(&parts);
+        *path = text_copy(text);
+        return *path ? S_OK : E_OUTOFMEMORY;
+    }
+    char *instance = counter_path_instance(&parts);
+    if (instance && instance[strspn(instance, "*/#")]) {
+        *pattern = instance;
+        instance = NULL;
+    }
+    struct counter_path all = {.machine = parts.machine,
+                               .object = parts.object,
+                               .instance = (char *)"*",
+                               .index = PATH_NO_INDEX,
+                               .counter = parts.counter};
+    *path = counter_path_format(&all);
+    const bool failed = !*path || (!instance && !*pattern);
+    memory_free(instance);
+    counter_path_free(&parts);
+    if (!failed)
+        return S_OK;
+    memory_free(*path);
+    memory_free(*pattern);
+    return E_OUTOFMEMORY;
+}
+
+/* ---- the query ---- */
+
+static void exporter_given(void *user, size_t path, size_t column)
+{
+    struct exporter *e = user;
+    void *items = e->given;
+    if (!memory_grow(&items, &e->given_capacity, e->given_count + 1, sizeof *e->given)) {
+        e->failed = true;
+        return;
+    }
+    e->given = items;
+    e->given[e->given_count++] = (struct export_given){path, column};
+}
+
+static void exporter_refuse(void *user, HRESULT reason, const char *path, const char *text)
+{
+    struct exporter *e = user;
+    const struct error_kept why = error_keep(reason);
+    (void)text;
+    for (size_t i = 0; i < e->path_count; i++)
+        if (e->wide.items[i] == path)
+            e->paths[i].refused = true;
+    char *nearest = counter_nearest_text(&e->nearest, path, reason);
+    char *line =
+        nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
+    memory_free(nearest);
+    e->failed |= !line || FAILED(texts_add_owned(&e->refused, line));
+}
+
+static HRESULT exporter_open_query(struct exporter *e)
+{
+    HRESULT hr = host_pdh(&e->pdh);
+    e->nearest.pdh = e->pdh;
+    const struct counter_query_request request = {.pdh = e->pdh,
+                                                  .paths = &e->wide,
+                                                  .keep_instances = true,
+                                                  .refused = exporter_refuse,
+                                                  .gives = exporter_given,
+                                                  .user = e};
+    if (SUCCEEDED(hr))
+        hr = counter_query_open(&request, &e->query);
+    return SUCCEEDED(hr) && e->failed ? E_OUTOFMEMORY : hr;
+}
+
+bool exporter_retry(struct exporter *e)
+{
+    const uint64_t now = clock_monotonic_ms();
+    bool more = false;
+    if (clock_passed_ms(e->tried, now) < RETRY_MS)
+        return false;
+    e->tried = now;
+    for (size_t i = 0; i < e->path_count; i++)
+        if (e->paths[i].refused && SUCCEEDED(counter_query_add(e->query, e->wide.items[i], i))) {
+            e->paths[i].refused = false;
+            more = true;
+        }
+    return more;
+}
+
+/* ---- objects ---- */
+
+/* The column of another counter of the same object; added if it does not exist yet. NO_COLUMN: the object has none. */
+static int64_t object_find_column(struct exporter *e, const struct log_counter *of, const char *counter)
+{
+    const size_t before = e->given_count;
+    struct counter_path all = {.object = (char *)of->object,
+                               .machine = (char *)(of->machine ? of->machine + strspn(of->machine, "\\") : NULL),
+                               .instance = (char *)"*",
+                               .index = PATH_NO_INDEX,
+                               .counter = (char *)counter};
+    char *path = counter_path_format(&all);
+    int64_t column = NO_COLUMN;
+    if (path && SUCCEEDED(counter_query_add(e->query, path, SIZE_MAX)) && e->given_count > before)
+        column = (int64_t)e->given[before].column;
+    e->given_count = before;
+    memory_free(path);
+    return column;
+}
+
+static HRESULT object_take(struct exporter *e, size_t column, size_t *out)
+{
+    size_t count;
+    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    for (size_t i = 0; i < e->object_count; i++)
+        if (text_equal_nocase(e->objects[i].name, c->object) && text_equal_nocase(e->objects[i].machine, c->machine)) {
+            *out = i;
+            return S_OK;
+        }
+    void *items = e->objects;
+    if (!memory_grow(&items, &e->object_capacity, e->object_count + 1, sizeof *e->objects))
+        return E_OUTOFMEMORY;
+    e->objects = items;
+    struct export_object *o = &e->objects[e->object_count];
+    *o = (struct export_object){.name = text_copy(c->object),
+                                .machine = text_copy(c->machine),
+                                .process_column = NO_COLUMN,
+                                .thread_column = NO_COLUMN};
+    e->object_count++;
+    if (!o->name || !o->machine)
+        return E_OUTOFMEMORY;
+    o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
+    if (c->wildcard) {
+        const struct log_counter names = {.object = o->name, .machine = o->machine}; /* columns may move */
+        o->process_column = object_find_column(e, &names, "ID Process");
+        o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");
+    }
+    *out = e->object_count - 1;
+    return S_OK;
+}
+
+/* ---- families ---- */
+
+static char *family_help(const struct exporter *e, size_t column, const struct metric_form *form)
+{
+    size_t count;
+    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    char *help = NULL;
+    if (FAILED(counter_query_help(e->query, column, &help)))
+        return NULL;
+    /* The first sentence; Windows' explanations are pages long. */
+    const char *end = help ? strstr(help, ". ") : NULL;
+    const int length = help ? (int)(end ? end + 1 - help : (ptrdiff_t)strlen(help)) : 0;
+    char *text = text_format("\\%s%s\\%s%s%.*s%s%s", c->object, c->wildcard ? "(*)" : "", c->counter,
+                             length > 0 ? ": " : "", length, help ? help : "", *form->note ? " " : "", form->note);
+    memory_free(help);
+    return text;
+}
+
+static bool same_family(const struct metric_family *f, const char *base, size_t length)
+{
+    const size_t of_name = strlen(f->name);
+    const size_t of_base = f->kind == METRIC_COUNTER ? of_name - strlen("_total") : of_name;
+    return of_base == length && memcmp(f->name, base, length) == 0;
+}
+
+/* The family of this name and form. A family of another type cannot share its name, not even without _total. */
+static HRESULT family_take(struct exporter *e, size_t column, const struct metric_form *form, size_t *out)
+{
+    size_t count;
+    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    char *base = metric_name_of(c, form);
+    for (size_t i = 0; base && i < e->family_count; i++) {
+        const struct metric_family *f = &e->families[i];
+        if (!same_family(f, base, strlen(base)))
+            continue;
+        if (f->kind == form->kind) {
+            memory_free(base);
+            *out = i;
+            return S_OK;
+        }
+        char *other = text_format("%s_of_%s", base, form->kind == METRIC_COUNTER ? "events" : "values");
+        memory_free(base);
+        base = other;
+        i = (size_t)-1; /* the other name may be taken too; it grows, so this ends */
+    }
+    void *items = e->families;
+    if (!base || !memory_grow(&items, &e->family_capacity, e->family_count + 1, sizeof *e->families)) {
+        memory_free(base);
+        return E_OUTOFMEMORY;
+    }
+    e->families = items;
+    struct metric_family *f = &e->families[e->family_count++];
+    *f = (struct metric_family){.name = text_format("%s%s", base, form->kind == METRIC_COUNTER ? "_total" : ""),
+                                .help = family_help(e, column, form),
+                                .unit = form->unit,
+                                .kind = form->kind};
+    memory_free(base);
+    *out = e->family_count - 1;
+    return f->name && f->help ? S_OK : E_OUTOFMEMORY;
+}
+
+/* ---- uses ---- */
+
+static bool same_use(const struct exporter *e, const struct export_use *a, const struct export_given *given)
+{
+    const char *x = e->paths[a->path].pattern, *y = e->paths[given->path].pattern;
+    return a->column == given->column && (x == y || (x && y && text_equal_nocase(x, y)));
+}
+
+static HRESULT use_add(struct exporter *e, const struct export_given *given)
+{
+    size_t count;
+    for (size_t i = 0; i < e->use_count; i++)
+        if (same_use(e, &e->uses[i], given))
+            return S_OK;
+    const struct log_counter *c = &counter_query_columns(e->query, &count)[given->column];
+    struct export_use use = {.path = given->path, .column = given->column, .form = metric_form_of(c)};
+    if (use.form.kind == METRIC_NONE)
+        return S_OK;
+    HRESULT hr = object_take(e, use.column, &use.object);
+    if (SUCCEEDED(hr))
+        hr = family_take(e, use.column, &use.form, &use.family);
+    void *items = e->uses;
+    if (SUCCEEDED(hr) && !memory_grow(&items, &e->use_capacity, e->use_count + 1, sizeof *e->uses))
+        hr = E_OUTOFMEMORY;
+    if (FAILED(hr))
+        return hr;
+    e->uses = items;
+    /* behind the last use of its family */
+    size_t at = e->use_count;
+    while (at > 0 && e->uses[at - 1].family > use.family)
+        at--;
+    memmove(&e->uses[at + 1], &e->uses[at], (e->use_count - at) * sizeof *e->uses);
+    e->uses[at] = use;
+    e->use_count++;
+    return S_OK;
+}
+
+HRESULT exporter_take_given(struct exporter *e)
+{
+    HRESULT hr = e->failed ? E_OUTOFMEMORY : S_OK;
+    struct export_given *given = e->given;
+    const size_t count = e->given_count;
+    e->given = NULL; /* object_take gets more */
+    e->given_count = e->given_capacity = 0;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        hr = use_add(e, &given[i]);
+    memory_free(given);
+    return hr;
+}
+
+HRESULT exporter_open(const struct exporter_settings *settings, struct exporter **out)
+{
+    struct exporter *e = memory_zero(1, sizeof *e);
+    *out = e;
+    if (!e)
+        return E_OUTOFMEMORY;
+    HRESULT hr = S_OK;
+    e->totals = settings->totals;
+    e->tried = clock_monotonic_ms();
+    e->paths = memory_zero(settings->paths->count + 1, sizeof *e->paths);
+    if (!e->paths)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < settings->paths->count && SUCCEEDED(hr); i++) {
+        char *path;
+        hr = path_widen(settings->paths->items[i], &path, &e->paths[i].pattern);
+        if (SUCCEEDED(hr))
+            hr = texts_add_owned(&e->wide, path);
+        e->path_count += SUCCEEDED(hr);
+    }
+    if (SUCCEEDED(hr))
+        hr = exporter_open_query(e);
+    return SUCCEEDED(hr) ? exporter_take_given(e) : hr;
+}
+
+const struct texts *exporter_refused(const struct exporter *e)
+{
+    return &e->refused;
+}
+
+size_t exporter_counters(const struct exporter *e)
+{
+    return e->use_count;
+}
+
+void exporter_close(struct exporter *e)
+{
+    if (!e)
+        return;
+    counter_query_close(e->query);
+    for (size_t i = 0; i < e->object_count; i++) {
+        memory_free(e->objects[i].name);
+        memory_free(e->objects[i].machine);
+        memory_free(e->objects[i].labels);
+        text_buffer_free(&e->objects[i].text);
+    }
+    for (size_t i = 0; i < e->family_count; i++) {
+        memory_free(e->families[i].name);
+        memory_free(e->families[i].help);
+    }
+    for (size_t i = 0; e->paths && i < e->path_count; i++)
+        memory_free(e->paths[i].pattern);
+    memory_free(e->paths);
+    memory_free(e->objects);
+    memory_free(e->families);
+    memory_free(e->uses);
+    memory_free(e->given);
+    memory_free(e->seen);
+    steady_free(&e->steady);
+    texts_free(&e->wide);
+    texts_free(&e->refused);
+    counter_nearest_free(&e->nearest);
+    memory_free(e);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The data of the exporter, for exporter.c and exporter_page.c. */
+#ifndef OPENPLA_EXPORTER_H
+#define OPENPLA_EXPORTER_H
+
+#include "cli/counters/counter_list.h"
+#include "cli/serve/serve.h"
+#include "cli/serve/steady.h"
+#include "engine/pdh/counter_query.h"
+
+enum { NO_COLUMN = -1 };
+
+struct export_path {
+    char *pattern; /* of instances; NULL: all */
+    bool refused;  /* no counter could be added */
+};
+struct export_given {
+    size_t path, column;
+};
+struct export_use {
+    size_t path, column, object, family;
+    struct metric_form form;
+};
+struct export_label {
+    const char *instance; /* of the page's sample */
+    size_t at, length;    /* in export_object.text */
+    uint64_t hash;
+    bool total, duplicate;
+};
+/* An object on one computer. */
+struct export_object {
+    char *name, *machine;
+    bool is_foreign;                       /* of another computer */
+    int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: it has none */
+    uint64_t built;                        /* the page that the labels belong to */
+    struct export_label *labels;
+    size_t label_count, label_capacity;
+    struct text_buffer text;
+};
+
+struct exporter {
+    struct lock lock; /* of a page that is made */
+    bool totals, failed;
+    const struct pdh_api *pdh;
+    struct counter_query *query;
+    struct counter_nearest nearest;
+    struct export_path *paths;
+    size_t path_count;
+    struct texts wide, refused; /* the paths with all instances; why counters are missing */
+    struct export_given *given; /* columns that are not uses yet */
+    size_t given_count, given_capacity;
+    struct export_object *objects;
+    size_t object_count, object_capacity;
+    struct metric_family *families;
+    size_t family_count, family_capacity;
+    struct export_use *uses; /* in the order of families */
+    size_t use_count, use_capacity;
+    uint64_t *seen; /* hashes of labels; 0: free */
+    size_t seen_slots;
+    struct steady steady;
+    uint64_t pages, duplicates, tried;
+};
+
+/* Tries the counters again that could not be added: a program that offers them may have started. True: there are more
+   columns now. */
+bool exporter_retry(struct exporter *e);
+/* Adds uses of all columns that paths have given since the last call. */
+HRESULT exporter_take_given(struct exporter *e);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What a counter becomes as a metric: its name, type and unit, and how the raw values of a sample are written. */
+#ifndef OPENPLA_METRIC_FORM_H
+#define OPENPLA_METRIC_FORM_H
+
+#include "engine/base/text.h"
+#include "engine/logs/log.h"
+
+enum metric_kind {
+    METRIC_NONE, /* not a number */
+    METRIC_GAUGE,
+    METRIC_COUNTER,
+    METRIC_SUMMARY, /* a sum and a count */
+};
+enum metric_source {
+    METRIC_FIRST,
+    METRIC_SECOND,
+    METRIC_QUOTIENT, /* first / second */
+    METRIC_ELAPSED,  /* second - first */
+};
+
+/* value = source * factor / divisor + offset. Integers, so that what PDH counts leaves without rounding. */
+struct metric_scale {
+    enum metric_source source;
+    int64_t factor, divisor;
+    double offset;
+    bool large; /* raw values have 64 bits; else 32 */
+};
+
+struct metric_form {
+    enum metric_kind kind;
+    struct metric_scale scale; /* of the value, or of a summary's sum; its count is the second value */
+    const char *unit;          /* a base unit as Prometheus names it, "bytes"; "": none */
+    const char *note;          /* what the value means, for the help; "": nothing to add */
+    bool drops_percent;        /* the name loses a '%', because the metric is not in percent */
+};
+/* From the type and the name of the counter. */
+struct metric_form metric_form_of(const struct log_counter *counter);
+/* The name without the suffixes _total, _sum and _count: "windows_memory_available_bytes". From memory_alloc; NULL: out
+   of memory. */
+char *metric_name_of(const struct log_counter *counter, const struct metric_form *form);
+
+/* Adds the value of a raw value. False: it has none (a quotient of 0, or the status says so). */
+bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
+
+#endif

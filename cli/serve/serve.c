@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla serve: serves counters as metrics, for Prometheus and what reads its formats. */
+#include "cli/serve/serve.h"
+
+#include "cli/cli.h"
+#include "cli/counters/remote_counters.h"
+#include "cli/counters/sample_pace.h"
+#include "cli/live/live.h"
+#include "engine/base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char verb_name[] = "serve";
+static const char help_text[] =
+    "openpla serve -http [ADDRESS:]PORT COUNTER ...   counters as metrics for Prometheus\n"
+    "openpla serve -http [ADDRESS:]PORT -cf FILE      counters from a file, one per line\n"
+    "openpla serve -http [ADDRESS:]PORT -set SET      the counters of a data collector set\n"
+    "\n"
+    "  -http [ADDRESS:]PORT  serve /metrics at this port; the default address is 127.0.0.1, which only this computer "
+    "can\n"
+    "                reach; port 0: a free one. The address of the page is printed\n"
+    "  COUNTER       a counter path, such as \\Processor(*)\\% Processor Time or \\Memory\\*; instances that match "
+    "* and ?\n"
+    "                come and go with each page\n"
+    "  -c COUNTER ...  the same, as in other tools\n"
+    "  -cf FILE      counters from a file, one per line\n"
+    "  -set SET      the counters of a data collector set and its alerts; the set need not run\n"
+    "  -s COMPUTER   the computer of counters that name none\n"
+    "  -config FILE  read options from a file\n"
+    "  -total        also the instance _Total of counters with *, which is the sum of the others\n"
+    "\n"
+    "Each request takes a sample. The page is text 0.0.4, or OpenMetrics 1.0 if the client prefers it. It runs until\n"
+    "Ctrl+C. Counters that cannot be added are listed, tried again each 30 seconds, and the others are served.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong command line.\n";
+
+struct serve_settings {
+    const char *http, *counter_file, *set, *machine;
+    bool totals;
+    struct texts counters, paths; /* as named, and with computers */
+};
+
+static int serve_parse(int argc, char **argv, struct serve_settings *s)
+{
+    const struct option options[] = {
+        {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
+        {"set", OPTION_TEXT, &s->set},   {"s", OPTION_TEXT, &s->machine},   {"total", OPTION_FLAG, &s->totals},
+    };
+    const int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
+    if (result != CLI_DONE)
+        return result;
+    if (!s->http)
+        return cli_usage(verb_name, "missing -http [ADDRESS:]PORT");
+    if (!s->counters.count && !s->counter_file && !s->set)
+        return cli_usage(verb_name, "missing counter");
+    return CLI_DONE;
+}
+
+static HRESULT serve_find_counters(struct serve_settings *s)
+{
+    uint64_t interval = 0;
+    HRESULT hr = s->counter_file ? lines_read(s->counter_file, &s->counters) : S_OK;
+    if (SUCCEEDED(hr) && s->set)
+        hr = live_set_counters(s->set, &s->counters, &interval);
+    if (SUCCEEDED(hr) && s->counters.count == 0)
+        hr = error_set(E_INVALIDARG, "-cf: '%s' has no counters", s->counter_file);
+    for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
+        char *path = counter_full_path(s->counters.items[i], s->machine);
+        hr = path ? texts_add_owned(&s->paths, path) : E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+static const char front_page[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><title>openpla serve</title></head>"
+                                 "<body><h1>openpla serve</h1><p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
+
+static unsigned serve_answer(void *user, const struct http_request *request, struct http_body *out)
+{
+    if (http_span_is(request->path, "/")) {
+        *out = (struct http_body){"text/html; charset=utf-8", front_page, NULL, sizeof front_page - 1, false};
+        return 200;
+    }
+    if (!http_span_is(request->path, "/metrics"))
+        return 404;
+    struct text_buffer b = {0};
+    const bool openmetrics = page_wants_openmetrics(request->accept);
+    if (FAILED(exporter_page(user, openmetrics, &b))) {
+        text_buffer_free(&b);
+        return 500;
+    }
+    out->type = openmetrics ? page_type_openmetrics : page_type_text;
+    out->size = b.length;
+    out->bytes = out->owned = text_buffer_take(&b);
+    return out->owned ? 200 : 500;
+}
+
+static int serve_until_interrupted(const struct serve_settings *s, struct exporter *e)
+{
+    struct http_server *server;
+    const struct http_options options = {.where = s->http,
+                                         .headers =
+                                             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n",
+                                         .any_host = true,
+                                         .answer = serve_answer,
+                                         .user = e};
+    const HRESULT hr = http_server_open(&options, &server);
+    if (SUCCEEDED(hr)) {
+        printf("%smetrics\n", http_server_url(server));
+        fflush(stdout);
+        if (http_server_is_public(server))
+            fputs("openpla serve: everybody who reaches this address can read the counters, without a password\n",
+                  stderr);
+        while (!interrupt_wait(UINT32_MAX)) {
+        }
+    }
+    http_server_close(server);
+    return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
+}
+
+static int serve_counters(const struct serve_settings *s)
+{
+    struct exporter *e;
+    const struct exporter_settings settings = {.paths = &s->paths, .totals = s->totals};
+    int result;
+    if (!interrupt_begin()) /* before PDH has threads, which a signal would reach */
+        return cli_error(verb_name, E_FAIL);
+    const HRESULT hr = exporter_open(&settings, &e);
+    if (FAILED(hr)) {
+        result = cli_error(verb_name, hr);
+    } else {
+        for (size_t i = 0; i < exporter_refused(e)->count; i++)
+            fprintf(stderr, "openpla serve: %s\n", exporter_refused(e)->items[i]);
+        result = serve_until_interrupted(s, e);
+    }
+    exporter_close(e);
+    interrupt_end();
+    return result;
+}
+
+static int serve_run(int argc, char **argv)
+{
+    struct serve_settings s = {0};
+    struct texts arguments = {0};
+    remote_counters_begin();
+    int result = options_with_settings(verb_name, argc, argv, &arguments);
+    if (result == CLI_DONE)
+        result = serve_parse((int)arguments.count, arguments.items, &s);
+    if (result == CLI_DONE) {
+        const HRESULT hr = serve_find_counters(&s);
+        result = FAILED(hr) ? cli_error(verb_name, hr) : serve_counters(&s);
+    }
+    texts_free(&s.counters);
+    texts_free(&s.paths);
+    texts_free(&arguments);
+    return result;
+}
+
+const struct verb verb_serve = {
+    .name = verb_name,
+    .summary = "serves counters as metrics for Prometheus",
+    .help = help_text,
+    .run = serve_run,
+};

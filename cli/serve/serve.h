@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla serve: counters as metrics for Prometheus. */
+#ifndef OPENPLA_SERVE_H
+#define OPENPLA_SERVE_H
+
+#include "cli/http/http.h"
+#include "cli/serve/metric_form.h"
+#include "engine/base/text.h"
+
+/* ---- metric_page.c: the two text formats ---- */
+
+/* A family of metrics, whose samples stand together. */
+struct metric_family {
+    char *name; /* of samples, without _sum and _count: "windows_system_context_switches_total" */
+    char *help;
+    const char *unit; /* "": none */
+    enum metric_kind kind;
+};
+/* The lines before the samples. */
+void page_add_family(struct text_buffer *b, const struct metric_family *f, bool openmetrics);
+/* Adds name="value" behind `b`'s text, with escapes; a comma first if `more`. */
+void page_add_label(struct text_buffer *b, bool more, const char *name, const char *value);
+/* Whether the client prefers OpenMetrics 1.0 to text 0.0.4, by its Accept header. */
+bool page_wants_openmetrics(struct http_span accept);
+extern const char page_type_text[], page_type_openmetrics[];
+
+/* ---- exporter.c: counters and their metrics ---- */
+
+struct exporter_settings {
+    const struct texts *paths; /* borrowed until exporter_close */
+    bool totals;               /* also instances _Total of paths with wildcards */
+};
+struct exporter;
+/* Adds the counters. One that cannot be added is listed in exporter_refused, and tried again later. Fails only if PDH
+   cannot be used or memory runs out. */
+HRESULT exporter_open(const struct exporter_settings *settings, struct exporter **out);
+/* Why counters are missing, one line each; borrowed. */
+const struct texts *exporter_refused(const struct exporter *e);
+/* The number of counters that are served; one with "*" counts once. */
+size_t exporter_counters(const struct exporter *e);
+/* Takes a sample and adds the page. May be called by several threads. */
+HRESULT exporter_page(struct exporter *e, bool openmetrics, struct text_buffer *out);
+void exporter_close(struct exporter *e); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps times from falling. A host OS computes some of them from two clocks (idle time is the time less the busy time,
+   and Linux corrects the idle time of processors), so they may fall by a few ticks. Prometheus would take that for a
+   restart, and its rate would jump by the whole value. */
+#include "cli/serve/steady.h"
+
+#include "engine/base/memory.h"
+
+enum { FEWEST_SLOTS = 256, FORGET_PAGES = 16 };
+
+static struct steady_slot *slot_find(struct steady_slot *slots, size_t count, uint64_t key)
+{
+    size_t at = (size_t)key & (count - 1);
+    while (slots[at].key && slots[at].key != key)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+/* Makes room for one more, and forgets the series that have ended. */
+static bool steady_grow(struct steady *s, uint64_t page)
+{
+    size_t living = 0, count = FEWEST_SLOTS;
+    if (2 * (s->used + 1) <= s->count)
+        return true;
+    for (size_t i = 0; i < s->count; i++)
+        living += s->slots[i].key && s->slots[i].page + FORGET_PAGES > page;
+    while (count < 4 * (living + 1))
+        count *= 2;
+    struct steady_slot *slots = memory_zero(count, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->slots[i].key && s->slots[i].page + FORGET_PAGES > page)
+            *slot_find(slots, count, s->slots[i].key) = s->slots[i];
+    memory_free(s->slots);
+    *s = (struct steady){slots, count, living};
+    return true;
+}
+
+int64_t steady_keep(struct steady *s, uint64_t key, uint64_t page, int64_t most, int64_t value)
+{
+    key = key ? key : 1;
+    if (!steady_grow(s, page))
+        return value;
+    struct steady_slot *slot = slot_find(s->slots, s->count, key);
+    const bool falls = slot->key && value < slot->last && (uint64_t)slot->last - (uint64_t)value < (uint64_t)most;
+    s->used += !slot->key;
+    *slot = (struct steady_slot){key, page, falls ? slot->last : value};
+    return slot->last;
+}
+
+void steady_free(struct steady *s)
+{
+    memory_free(s->slots);
+}

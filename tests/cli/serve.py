@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, offers counters to Prometheus. A user would see series
+that change their process, a page that one missing counter empties, or rates that are wrong."""
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+from metrics import Page
+from program import EMULATOR, check, openpla
+from served import PATIENCE, Served
+
+os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
+OPENMETRICS = "application/openmetrics-text"
+PROMETHEUS = (f"{OPENMETRICS};version=1.0.0,{OPENMETRICS};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+COUNTERS = (r"\Processor(*)\*", r"\Memory\*", r"\System\*", r"\Nothing of it(*)\*", r"\Memory\Nothing of it",
+            r"\Process(*)\Handle Count", r"\Process(*)\% User Time", r"\PhysicalDisk(*)\*", r"\Thread(*)\% User Time")
+
+
+def page(server, accept=None):
+    answer, body = server.get("/metrics", **({"Accept": accept} if accept else {}))
+    check(answer.status == 200, "the page", answer.status, body[:500])
+    kind = answer.headers["Content-Type"]
+    check(kind in (f"{OPENMETRICS}; version=1.0.0; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"), "the type", kind)
+    return Page(body.decode(), kind.startswith(OPENMETRICS))
+
+
+def formats_by_negotiation(server):
+    for accept, openmetrics in ((None, False), (PROMETHEUS, True), ("*/*", False), ("text/plain", False), (OPENMETRICS, True),
+                                (f"{OPENMETRICS};version=2.0.0", False), (f"{OPENMETRICS};q=0,*/*", False),
+                                (f"{OPENMETRICS};q=0.3,text/plain;q=0.4", False), (f'{OPENMETRICS} ; version="1.0.0" , */*;q=0.1', True),
+                                ("text/plain;version=0.0.4;q=0.5," + OPENMETRICS, True), (f"{OPENMETRICS};q=2", False), (";,=;q", False)):
+        check(page(server, accept).openmetrics == openmetrics, f"Accept: {accept}")
+    text, metrics = page(server), page(server, PROMETHEUS)
+    check({k[0] for k in text.series} == {k[0] for k in metrics.series}, "both have the same names")
+
+
+def types_of_counters(server):
+    text, metrics = page(server), page(server, PROMETHEUS)
+    for name, kind, unit in (("windows_system_context_switches", "counter", None), ("windows_memory_available_bytes", "gauge", "bytes"),
+                             ("windows_system_system_up_time_seconds", "gauge", "seconds"),
+                             ("windows_processor_user_time_seconds", "counter", "seconds")):
+        check(metrics.families.get(name) == kind and metrics.units.get(name) == unit, f"{name} is a {kind}", metrics.families)
+        check(text.families.get(name + ("_total" if kind == "counter" else "")) == kind, f"{name} as text", text.families)
+    later = page(server)
+    for name in ("windows_system_context_switches_total", "windows_system_system_up_time_seconds"):
+        check(later.value(name) >= text.value(name) > 0, f"{name} rises")
+
+
+def one_bad_counter_drops_no_other(server):
+    answer = page(server)
+    check("no such object" in server.said() and "no such counter" in server.said(), "the missing counters are named", server.said())
+    check(answer.value("openpla_export_missing") == 2 and answer.value("windows_system_processes") > 1, "the others are served")
+
+
+def totals_are_left_out(server):
+    names = [dict(key[1]).get("name") for key in page(server).of("windows_processor_user_time_seconds_total")]
+    check("0" in names and "_Total" not in names, "no _Total beside the instances", names)
+
+
+def with_its_total():
+    for arguments in ((r"\Processor(_Total)\% User Time",), (r"\Processor(*)\% User Time", "-total")):
+        server = Served("serve", "0", *arguments)
+        try:
+            check(page(server).of("windows_processor_user_time_seconds_total", name="_Total"), "_Total by its name and by -total")
+        finally:
+            server.end()
+
+
+def series_stay_with_their_process(server):
+    """Two processes of one name come and go; the second keeps its labels, and an ended one leaves no series."""
+    shutil.copy(shutil.which("sleep"), "served_sleep")
+    name, handles = "served_sleep", "windows_process_handles"
+    first = subprocess.Popen([os.path.abspath(name), "1000"])
+    second = subprocess.Popen([os.path.abspath(name), "1000"])
+    try:
+        end = time.monotonic() + PATIENCE
+        while len(page(server).of(handles, name=name)) != 2:
+            check(time.monotonic() < end, "both processes appear")
+        before = page(server).of(handles, name=name)
+        check({dict(k[1])["pid"] for k in before} == {str(first.pid), str(second.pid)}, "with their process IDs", before)
+        first.kill()
+        first.wait()
+        end = time.monotonic() + PATIENCE
+        while len(page(server).of(handles, name=name)) != 1:
+            check(time.monotonic() < end, "the ended process disappears")
+        after = page(server).of(handles, name=name)
+        check(set(after) < set(before) and dict(next(iter(after))[1])["pid"] == str(second.pid), "the other's labels are the same", after)
+        threads = page(server).of("windows_thread_user_time_seconds_total", pid=str(second.pid))
+        check([dict(k[1]) for k in threads] == [{"parent": name, "pid": str(second.pid), "tid": str(second.pid)}], "its thread", threads)
+    finally:
+        for process in (first, second):
+            process.kill()
+            process.wait()
+
+
+def values_are_those_of_typeperf(server):
+    """Of a counter that does not change meanwhile."""
+    before = page(server).value("windows_memory_commit_limit_bytes")
+    shown = openpla(0, "typeperf", r"\Memory\Commit Limit", "-sc", "1", "-si", "0.1")
+    check(f'"{before:.6f}"' in shown, "the same value as typeperf", before, shown)
+
+
+def no_path_serves_files(server):
+    host = b"Host: localhost\r\n"
+    for path in ("/metrics/", "/metrics/../../etc/passwd", "/etc/passwd", "//metrics", "/%6detrics", "/favicon.ico", "metrics", "*"):
+        check(server.raw(f"GET {path} HTTP/1.1\r\n".encode() + host + b"\r\n") in (400, 404), f"no path is a file: {path}")
+    check(server.get("/")[0].status == 200 and b"/metrics" in server.get("/")[1], "the front page")
+    check(server.get("/metrics", "HEAD")[0].status == 200 and server.get("/metrics", "POST")[0].status == 405, "HEAD, not POST")
+    check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 403, "a page of another site")
+
+
+def a_slow_scraper_delays_nobody(server):
+    """Clients that ask for the page and never read it, or send half a request, leave the others their answers."""
+    slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(8)]
+    try:
+        for i, s in enumerate(slow):
+            s.sendall(b"GET /metrics HTTP/1.1\r\n" + (b"Host: localhost\r\n\r\n" if i % 2 else b""))
+        for _ in range(3):
+            check(page(server).series, "another scraper has its page")
+    finally:
+        for s in slow:
+            s.close()
+
+
+def promtool_is_content(server):
+    promtool = shutil.which("promtool")
+    if not promtool:
+        print("promtool is not installed (package prometheus): its check was left out")
+        return
+    text = server.get("/metrics")[1]
+    done = subprocess.run([promtool, "check", "metrics"], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    check(done.returncode == 0 and not done.stdout, "promtool check metrics", done.stdout.decode())
+
+
+def mistakes_are_explained():
+    check("missing -http" in openpla(2, "serve", r"\Memory\Available Bytes"), "-http")
+    check("missing counter" in openpla(2, "serve", "-http", "0"), "no counter")
+    check("not found" in openpla(1, "serve", "-http", "0", "-set", "no such set"), "an unknown set")
+    openpla(1, "serve", "-http", "0", "-cf", "missing.txt")
+    check("invalid port" in openpla(1, "serve", "-http", "x", r"\Memory\Available Bytes"), "an invalid port")
+
+
+def counters_of_a_set():
+    openpla(0, "logman", "create", "counter", "serve_test", "-c", r"\Memory\Available Bytes", r"\Processor(*)\% User Time", "-si", "1")
+    try:
+        server = Served("serve", "0", "-set", "serve_test")
+        try:
+            names = {key[0] for key in page(server).series}
+            check({"windows_memory_available_bytes", "windows_processor_user_time_seconds_total"} <= names, "the set's counters", names)
+        finally:
+            server.end()
+    finally:
+        openpla(0, "logman", "delete", "serve_test")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="openpla-serve.", dir=os.environ.get("WINEPREFIX")) as folder:
+        os.chdir(folder)
+        mistakes_are_explained()
+        with open("list.txt", "w", encoding="utf-8") as f:
+            f.write("; what to serve\n" + "\n".join(COUNTERS) + "\n")
+        server = Served("serve", "0", "-cf", "list.txt")
+        try:
+            formats_by_negotiation(server)
+            types_of_counters(server)
+            one_bad_counter_drops_no_other(server)
+            totals_are_left_out(server)
+            if not EMULATOR:
+                series_stay_with_their_process(server)
+            values_are_those_of_typeperf(server)
+            no_path_serves_files(server)
+            a_slow_scraper_delays_nobody(server)
+            promtool_is_content(server)
+        finally:
+            server.end()
+        with_its_total()
+        if not EMULATOR:
+            os.environ["OPENPLA_DATA"] = os.path.join(folder, "data")
+            counters_of_a_set()
+        os.chdir("/")
+
+
+main()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+openpla_tests(tests_serve TESTS test_metrics LINK openpla_cli)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* What counters become as metrics: names, types, units and exact values; times that do not fall; which format a client
+   gets. A user would have rates that are wrong by a factor, or a jump where a clock went back. */
+#include "cli/serve/metric_form.h"
+#include "cli/serve/serve.h"
+#include "cli/serve/steady.h"
+#include "engine/base/memory.h"
+#include "engine/logs/pdh_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static void expect(const char *object, const char *name, uint32_t type, enum metric_kind kind, const char *metric,
+                   const char *unit, const char *value)
+{
+    const struct log_counter c = {.object = object, .counter = name, .type = type, .time_base = 1000};
+    const struct metric_form form = metric_form_of(&c);
+    const struct log_raw raw = {.first = 12345678900, .second = 32345678900};
+    struct text_buffer b = {0};
+    assert_int_equal(form.kind, kind);
+    if (kind == METRIC_NONE)
+        return;
+    char *full = metric_name_of(&c, &form);
+    assert_string_equal(full, metric);
+    assert_string_equal(form.unit, unit);
+    assert_true(metric_add_value(&b, &form.scale, &raw));
+    assert_string_equal(b.text, value);
+    memory_free(full);
+    text_buffer_free(&b);
+}
+
+static void names_and_values_follow_the_type(void **state)
+{
+    (void)state;
+    expect("System", "Context Switches/sec", PERF_COUNTER_BULK_COUNT, METRIC_COUNTER, "windows_system_context_switches",
+           "", "12345678900");
+    expect("PhysicalDisk", "Disk Read Bytes/sec", PERF_COUNTER_BULK_COUNT, METRIC_COUNTER,
+           "windows_physicaldisk_disk_read_bytes", "bytes", "12345678900");
+    expect("Server", "Logon KBytes/sec", PERF_COUNTER_BULK_COUNT, METRIC_COUNTER, "windows_server_logon_bytes", "bytes",
+           "12641975193600");
+    expect("Memory", "Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, METRIC_GAUGE, "windows_memory_available_bytes",
+           "bytes", "12945382598246400");
+    expect("Processor", "% User Time", PERF_100NSEC_TIMER, METRIC_COUNTER, "windows_processor_user_time_seconds",
+           "seconds", "1234.56789");
+    expect("Processor", "% Processor Time", PERF_100NSEC_TIMER_INV, METRIC_COUNTER,
+           "windows_processor_processor_time_inverse_seconds", "seconds", "1234.56789");
+    expect("X", "% Busy", PERF_COUNTER_TIMER, METRIC_COUNTER, "windows_x_busy_seconds", "seconds", "12345678.9");
+    expect("PhysicalDisk", "Avg. Disk sec/Read", PERF_AVERAGE_TIMER, METRIC_SUMMARY,
+           "windows_physicaldisk_avg_disk_read_seconds", "seconds", "12345678.9");
+    expect("PhysicalDisk", "Avg. Disk Bytes/Read", PERF_AVERAGE_BULK, METRIC_SUMMARY,
+           "windows_physicaldisk_avg_disk_read_bytes", "bytes", "12345678900");
+    expect("LogicalDisk", "% Free Space", PERF_LARGE_RAW_FRACTION, METRIC_GAUGE, "windows_logicaldisk_free_space_ratio",
+           "ratio", "0.381679387165375");
+    expect("System", "System Up Time", PERF_ELAPSED_TIME, METRIC_GAUGE, "windows_system_system_up_time_seconds",
+           "seconds", "20000000");
+    expect("Process", "Thread Count", PERF_COUNTER_LARGE_RAWCOUNT, METRIC_GAUGE, "windows_process_threads", "",
+           "12345678900");
+    expect("Network Interface", "Current Bandwidth", PERF_COUNTER_LARGE_RAWCOUNT, METRIC_GAUGE,
+           "windows_network_interface_current_bandwidth_bytes", "bytes", "1543209862.5");
+    expect("SQLServer:Locks", "Average Wait Time (ms)", PERF_COUNTER_LARGE_RAWCOUNT, METRIC_GAUGE,
+           "windows_sqlserver_locks_average_wait_time_seconds", "seconds", "12345678.9");
+    expect("A & B", "Things Total", PERF_COUNTER_LARGE_RAWCOUNT, METRIC_GAUGE, "windows_a_b_things_total_value", "",
+           "12345678900");
+    expect("X", "Y", PERF_COUNTER_TEXT, METRIC_NONE, "", "", "");
+}
+
+static void values_without_a_number_are_skipped(void **state)
+{
+    (void)state;
+    struct text_buffer b = {0};
+    const struct metric_scale ratio = {METRIC_QUOTIENT, 1, 1, 0, true}, whole = {METRIC_FIRST, 1, 1, 0, false};
+    const struct log_raw nothing = {.first = 5, .second = 0}, gone = {.status = PDH_CSTATUS_NO_INSTANCE};
+    const struct log_raw high = {.first = -1};
+    assert_false(metric_add_value(&b, &ratio, &nothing));
+    assert_false(metric_add_value(&b, &whole, &gone));
+    assert_true(metric_add_value(&b, &whole, &high)); /* a 32-bit count beyond 2^31 */
+    assert_string_equal(b.text, "4294967295");
+    text_buffer_free(&b);
+}
+
+static void times_do_not_fall_unless_they_restart(void **state)
+{
+    (void)state;
+    struct steady s = {0};
+    assert_int_equal(steady_keep(&s, 7, 1, 100, 1000), 1000);
+    assert_int_equal(steady_keep(&s, 7, 2, 100, 990), 1000);
+    assert_int_equal(steady_keep(&s, 7, 3, 100, 1005), 1005);
+    assert_int_equal(steady_keep(&s, 7, 4, 100, 5), 5);
+    for (uint64_t key = 100; key < 5000; key++) /* many that end, and the table does not grow with them */
+        assert_int_equal(steady_keep(&s, key, key, 100, 1), 1);
+    assert_true(s.count <= 512);
+    assert_int_equal(steady_keep(&s, 0, 5000, 100, 50), 50);
+    assert_int_equal(steady_keep(&s, 0, 5001, 100, 49), 50);
+    steady_free(&s);
+}
+
+static void the_client_chooses_the_format(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept;
+        bool openmetrics;
+    } rows[] = {
+        {"", false},
+        {"*/*", false},
+        {"application/openmetrics-text", true},
+        {"APPLICATION/OPENMETRICS-TEXT; Version=1.0.0; charset=utf-8", true},
+        {"application/openmetrics-text;version=0.0.1", false},
+        {"application/openmetrics-text;q=0.5,text/plain;q=0.5", true},
+        {"application/openmetrics-text;q=0.49,text/plain;q=0.5", false},
+        {"application/openmetrics-text;q=0.49,text/*;q=0.5", false},
+        {"application/openmetrics-text;q=nothing", false},
+        {"application/openmetrics-text;q=1.001", false},
+        {",,;;==,application/openmetrics-text", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct http_span accept = {rows[i].accept, strlen(rows[i].accept)};
+        if (page_wants_openmetrics(accept) != rows[i].openmetrics)
+            fail_msg("Accept: %s", rows[i].accept);
+    }
+}
+
+static void texts_are_escaped(void **state)
+{
+    (void)state;
+    struct text_buffer b = {0};
+    const struct metric_family f = {
+        .name = (char *)"x_total", .help = (char *)"a\\b\nc\"d", .unit = "", .kind = METRIC_COUNTER};
+    page_add_family(&b, &f, false);
+    assert_string_equal(b.text, "# HELP x_total a\\\\b\\nc\"d\n# TYPE x_total counter\n");
+    b.length = 0;
+    page_add_family(&b, &f, true);
+    assert_string_equal(b.text, "# HELP x a\\\\b\\nc\\\"d\n# TYPE x counter\n");
+    b.length = 0;
+    page_add_label(&b, true, "name", "C:\\\"x\"\n");
+    assert_string_equal(b.text, ",name=\"C:\\\\\\\"x\\\"\\n\"");
+    text_buffer_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_values_follow_the_type),
+        cmocka_unit_test(values_without_a_number_are_skipped),
+        cmocka_unit_test(times_do_not_fall_unless_they_restart),
+        cmocka_unit_test(the_client_chooses_the_format),
+        cmocka_unit_test(texts_are_escaped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
