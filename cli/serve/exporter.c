@@ -75,8 +75,11 @@ static void exporter_refuse(void *user, HRESULT reason, const char *path, const 
     const struct error_kept why = error_keep(reason);
     (void)text;
     for (size_t i = 0; i < e->path_count; i++)
-        if (e->wide.items[i] == path)
+        if (e->wide.items[i] == path) {
             e->paths[i].refused = true;
+            if (e->paths[i].row)
+                return; /* no host OS has all counters of the preset */
+        }
     char *nearest = counter_nearest_text(&e->nearest, path, reason);
     char *line =
         nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
@@ -134,12 +137,13 @@ static int64_t object_find_column(struct exporter *e, const struct log_counter *
     return column;
 }
 
-static HRESULT object_take(struct exporter *e, size_t column, size_t *out)
+static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme scheme, size_t *out)
 {
     size_t count;
     const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
     for (size_t i = 0; i < e->object_count; i++)
-        if (text_equal_nocase(e->objects[i].name, c->object) && text_equal_nocase(e->objects[i].machine, c->machine)) {
+        if (e->objects[i].scheme == scheme && text_equal_nocase(e->objects[i].name, c->object) &&
+            text_equal_nocase(e->objects[i].machine, c->machine)) {
             *out = i;
             return S_OK;
         }
@@ -150,13 +154,14 @@ static HRESULT object_take(struct exporter *e, size_t column, size_t *out)
     struct export_object *o = &e->objects[e->object_count];
     *o = (struct export_object){.name = text_copy(c->object),
                                 .machine = text_copy(c->machine),
+                                .scheme = scheme,
                                 .process_column = NO_COLUMN,
                                 .thread_column = NO_COLUMN};
     e->object_count++;
     if (!o->name || !o->machine)
         return E_OUTOFMEMORY;
     o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
-    if (c->wildcard) {
+    if (c->wildcard && (scheme == LABELS_OWN || scheme == LABELS_PROCESS)) {
         const struct log_counter names = {.object = o->name, .machine = o->machine}; /* columns may move */
         o->process_column = object_find_column(e, &names, "ID Process");
         o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");
@@ -190,9 +195,36 @@ static bool same_family(const struct metric_family *f, const char *base, size_t 
     return of_base == length && memcmp(f->name, base, length) == 0;
 }
 
-/* The family of this name and form. A family of another type cannot share its name, not even without _total. */
-static HRESULT family_take(struct exporter *e, size_t column, const struct metric_form *form, size_t *out)
+static HRESULT family_add(struct exporter *e, char *name, char *help, const struct metric_form *form,
+                          const char *collector)
 {
+    void *items = e->families;
+    if (!name || !help || !memory_grow(&items, &e->family_capacity, e->family_count + 1, sizeof *e->families)) {
+        memory_free(name);
+        memory_free(help);
+        return E_OUTOFMEMORY;
+    }
+    e->families = items;
+    e->families[e->family_count++] = (struct metric_family){
+        .name = name, .help = help, .unit = form->unit, .kind = form->kind, .collector = collector};
+    return S_OK;
+}
+
+static HRESULT family_take_row(struct exporter *e, size_t column, const struct metric_form *form,
+                               const struct preset_row *row, size_t *out)
+{
+    for (*out = 0; *out < e->family_count; ++*out)
+        if (strcmp(e->families[*out].name, row->metric) == 0)
+            return S_OK;
+    return family_add(e, text_copy(row->metric), family_help(e, column, form), form, row->collector);
+}
+
+/* The family of this name and form. A family of another type cannot share its name, not even without _total. */
+static HRESULT family_take(struct exporter *e, size_t column, const struct metric_form *form,
+                           const struct preset_row *row, size_t *out)
+{
+    if (row)
+        return family_take_row(e, column, form, row, out);
     size_t count;
     const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
     char *base = metric_name_of(c, form);
@@ -210,20 +242,10 @@ static HRESULT family_take(struct exporter *e, size_t column, const struct metri
         base = other;
         i = (size_t)-1; /* the other name may be taken too; it grows, so this ends */
     }
-    void *items = e->families;
-    if (!base || !memory_grow(&items, &e->family_capacity, e->family_count + 1, sizeof *e->families)) {
-        memory_free(base);
-        return E_OUTOFMEMORY;
-    }
-    e->families = items;
-    struct metric_family *f = &e->families[e->family_count++];
-    *f = (struct metric_family){.name = text_format("%s%s", base, form->kind == METRIC_COUNTER ? "_total" : ""),
-                                .help = family_help(e, column, form),
-                                .unit = form->unit,
-                                .kind = form->kind};
+    *out = e->family_count;
+    char *name = base ? text_format("%s%s", base, form->kind == METRIC_COUNTER ? "_total" : "") : NULL;
     memory_free(base);
-    *out = e->family_count - 1;
-    return f->name && f->help ? S_OK : E_OUTOFMEMORY;
+    return family_add(e, name, family_help(e, column, form), form, NULL);
 }
 
 /* ---- uses ---- */
@@ -231,7 +253,8 @@ static HRESULT family_take(struct exporter *e, size_t column, const struct metri
 static bool same_use(const struct exporter *e, const struct export_use *a, const struct export_given *given)
 {
     const char *x = e->paths[a->path].pattern, *y = e->paths[given->path].pattern;
-    return a->column == given->column && (x == y || (x && y && text_equal_nocase(x, y)));
+    return a->column == given->column && e->paths[a->path].row == e->paths[given->path].row &&
+           (x == y || (x && y && text_equal_nocase(x, y)));
 }
 
 static HRESULT use_add(struct exporter *e, const struct export_given *given)
@@ -241,12 +264,14 @@ static HRESULT use_add(struct exporter *e, const struct export_given *given)
         if (same_use(e, &e->uses[i], given))
             return S_OK;
     const struct log_counter *c = &counter_query_columns(e->query, &count)[given->column];
-    struct export_use use = {.path = given->path, .column = given->column, .form = metric_form_of(c)};
+    const struct preset_row *row = e->paths[given->path].row;
+    struct export_use use = {.path = given->path, .column = given->column};
+    use.form = row ? preset_form_of(row, c) : metric_form_of(c);
     if (use.form.kind == METRIC_NONE)
         return S_OK;
-    HRESULT hr = object_take(e, use.column, &use.object);
+    HRESULT hr = object_take(e, use.column, row ? row->labels : LABELS_OWN, &use.object);
     if (SUCCEEDED(hr))
-        hr = family_take(e, use.column, &use.form, &use.family);
+        hr = family_take(e, use.column, &use.form, row, &use.family);
     void *items = e->uses;
     if (SUCCEEDED(hr) && !memory_grow(&items, &e->use_capacity, e->use_count + 1, sizeof *e->uses))
         hr = E_OUTOFMEMORY;
@@ -276,6 +301,44 @@ HRESULT exporter_take_given(struct exporter *e)
     return hr;
 }
 
+static HRESULT exporter_add_path(struct exporter *e, const char *text, const struct preset_row *row)
+{
+    struct export_path p = {.row = row};
+    char *path;
+    void *items = e->paths;
+    HRESULT hr = path_widen(text, &path, &p.pattern);
+    if (FAILED(hr))
+        return hr;
+    if (!memory_grow(&items, &e->path_capacity, e->path_count + 1, sizeof *e->paths)) {
+        memory_free(path);
+        memory_free(p.pattern);
+        return E_OUTOFMEMORY;
+    }
+    e->paths = items;
+    e->paths[e->path_count] = p;
+    hr = texts_add_owned(&e->wide, path);
+    if (SUCCEEDED(hr))
+        e->path_count++;
+    else
+        memory_free(p.pattern);
+    return hr;
+}
+
+static HRESULT exporter_add_preset(struct exporter *e)
+{
+    size_t count;
+    const struct preset_row *rows = preset_rows(&count);
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < 2 * count && SUCCEEDED(hr); i++) {
+        const struct preset_row *row = &rows[i / 2];
+        bool failed = false;
+        char *path = preset_path(row, i % 2 == 1, &failed);
+        hr = failed ? E_OUTOFMEMORY : path ? exporter_add_path(e, path, row) : S_OK;
+        memory_free(path);
+    }
+    return hr;
+}
+
 HRESULT exporter_open(const struct exporter_settings *settings, struct exporter **out)
 {
     struct exporter *e = memory_zero(1, sizeof *e);
@@ -284,17 +347,13 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
         return E_OUTOFMEMORY;
     HRESULT hr = S_OK;
     e->totals = settings->totals;
+    e->preset = settings->preset;
+    e->names = settings->names;
     e->tried = clock_monotonic_ms();
-    e->paths = memory_zero(settings->paths->count + 1, sizeof *e->paths);
-    if (!e->paths)
-        return E_OUTOFMEMORY;
-    for (size_t i = 0; i < settings->paths->count && SUCCEEDED(hr); i++) {
-        char *path;
-        hr = path_widen(settings->paths->items[i], &path, &e->paths[i].pattern);
-        if (SUCCEEDED(hr))
-            hr = texts_add_owned(&e->wide, path);
-        e->path_count += SUCCEEDED(hr);
-    }
+    for (size_t i = 0; i < settings->paths->count && SUCCEEDED(hr); i++)
+        hr = exporter_add_path(e, settings->paths->items[i], NULL);
+    if (SUCCEEDED(hr) && e->preset)
+        hr = exporter_add_preset(e);
     if (SUCCEEDED(hr))
         hr = exporter_open_query(e);
     return SUCCEEDED(hr) ? exporter_take_given(e) : hr;

@@ -4,6 +4,7 @@
 #define OPENPLA_EXPORTER_H
 
 #include "cli/counters/counter_list.h"
+#include "cli/serve/preset.h"
 #include "cli/serve/serve.h"
 #include "cli/serve/steady.h"
 #include "engine/pdh/counter_query.h"
@@ -11,8 +12,9 @@
 enum { NO_COLUMN = -1 };
 
 struct export_path {
-    char *pattern; /* of instances; NULL: all */
-    bool refused;  /* no counter could be added */
+    char *pattern;                /* of instances; NULL: all */
+    bool refused;                 /* no counter could be added */
+    const struct preset_row *row; /* NULL: not of the preset */
 };
 struct export_given {
     size_t path, column;
@@ -27,9 +29,10 @@ struct export_label {
     uint64_t hash;
     bool total, duplicate;
 };
-/* An object on one computer. */
+/* An object on one computer, with one scheme of labels. */
 struct export_object {
     char *name, *machine;
+    enum label_scheme scheme;
     bool is_foreign;                       /* of another computer */
     int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: it has none */
     uint64_t built;                        /* the page that the labels belong to */
@@ -40,12 +43,13 @@ struct export_object {
 
 struct exporter {
     struct lock lock; /* of a page that is made */
-    bool totals, failed;
+    bool totals, preset, failed;
+    enum export_names names;
     const struct pdh_api *pdh;
     struct counter_query *query;
     struct counter_nearest nearest;
     struct export_path *paths;
-    size_t path_count;
+    size_t path_count, path_capacity;
     struct texts wide, refused; /* the paths with all instances; why counters are missing */
     struct export_given *given; /* columns that are not uses yet */
     size_t given_count, given_capacity;
@@ -66,5 +70,11 @@ struct exporter {
 bool exporter_retry(struct exporter *e);
 /* Adds uses of all columns that paths have given since the last call. */
 HRESULT exporter_take_given(struct exporter *e);
+
+/* ---- instance_labels.c ---- */
+
+/* Adds the labels of an instance (NULL: the object has none) with its process and thread ID, NULL if unknown. */
+void instance_add_labels(struct text_buffer *b, const struct export_object *o, const char *instance,
+                         const struct log_raw *process, const struct log_raw *thread);
 
 #endif

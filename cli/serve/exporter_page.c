@@ -80,46 +80,6 @@ static const struct log_raw *item_at(const struct log_cell *cells, int64_t colum
     return found->raw.status <= PDH_CSTATUS_NEW_DATA ? &found->raw : NULL;
 }
 
-/* name="svchost",pid="4" */
-static void label_add_instance(struct export_object *o, const struct log_cell *cells, size_t at, const char *instance)
-{
-    struct text_buffer *b = &o->text;
-    char name[1024], number[24];
-    const struct log_raw *process = item_at(cells, o->process_column, at, instance);
-    const struct log_raw *thread = item_at(cells, o->thread_column, at, instance);
-    const char *slash = thread ? strrchr(instance, '/') : strchr(instance, '/');
-    bool more = false;
-    if (o->is_foreign) {
-        page_add_label(b, false, "computer", o->machine + strspn(o->machine, "\\"));
-        more = true;
-    }
-    if (slash && slash > instance && slash[1]) {
-        text_fit(name, (size_t)(slash - instance) + 1 < sizeof name ? (size_t)(slash - instance) + 1 : sizeof name,
-                 instance);
-        if (process)
-            name[strcspn(name, "#")] = 0;
-        page_add_label(b, more, "parent", name);
-        instance = slash + 1;
-        more = true;
-    }
-    text_fit(name, sizeof name, instance);
-    char *index = process ? strrchr(name, '#') : NULL;
-    if (index && index > name && index[1] && !index[1 + strspn(index + 1, "0123456789")])
-        *index = 0;
-    if (!thread) { /* the numbers of threads move when one ends */
-        page_add_label(b, more, "name", name);
-        more = true;
-    }
-    if (process) {
-        snprintf(number, sizeof number, "%lld", (long long)process->first);
-        page_add_label(b, more, "pid", number);
-    }
-    if (thread) {
-        snprintf(number, sizeof number, "%lld", (long long)thread->first);
-        page_add_label(b, true, "tid", number);
-    }
-}
-
 /* The labels of all instances, in the order of the column's items. */
 static HRESULT object_label(struct exporter *e, struct export_object *o, const struct log_cell *cells, size_t column)
 {
@@ -134,7 +94,8 @@ static HRESULT object_label(struct exporter *e, struct export_object *o, const s
     for (size_t i = 0; i < cell->item_count; i++) {
         const char *instance = cell->items[i].instance;
         const size_t at = o->text.length;
-        label_add_instance(o, cells, i, instance);
+        instance_add_labels(&o->text, o, instance, item_at(cells, o->process_column, i, instance),
+                            item_at(cells, o->thread_column, i, instance));
         if (o->text.failed)
             return E_OUTOFMEMORY;
         const size_t length = o->text.length - at;
@@ -163,15 +124,23 @@ static const struct export_label *object_find_label(const struct export_object *
 
 /* ---- series ---- */
 
-static void add_sample(struct text_buffer *b, const struct metric_family *f, const char *suffix, const char *labels,
-                       size_t length, const struct metric_scale *scale, const struct log_raw *raw)
+/* The series that is written: its family's name, which may be an older one, and its labels. */
+struct series {
+    const char *name, *labels, *fixed;
+    size_t length; /* of labels */
+};
+
+static void add_sample(struct text_buffer *b, const struct series *to, const char *suffix,
+                       const struct metric_scale *scale, const struct log_raw *raw)
 {
     const size_t begun = b->length;
-    text_buffer_add(b, f->name);
+    text_buffer_add(b, to->name);
     text_buffer_add(b, suffix);
-    if (length > 0) {
+    if (to->length > 0 || *to->fixed) {
         text_buffer_add_n(b, "{", 1);
-        text_buffer_add_n(b, labels, length);
+        text_buffer_add_n(b, to->labels, to->length);
+        text_buffer_add(b, to->length > 0 && *to->fixed ? "," : "");
+        text_buffer_add(b, to->fixed);
         text_buffer_add_n(b, "} ", 2);
     } else {
         text_buffer_add_n(b, " ", 1);
@@ -182,48 +151,57 @@ static void add_sample(struct text_buffer *b, const struct metric_family *f, con
         b->length = begun;
 }
 
+/* A family that is being written. */
+struct family_page {
+    struct text_buffer *b;
+    const struct metric_family *family;
+    const char *name;
+    bool shared; /* by several uses: the same labels may occur twice */
+};
+
 /* `hash` is that of the labels. */
-static void add_series(struct exporter *e, struct text_buffer *b, const struct export_use *use, const char *labels,
-                       size_t length, uint64_t hash, const struct log_raw *raw)
+static void add_series(struct exporter *e, const struct family_page *p, const struct export_use *use,
+                       const char *labels, size_t length, uint64_t hash, const struct log_raw *raw)
 {
     enum { MOST_SECONDS = 3 }; /* by which a time falls without a restart */
-    const struct metric_family *f = &e->families[use->family];
     const struct metric_scale *scale = &use->form.scale;
+    const struct preset_row *row = e->paths[use->path].row;
+    const struct series to = {p->name, labels, row ? row->fixed : "", length};
     struct log_raw steady = *raw;
     if (raw->status > PDH_CSTATUS_NEW_DATA)
         return;
-    if (f->kind == METRIC_COUNTER && scale->large && scale->divisor > 1)
+    hash = row ? hash_text(hash, row->fixed) : hash;
+    if (p->shared && !seen_add(e, hash)) {
+        e->duplicates++;
+        return;
+    }
+    if (p->family->kind == METRIC_COUNTER && scale->large && scale->divisor > 1)
         steady.first = steady_keep(&e->steady, hash_number(hash, use->family), e->pages, MOST_SECONDS * scale->divisor,
                                    raw->first);
-    if (f->kind != METRIC_SUMMARY) {
-        add_sample(b, f, "", labels, length, scale, &steady);
+    if (p->family->kind != METRIC_SUMMARY) {
+        add_sample(p->b, &to, "", scale, &steady);
         return;
     }
     const struct metric_scale count = {METRIC_SECOND, 1, 1, 0, false};
-    add_sample(b, f, "_sum", labels, length, scale, raw);
-    add_sample(b, f, "_count", labels, length, &count, raw);
+    add_sample(p->b, &to, "_sum", scale, raw);
+    add_sample(p->b, &to, "_count", &count, raw);
 }
 
-static void use_add_single(struct exporter *e, struct text_buffer *b, const struct export_use *use,
-                           const struct log_counter *c, const struct log_raw *raw, bool shared)
+static HRESULT use_add_single(struct exporter *e, const struct family_page *p, const struct export_use *use,
+                              const struct log_counter *c, const struct log_raw *raw)
 {
-    const struct export_object *o = &e->objects[use->object];
     struct text_buffer labels = {0};
-    if (o->is_foreign)
-        page_add_label(&labels, false, "computer", o->machine + strspn(o->machine, "\\"));
-    if (c->instance)
-        page_add_label(&labels, o->is_foreign, "name", c->instance);
+    instance_add_labels(&labels, &e->objects[use->object], c->instance, NULL, NULL);
     const uint64_t hash = hash_bytes(HASH_START, labels.length ? labels.text : "", labels.length);
-    if (shared && !seen_add(e, hash))
-        e->duplicates++;
-    else
-        add_series(e, b, use, labels.text, labels.length, hash, raw);
-    b->failed |= labels.failed;
+    const bool failed = labels.failed;
+    if (!failed)
+        add_series(e, p, use, labels.text, labels.length, hash, raw);
     text_buffer_free(&labels);
+    return failed ? E_OUTOFMEMORY : S_OK;
 }
 
-static HRESULT use_add_items(struct exporter *e, struct text_buffer *b, const struct export_use *use,
-                             const struct log_cell *cell, bool shared)
+static void use_add_items(struct exporter *e, const struct family_page *p, const struct export_use *use,
+                          const struct log_cell *cell)
 {
     const struct export_object *o = &e->objects[use->object];
     for (size_t i = 0; i < cell->item_count; i++) {
@@ -231,43 +209,67 @@ static HRESULT use_add_items(struct exporter *e, struct text_buffer *b, const st
         const struct export_label *label = object_find_label(o, item->instance, i);
         if (!label || !use_selects(e, &e->paths[use->path], label))
             continue;
-        if (label->duplicate || (shared && !seen_add(e, label->hash)))
+        if (label->duplicate)
             e->duplicates++;
         else
-            add_series(e, b, use, o->text.text + label->at, label->length, label->hash, &item->raw);
+            add_series(e, p, use, o->text.text + label->at, label->length, label->hash, &item->raw);
     }
-    return b->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* The uses first..end-1 are those of one family. */
-static HRESULT family_add(struct exporter *e, struct text_buffer *b, size_t first, size_t end,
-                          const struct log_cell *cells, bool openmetrics)
+/* Writes the uses first..end-1, which are those of one family, under a name. */
+static HRESULT family_write(struct exporter *e, struct text_buffer *b, const char *name, size_t first, size_t end,
+                            const struct log_cell *cells, bool openmetrics)
 {
     size_t count, most = 0;
     const struct log_counter *columns = counter_query_columns(e->query, &count);
-    const bool shared = end - first > 1;
+    struct metric_family family = e->families[e->uses[first].family];
+    const struct family_page p = {b, &family, name, end - first > 1};
     const size_t begun = b->length;
     HRESULT hr = S_OK;
     for (size_t i = first; i < end; i++)
         most += cells[e->uses[i].column].item_count + 1;
-    page_add_family(b, &e->families[e->uses[first].family], openmetrics);
+    family.name = (char *)name;
+    page_add_family(b, &family, openmetrics);
     const size_t headed = b->length;
-    if (shared)
+    if (p.shared)
         hr = seen_begin(e, most);
     for (size_t i = first; i < end && SUCCEEDED(hr); i++) {
         const struct export_use *use = &e->uses[i];
         if (columns[use->column].wildcard)
-            hr = use_add_items(e, b, use, &cells[use->column], shared);
+            use_add_items(e, &p, use, &cells[use->column]);
         else
-            use_add_single(e, b, use, &columns[use->column], &cells[use->column].raw, shared);
+            hr = use_add_single(e, &p, use, &columns[use->column], &cells[use->column].raw);
     }
-    if (b->length == headed && !b->failed)
+    if (b->failed)
+        return E_OUTOFMEMORY;
+    if (b->length == headed)
         b->length = begun; /* no values now */
     return hr;
 }
 
+static bool collector_is_wanted(const struct texts *collectors, const char *collector)
+{
+    for (size_t i = 0; i < collectors->count; i++)
+        if (collector && strcmp(collectors->items[i], collector) == 0)
+            return true;
+    return collectors->count == 0;
+}
+
+static HRESULT family_write_names(struct exporter *e, struct text_buffer *b, size_t first, size_t end,
+                                  const struct log_cell *cells, bool openmetrics)
+{
+    const struct metric_family *f = &e->families[e->uses[first].family];
+    const char *old = f->collector && e->names != NAMES_NEW ? preset_old_name(f->name, 0) : NULL;
+    HRESULT hr = S_OK;
+    if (!old || e->names == NAMES_BOTH)
+        hr = family_write(e, b, f->name, first, end, cells, openmetrics);
+    for (size_t i = 1; old && SUCCEEDED(hr); old = preset_old_name(f->name, i++))
+        hr = family_write(e, b, old, first, end, cells, openmetrics);
+    return hr;
+}
+
 static HRESULT page_add_counters(struct exporter *e, struct text_buffer *b, const struct log_cell *cells,
-                                 bool openmetrics)
+                                 const struct texts *collectors, bool openmetrics)
 {
     size_t count;
     const struct log_counter *columns = counter_query_columns(e->query, &count);
@@ -283,9 +285,62 @@ static HRESULT page_add_counters(struct exporter *e, struct text_buffer *b, cons
         end = first + 1;
         while (end < e->use_count && e->uses[end].family == e->uses[first].family)
             end++;
-        hr = family_add(e, b, first, end, cells, openmetrics);
+        if (collector_is_wanted(collectors, e->families[e->uses[first].family].collector))
+            hr = family_write_names(e, b, first, end, cells, openmetrics);
     }
     return hr;
+}
+
+/* ---- metrics that are no counters ---- */
+
+struct facts_page {
+    const struct exporter *e;
+    struct text_buffer *b;
+    const struct texts *collectors;
+    bool openmetrics;
+};
+
+static void add_fact(const struct facts_page *p, const char *name, const char *help, const char *labels, double value)
+{
+    const struct metric_family f = {.name = (char *)name, .help = (char *)help, .unit = "", .kind = METRIC_GAUGE};
+    page_add_family(p->b, &f, p->openmetrics);
+    text_buffer_format(p->b, "%s%s%s%s %.15g\n", name, *labels ? "{" : "", labels, *labels ? "}" : "", value);
+}
+
+static HRESULT page_fact(void *user, const char *collector, const char *metric, const char *help, const char *labels,
+                         double value)
+{
+    const struct facts_page *p = user;
+    const char *old = p->e->names == NAMES_NEW ? NULL : preset_old_name(metric, 0);
+    if (!collector_is_wanted(p->collectors, collector))
+        return S_OK;
+    if (!old || p->e->names == NAMES_BOTH)
+        add_fact(p, metric, help, labels, value);
+    for (size_t i = 1; old; old = preset_old_name(metric, i++))
+        add_fact(p, old, help, labels, value);
+    return p->b->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* windows_exporter_collector_success: whether a collector has counters. */
+static void page_add_collectors(const struct facts_page *p)
+{
+    static const char name[] = "windows_exporter_collector_success";
+    const struct metric_family f = {.name = (char *)name,
+                                    .help = (char *)"1 if this computer has counters of the collector.",
+                                    .unit = "",
+                                    .kind = METRIC_GAUGE};
+    size_t count;
+    const struct preset_row *rows = preset_rows(&count);
+    page_add_family(p->b, &f, p->openmetrics);
+    for (size_t i = 0; i < count; i++) {
+        bool has = false;
+        if ((i > 0 && strcmp(rows[i].collector, rows[i - 1].collector) == 0) ||
+            !collector_is_wanted(p->collectors, rows[i].collector))
+            continue;
+        for (size_t k = 0; k < p->e->family_count; k++)
+            has |= p->e->families[k].collector && strcmp(p->e->families[k].collector, rows[i].collector) == 0;
+        text_buffer_format(p->b, "%s{collector=\"%s\"} %d\n", name, rows[i].collector, has);
+    }
 }
 
 static void page_add_own(struct text_buffer *b, bool openmetrics, const char *name, enum metric_kind kind,
@@ -294,25 +349,26 @@ static void page_add_own(struct text_buffer *b, bool openmetrics, const char *na
     const struct metric_family f = {.name = (char *)name, .help = (char *)help, .unit = "", .kind = kind};
     const struct metric_scale scale = {METRIC_FIRST, 1, divisor, 0, true};
     const struct log_raw raw = {.first = (int64_t)value};
+    const struct series to = {name, "", "", 0};
     page_add_family(b, &f, openmetrics);
-    add_sample(b, &f, "", "", 0, &scale, &raw);
+    add_sample(b, &to, "", &scale, &raw);
 }
 
 static void page_add_about(const struct exporter *e, struct text_buffer *b, bool openmetrics, uint64_t ticks)
 {
     size_t missing = 0;
     for (size_t i = 0; i < e->path_count; i++)
-        missing += e->paths[i].refused;
+        missing += e->paths[i].refused && !e->paths[i].row;
     page_add_own(b, openmetrics, "openpla_export_missing", METRIC_GAUGE, "Configured counters that do not exist now.",
                  missing, 1);
     page_add_own(b, openmetrics, "openpla_export_duplicates", METRIC_GAUGE,
-                 "Series of this page that were left out because their labels occurred before.", e->duplicates, 1);
+                 "Series that were left out because their labels occurred before.", e->duplicates, 1);
     page_add_own(b, openmetrics, "openpla_export_collect_seconds", METRIC_GAUGE,
                  "Time that the sample of this page has taken.", ticks, clock_frequency());
     page_add_own(b, openmetrics, "openpla_export_pages_total", METRIC_COUNTER, "Pages since the start.", e->pages, 1);
 }
 
-static HRESULT page_make(struct exporter *e, bool openmetrics, struct text_buffer *out)
+static HRESULT page_make(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out)
 {
     int64_t utc;
     const struct log_cell *cells;
@@ -323,7 +379,12 @@ static HRESULT page_make(struct exporter *e, bool openmetrics, struct text_buffe
     const int64_t sampled = clock_ticks();
     e->pages++;
     if (SUCCEEDED(hr))
-        hr = page_add_counters(e, out, cells, openmetrics);
+        hr = page_add_counters(e, out, cells, collectors, openmetrics);
+    if (SUCCEEDED(hr) && e->preset) {
+        struct facts_page facts = {e, out, collectors, openmetrics};
+        hr = preset_facts(page_fact, &facts);
+        page_add_collectors(&facts);
+    }
     if (FAILED(hr))
         return hr;
     page_add_about(e, out, openmetrics, (uint64_t)(sampled - begun));
@@ -332,10 +393,10 @@ static HRESULT page_make(struct exporter *e, bool openmetrics, struct text_buffe
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-HRESULT exporter_page(struct exporter *e, bool openmetrics, struct text_buffer *out)
+HRESULT exporter_page(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out)
 {
     lock_enter(&e->lock);
-    const HRESULT hr = page_make(e, openmetrics, out);
+    const HRESULT hr = page_make(e, openmetrics, collectors, out);
     lock_leave(&e->lock);
     return hr;
 }

@@ -6,6 +6,7 @@
 #include "cli/counters/remote_counters.h"
 #include "cli/counters/sample_pace.h"
 #include "cli/live/live.h"
+#include "cli/serve/preset.h"
 #include "engine/base/memory.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ static const char help_text[] =
     "openpla serve -http [ADDRESS:]PORT COUNTER ...   counters as metrics for Prometheus\n"
     "openpla serve -http [ADDRESS:]PORT -cf FILE      counters from a file, one per line\n"
     "openpla serve -http [ADDRESS:]PORT -set SET      the counters of a data collector set\n"
+    "openpla serve -http [ADDRESS:]PORT -preset windows_exporter   the metrics of that exporter\n"
     "\n"
     "  -http [ADDRESS:]PORT  serve /metrics at this port; the default address is 127.0.0.1, which only this computer "
     "can\n"
@@ -26,6 +28,8 @@ static const char help_text[] =
     "  -c COUNTER ...  the same, as in other tools\n"
     "  -cf FILE      counters from a file, one per line\n"
     "  -set SET      the counters of a data collector set and its alerts; the set need not run\n"
+    "  -preset windows_exporter  the metrics of Prometheus' exporter for Windows, with its names and labels\n"
+    "  -names both|new|old  names of the preset's metrics that have changed: both (default), or only these\n"
     "  -s COMPUTER   the computer of counters that name none\n"
     "  -config FILE  read options from a file\n"
     "  -total        also the instance _Total of counters with *, which is the sum of the others\n"
@@ -35,25 +39,43 @@ static const char help_text[] =
     "Exit codes: 0 done, 1 failed, 2 wrong command line.\n";
 
 struct serve_settings {
-    const char *http, *counter_file, *set, *machine;
+    const char *http, *counter_file, *set, *machine, *preset, *names;
     bool totals;
+    enum export_names which_names;
     struct texts counters, paths; /* as named, and with computers */
 };
+
+static int serve_parse_names(struct serve_settings *s)
+{
+    static const char *const words[] = {[NAMES_BOTH] = "both", [NAMES_NEW] = "new", [NAMES_OLD] = "old"};
+    if (s->names && !s->preset)
+        return cli_usage(verb_name, "-names requires -preset");
+    for (size_t i = 0; s->names && i < sizeof words / sizeof *words; i++)
+        if (text_equal_nocase(s->names, words[i])) {
+            s->which_names = (enum export_names)i;
+            return CLI_DONE;
+        }
+    return s->names ? cli_usage(verb_name, "-names: invalid value '%s': expected both, new or old", s->names)
+                    : CLI_DONE;
+}
 
 static int serve_parse(int argc, char **argv, struct serve_settings *s)
 {
     const struct option options[] = {
-        {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
-        {"set", OPTION_TEXT, &s->set},   {"s", OPTION_TEXT, &s->machine},   {"total", OPTION_FLAG, &s->totals},
+        {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &s->counters},   {"cf", OPTION_TEXT, &s->counter_file},
+        {"set", OPTION_TEXT, &s->set},   {"preset", OPTION_TEXT, &s->preset}, {"names", OPTION_TEXT, &s->names},
+        {"s", OPTION_TEXT, &s->machine}, {"total", OPTION_FLAG, &s->totals},
     };
     const int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
     if (result != CLI_DONE)
         return result;
     if (!s->http)
         return cli_usage(verb_name, "missing -http [ADDRESS:]PORT");
-    if (!s->counters.count && !s->counter_file && !s->set)
+    if (s->preset && !text_equal_nocase(s->preset, "windows_exporter"))
+        return cli_usage(verb_name, "-preset: unknown preset '%s': expected windows_exporter", s->preset);
+    if (!s->counters.count && !s->counter_file && !s->set && !s->preset)
         return cli_usage(verb_name, "missing counter");
-    return CLI_DONE;
+    return serve_parse_names(s);
 }
 
 static HRESULT serve_find_counters(struct serve_settings *s)
@@ -62,7 +84,7 @@ static HRESULT serve_find_counters(struct serve_settings *s)
     HRESULT hr = s->counter_file ? lines_read(s->counter_file, &s->counters) : S_OK;
     if (SUCCEEDED(hr) && s->set)
         hr = live_set_counters(s->set, &s->counters, &interval);
-    if (SUCCEEDED(hr) && s->counters.count == 0)
+    if (SUCCEEDED(hr) && s->counters.count == 0 && !s->preset)
         hr = error_set(E_INVALIDARG, "-cf: '%s' has no counters", s->counter_file);
     for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
         char *path = counter_full_path(s->counters.items[i], s->machine);
@@ -74,6 +96,34 @@ static HRESULT serve_find_counters(struct serve_settings *s)
 static const char front_page[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><title>openpla serve</title></head>"
                                  "<body><h1>openpla serve</h1><p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
 
+static bool key_is(struct http_span key, const char *name)
+{
+    char text[32];
+    return http_span_fits(key, text, sizeof text) && text_equal_nocase(text, name);
+}
+
+/* The collectors of "collect[]=cpu&collect[]=memory". Returns the status of the answer. */
+static unsigned query_read(struct http_span query, struct texts *collectors)
+{
+    enum { MOST_COLLECTORS = 64 };
+    while (query.size > 0) {
+        struct http_span value, key;
+        char name[32];
+        if (!http_span_split(&query, '&', &value)) {
+            value = query;
+            query.size = 0;
+        }
+        if (!http_span_split(&value, '=', &key) || !(key_is(key, "collect[]") || key_is(key, "collect%5b%5d")))
+            continue; /* others are for other exporters */
+        if (!preset_has_collector(value.at, value.size) || collectors->count == MOST_COLLECTORS ||
+            !http_span_fits(value, name, sizeof name))
+            return 400;
+        if (FAILED(texts_add(collectors, name)))
+            return 500;
+    }
+    return 200;
+}
+
 static unsigned serve_answer(void *user, const struct http_request *request, struct http_body *out)
 {
     if (http_span_is(request->path, "/")) {
@@ -84,9 +134,14 @@ static unsigned serve_answer(void *user, const struct http_request *request, str
         return 404;
     struct text_buffer b = {0};
     const bool openmetrics = page_wants_openmetrics(request->accept);
-    if (FAILED(exporter_page(user, openmetrics, &b))) {
+    struct texts collectors = {0};
+    unsigned status = query_read(request->query, &collectors);
+    if (status == 200 && FAILED(exporter_page(user, openmetrics, &collectors, &b)))
+        status = 500;
+    texts_free(&collectors);
+    if (status != 200) {
         text_buffer_free(&b);
-        return 500;
+        return status;
     }
     out->type = openmetrics ? page_type_openmetrics : page_type_text;
     out->size = b.length;
@@ -120,7 +175,8 @@ static int serve_until_interrupted(const struct serve_settings *s, struct export
 static int serve_counters(const struct serve_settings *s)
 {
     struct exporter *e;
-    const struct exporter_settings settings = {.paths = &s->paths, .totals = s->totals};
+    const struct exporter_settings settings = {
+        .paths = &s->paths, .totals = s->totals, .preset = s->preset != NULL, .names = s->which_names};
     int result;
     if (!interrupt_begin()) /* before PDH has threads, which a signal would reach */
         return cli_error(verb_name, E_FAIL);

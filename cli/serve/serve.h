@@ -15,6 +15,7 @@ struct metric_family {
     char *help;
     const char *unit; /* "": none */
     enum metric_kind kind;
+    const char *collector; /* of a preset; NULL: not of one */
 };
 /* The lines before the samples. */
 void page_add_family(struct text_buffer *b, const struct metric_family *f, bool openmetrics);
@@ -26,9 +27,12 @@ extern const char page_type_text[], page_type_openmetrics[];
 
 /* ---- exporter.c: counters and their metrics ---- */
 
+enum export_names { NAMES_BOTH, NAMES_NEW, NAMES_OLD }; /* of metrics whose name has changed */
 struct exporter_settings {
     const struct texts *paths; /* borrowed until exporter_close */
     bool totals;               /* also instances _Total of paths with wildcards */
+    bool preset;               /* also the metrics of windows_exporter */
+    enum export_names names;
 };
 struct exporter;
 /* Adds the counters. One that cannot be added is listed in exporter_refused, and tried again later. Fails only if PDH
@@ -38,8 +42,9 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
 const struct texts *exporter_refused(const struct exporter *e);
 /* The number of counters that are served; one with "*" counts once. */
 size_t exporter_counters(const struct exporter *e);
-/* Takes a sample and adds the page. May be called by several threads. */
-HRESULT exporter_page(struct exporter *e, bool openmetrics, struct text_buffer *out);
+/* Takes a sample and adds the page. `collectors`: only those of the preset; empty: all. May be called by several
+   threads. */
+HRESULT exporter_page(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out);
 void exporter_close(struct exporter *e); /* NULL is allowed */
 
 #endif

@@ -3,6 +3,7 @@
 """serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, offers counters to Prometheus. A user would see series
 that change their process, a page that one missing counter empties, or rates that are wrong."""
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -126,6 +127,38 @@ def a_slow_scraper_delays_nobody(server):
             s.close()
 
 
+def names_of_windows_exporter():
+    """Dashboards for windows_exporter find its names, also the older ones, with its labels and factors."""
+    server = Served("serve", "0", "-preset", "windows_exporter")
+    try:
+        answer, metrics = page(server), page(server, PROMETHEUS)
+        check(not server.said().strip().count("\n"), "counters that this computer lacks are no errors", server.said())
+        for name, labels in (("windows_cpu_time_total", {"core": "0,0", "mode": "idle"}), ("windows_memory_commit_limit", {}),
+                             ("windows_os_virtual_memory_bytes", {}), ("windows_system_threads", {}), ("windows_cs_logical_processors", {}),
+                             ("windows_tcp_segments_received_total", {"af": "ipv4"}), ("windows_exporter_collector_success", {"collector": "cpu"})):
+            check(answer.value(name, **labels) > 0, name)
+        check(answer.of("windows_physical_disk_reads_total").keys() <= {("windows_physical_disk_reads_total", (("disk", str(n)),)) for n in range(99)},
+              "disks by number", answer.of("windows_physical_disk_reads_total"))
+        check(metrics.families["windows_udp_datagram_received_total"] == "gauge" and metrics.families["windows_cpu_time"] == "counter", "types")
+        started = answer.of("windows_process_start_time_seconds_timestamp", process_id=str(server.process.pid))
+        check(EMULATOR or abs(next(iter(started.values())) - time.time()) < PATIENCE, "when a process started", started)
+        check(abs(answer.value("windows_time_current_timestamp_seconds") - time.time()) < PATIENCE, "the time")
+        answer, body = server.get("/metrics?collect%5B%5D=cpu&collect[]=system&other=1")
+        names = {key[0] for key in Page(body.decode(), False).series if key[0].startswith("windows_")}
+        check(all(re.match("windows_(cpu|cs|system|os_processes|exporter)", name) for name in names), "collect[]", names)
+        check(server.get("/metrics?collect[]=nothing")[0].status == 400, "an unknown collector")
+    finally:
+        server.end()
+    for which, new, old in (("new", True, False), ("old", False, True)):
+        server = Served("serve", "0", "-preset", "windows_exporter", "-names", which)
+        try:
+            names = {key[0] for key in page(server).series}
+            check(("windows_system_processes" in names) == new and ("windows_os_processes" in names) == old, f"-names {which}")
+            check("windows_cpu_time_total" in names, "names that have not changed")
+        finally:
+            server.end()
+
+
 def promtool_is_content(server):
     promtool = shutil.which("promtool")
     if not promtool:
@@ -141,6 +174,9 @@ def mistakes_are_explained():
     check("missing counter" in openpla(2, "serve", "-http", "0"), "no counter")
     check("not found" in openpla(1, "serve", "-http", "0", "-set", "no such set"), "an unknown set")
     openpla(1, "serve", "-http", "0", "-cf", "missing.txt")
+    check("unknown preset 'x'" in openpla(2, "serve", "-http", "0", "-preset", "x"), "an unknown preset")
+    check("invalid value 'x'" in openpla(2, "serve", "-http", "0", "-preset", "windows_exporter", "-names", "x"), "-names")
+    check("requires -preset" in openpla(2, "serve", "-http", "0", r"\Memory\Available Bytes", "-names", "new"), "-names alone")
     check("invalid port" in openpla(1, "serve", "-http", "x", r"\Memory\Available Bytes"), "an invalid port")
 
 
@@ -178,6 +214,7 @@ def main():
         finally:
             server.end()
         with_its_total()
+        names_of_windows_exporter()
         if not EMULATOR:
             os.environ["OPENPLA_DATA"] = os.path.join(folder, "data")
             counters_of_a_set()

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The preset windows_exporter: the metrics of Prometheus' exporter for Windows, under its names. */
+#ifndef OPENPLA_PRESET_H
+#define OPENPLA_PRESET_H
+
+#include "cli/serve/metric_form.h"
+
+/* How an instance becomes labels. */
+enum label_scheme {
+    LABELS_OWN, /* name, parent, pid and tid: those of counters outside of a preset */
+    LABELS_NONE,
+    LABELS_NTDS, /* none, and only the instance NTDS */
+    LABELS_CORE,
+    LABELS_VOLUME,
+    LABELS_NIC,
+    LABELS_FILE,
+    LABELS_SITE,
+    LABELS_APP,
+    LABELS_DATABASE,
+    LABELS_RESOURCE,
+    LABELS_VM,
+    LABELS_VSWITCH,
+    LABELS_DEVICE,
+    LABELS_DISK,    /* "0 C:" is disk 0 */
+    LABELS_PROCESS, /* process and process_id */
+    LABELS_APP_PID, /* "4711_DefaultAppPool" */
+    LABELS_ROOT_VP, /* "Root VP 0" is core 0 */
+    LABELS_LP,      /* "Hv LP 0" is core 0 */
+    LABELS_VM_VP,   /* "VM:Hv VP 0" */
+};
+
+enum preset_form { FORM_AUTO, FORM_TICKS, FORM_TIMES, FORM_PER, FORM_SECOND, FORM_START, FORM_PAGES, FORM_PAGES_FREE };
+
+struct preset_row {
+    const char *collector, *metric; /* "cpu", "windows_cpu_time_total" */
+    enum metric_kind kind;
+    const char *object, *counter;
+    enum label_scheme labels;
+    const char *fixed; /* more labels, as on the page */
+    enum preset_form form;
+    int64_t number;
+};
+const struct preset_row *preset_rows(size_t *count);
+/* The path of a row's counter, with all instances. `named`: of named instances of SQL Server, for rows of its objects,
+   otherwise NULL. From memory_alloc; *failed: out of memory. */
+char *preset_path(const struct preset_row *row, bool named, bool *failed);
+struct metric_form preset_form_of(const struct preset_row *row, const struct log_counter *counter);
+bool preset_has_collector(const char *name, size_t length);
+
+/* The i-th older name of a metric, which dashboards may still use; NULL: no more. */
+const char *preset_old_name(const char *metric, size_t i);
+
+/* Adds the metrics that are no counters: numbers of processors and of memory, times of the start and of now, the zone
+   and the host. `family` receives each. */
+typedef HRESULT preset_fact(void *user, const char *collector, const char *metric, const char *help, const char *labels,
+                            double value);
+HRESULT preset_facts(preset_fact *fact, void *user);
+
+#endif
