@@ -43,6 +43,8 @@ const char *http_status_text(unsigned status);
 
 /* ---- http_server.c ---- */
 
+struct http_security;
+
 /* A body: borrowed, or a text that the server frees. */
 struct http_body {
     const char *type, *bytes;
@@ -59,6 +61,7 @@ struct http_options {
      */
     unsigned (*answer)(void *user, const struct http_request *request, struct http_body *out);
     void *user;
+    struct http_security *security; /* borrowed; NULL: without TLS and accounts */
 };
 
 struct http_server;

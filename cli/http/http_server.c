@@ -3,6 +3,7 @@
    number of connections and the time and size of each are limited, so a client can only delay itself and, at worst, the
    others for as long as it has all connections. */
 #include "cli/http/http.h"
+#include "cli/http/security.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -36,7 +37,9 @@ struct http_server {
 struct http_connection {
     struct http_server *server;
     struct socket_end *socket;
-    char bytes[HTTP_REQUEST_BYTES]; /* of the request */
+    struct http_security_state *security; /* NULL: none */
+    struct tls_session *tls;              /* NULL: none */
+    char bytes[HTTP_REQUEST_BYTES];       /* of the request */
 };
 
 static HRESULT send_all(struct http_connection *c, const char *bytes, size_t size)
@@ -46,7 +49,8 @@ static HRESULT send_all(struct http_connection *c, const char *bytes, size_t siz
     for (size_t at = 0; at < size && SUCCEEDED(hr); at += PART_BYTES) {
         if (atomic_load(&c->server->closing) || clock_passed_ms(begun, clock_monotonic_ms()) > ANSWER_MS)
             return HRESULT_FROM_WIN32(ERROR_TIMEOUT);
-        hr = socket_send(c->socket, bytes + at, size - at < PART_BYTES ? size - at : PART_BYTES);
+        const size_t part = size - at < PART_BYTES ? size - at : PART_BYTES;
+        hr = c->tls ? tls_send(c->tls, bytes + at, part) : socket_send(c->socket, bytes + at, part);
     }
     return hr;
 }
@@ -56,6 +60,8 @@ static void connection_answer(struct http_connection *c, unsigned status, const 
     const struct http_options *o = &c->server->options;
     struct http_body body = {.type = "text/plain; charset=utf-8"};
     char line[64];
+    if (status == 200 && c->security && !http_security_accepts(c->security, request))
+        status = 401;
     if (status == 200) {
         body = (struct http_body){0};
         status = o->answer(o->user, request, &body);
@@ -68,12 +74,33 @@ static void connection_answer(struct http_connection *c, unsigned status, const 
     char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%s%s"
                              "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
                              status, http_status_text(status), body.type, (unsigned long long)body.size,
-                             status == 405 ? "Allow: GET, HEAD\r\n" : "", body.gzip ? "Content-Encoding: gzip\r\n" : "",
-                             o->headers);
+                             status == 405   ? "Allow: GET, HEAD\r\n"
+                             : status == 401 ? http_security_challenge(c->security)
+                                             : "",
+                             body.gzip ? "Content-Encoding: gzip\r\n" : "", o->headers);
     if (head && SUCCEEDED(send_all(c, head, strlen(head))) && !request->head)
         (void)send_all(c, body.bytes, body.size);
     memory_free(head);
     memory_free(body.owned);
+}
+
+/* False: the client does not speak TLS, has no certificate that is accepted, or takes too long. */
+static bool connection_begin(struct http_connection *c)
+{
+    struct http_security *security = c->server->options.security;
+    const uint64_t begun = clock_monotonic_ms();
+    HRESULT hr = S_OK;
+    c->security = security ? http_security_take(security) : NULL;
+    struct tls_server *tls = c->security ? http_security_tls(c->security) : NULL;
+    if (!tls)
+        return true;
+    if (FAILED(tls_session_open(tls, c->socket, &c->tls)))
+        return false;
+    do
+        hr = tls_handshake(c->tls, SLICE_MS);
+    while (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT) && !atomic_load(&c->server->closing) &&
+           clock_passed_ms(begun, clock_monotonic_ms()) < REQUEST_MS);
+    return hr == S_OK;
 }
 
 /* Returns the status to answer with; 0: the client has gone, or the program exits. */
@@ -90,7 +117,9 @@ static unsigned connection_read(struct http_connection *c, struct http_request *
             return 0;
         if (passed >= REQUEST_MS)
             return 408;
-        const HRESULT hr = socket_receive_some(c->socket, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got);
+        const HRESULT hr =
+            c->tls ? tls_receive_some(c->tls, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got)
+                   : socket_receive_some(c->socket, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got);
         if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
             continue;
         if (hr != S_OK)
@@ -107,9 +136,11 @@ static void connection_serve(void *user)
     struct http_server *s = c->server;
     struct http_request request = {.head = false};
     socket_set_timeouts(c->socket, SEND_MS, SEND_MS);
-    const unsigned status = connection_read(c, &request);
+    const unsigned status = connection_begin(c) ? connection_read(c, &request) : 0;
     if (status != 0)
         connection_answer(c, status, &request);
+    tls_session_close(c->tls);
+    http_security_release(c->security);
     socket_close(c->socket);
     memory_free(c);
     atomic_fetch_sub(&s->connections, 1);
@@ -136,7 +167,8 @@ static void server_accept(struct http_server *s)
         return;
     }
     socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* its buffers are empty: this does not wait */
-    connection_answer(c, 503, &none);
+    if (!s->options.security || !http_security_has_tls(s->options.security))
+        connection_answer(c, 503, &none);
     socket_close(socket);
     memory_free(c);
     atomic_fetch_sub(&s->connections, 1);
@@ -182,7 +214,9 @@ static void server_describe(struct http_server *s)
     uint16_t port;
     socket_own_address(s->listener, address, &port);
     const bool is_six = strchr(address, ':') != NULL;
-    snprintf(s->url, sizeof s->url, "http://%s%s%s:%u/", is_six ? "[" : "", address, is_six ? "]" : "", (unsigned)port);
+    snprintf(s->url, sizeof s->url, "%s://%s%s%s:%u/",
+             s->options.security && http_security_has_tls(s->options.security) ? "https" : "http", is_six ? "[" : "",
+             address, is_six ? "]" : "", (unsigned)port);
     s->is_public = strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0;
 }
 

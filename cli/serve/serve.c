@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/counters/remote_counters.h"
 #include "cli/counters/sample_pace.h"
+#include "cli/http/security.h"
 #include "cli/live/live.h"
 #include "cli/serve/preset.h"
 #include "engine/base/memory.h"
@@ -31,6 +32,7 @@ static const char help_text[] =
     "  -preset windows_exporter  the metrics of Prometheus' exporter for Windows, with its names and labels\n"
     "  -names both|new|old  names of the preset's metrics that have changed: both (default), or only these\n"
     "  -s COMPUTER   the computer of counters that name none\n"
+    "  -web FILE     TLS and accounts, in the format of Prometheus' exporter toolkit\n"
     "  -config FILE  read options from a file\n"
     "  -total        also the instance _Total of counters with *, which is the sum of the others\n"
     "\n"
@@ -39,7 +41,7 @@ static const char help_text[] =
     "Exit codes: 0 done, 1 failed, 2 wrong command line.\n";
 
 struct serve_settings {
-    const char *http, *counter_file, *set, *machine, *preset, *names;
+    const char *http, *counter_file, *set, *machine, *preset, *names, *web;
     bool totals;
     enum export_names which_names;
     struct texts counters, paths; /* as named, and with computers */
@@ -64,7 +66,7 @@ static int serve_parse(int argc, char **argv, struct serve_settings *s)
     const struct option options[] = {
         {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &s->counters},   {"cf", OPTION_TEXT, &s->counter_file},
         {"set", OPTION_TEXT, &s->set},   {"preset", OPTION_TEXT, &s->preset}, {"names", OPTION_TEXT, &s->names},
-        {"s", OPTION_TEXT, &s->machine}, {"total", OPTION_FLAG, &s->totals},
+        {"web", OPTION_TEXT, &s->web},   {"s", OPTION_TEXT, &s->machine},     {"total", OPTION_FLAG, &s->totals},
     };
     const int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
     if (result != CLI_DONE)
@@ -149,26 +151,41 @@ static unsigned serve_answer(void *user, const struct http_request *request, str
     return out->owned ? 200 : 500;
 }
 
+/* Says what others can do to a server that they can reach. */
+static void serve_warn(const struct http_server *server, const struct http_security *security)
+{
+    const bool accounts = security && http_security_has_accounts(security);
+    if (!http_server_is_public(server))
+        return;
+    if (!accounts)
+        fputs("openpla serve: everybody who reaches this address can read the counters, without a password\n", stderr);
+    else if (!http_security_has_tls(security))
+        fputs("openpla serve: passwords and tokens are sent to this address without encryption\n", stderr);
+}
+
 static int serve_until_interrupted(const struct serve_settings *s, struct exporter *e)
 {
-    struct http_server *server;
+    struct http_server *server = NULL;
+    struct http_security *security = NULL;
+    HRESULT hr = s->web ? http_security_open(s->web, &security) : S_OK;
     const struct http_options options = {.where = s->http,
                                          .headers =
                                              "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n",
                                          .any_host = true,
                                          .answer = serve_answer,
-                                         .user = e};
-    const HRESULT hr = http_server_open(&options, &server);
+                                         .user = e,
+                                         .security = security};
+    if (SUCCEEDED(hr))
+        hr = http_server_open(&options, &server);
     if (SUCCEEDED(hr)) {
         printf("%smetrics\n", http_server_url(server));
         fflush(stdout);
-        if (http_server_is_public(server))
-            fputs("openpla serve: everybody who reaches this address can read the counters, without a password\n",
-                  stderr);
+        serve_warn(server, security);
         while (!interrupt_wait(UINT32_MAX)) {
         }
     }
     http_server_close(server);
+    http_security_close(security);
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* bcrypt by crypt(3), whose library is loaded when a password is to be checked. */
+#include "cli/http/security.h"
+#include "engine/base/memory.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define LIBRARY "libcrypt.so.1"
+
+enum { CRYPT_DATA_BYTES = 32768 }; /* at least sizeof (struct crypt_data) */
+
+static char *(*crypt_rn)(const char *phrase, const char *setting, void *data, int size);
+
+HRESULT password_library_load(void)
+{
+    void *module = crypt_rn ? NULL : dlopen(LIBRARY, RTLD_NOW);
+    if (module)
+        crypt_rn = (char *(*)(const char *, const char *, void *, int))dlsym(module, "crypt_rn");
+    if (crypt_rn)
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND),
+                     "basic authentication requires crypt(3): cannot use '%s' (install the package libcrypt1)",
+                     LIBRARY);
+}
+
+bool password_matches(const char *password, const char *hash)
+{
+    char *data = memory_zero(1, CRYPT_DATA_BYTES);
+    const char *computed = data ? crypt_rn(password, hash, data, CRYPT_DATA_BYTES) : NULL;
+    const bool differs_in_length = !computed || strlen(computed) != strlen(hash);
+    unsigned differs = differs_in_length;
+    for (size_t i = 0; computed && !differs_in_length && hash[i]; i++)
+        differs |= (unsigned char)computed[i] ^ (unsigned char)hash[i];
+    if (data)
+        memory_wipe(data, CRYPT_DATA_BYTES);
+    memory_free(data);
+    return !differs;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* The state that the file of -web describes: it is immutable, counted, and replaced as a whole when a file changes.
+   Only the list of accepted headers grows. A scraper sends the same header every few seconds, and bcrypt takes 0.1 s,
+   so accepted ones are kept in memory, which is wiped. */
+#include "cli/http/security.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    RELOAD_MS = 2000,   /* files are read again so often at most */
+    MOST_ACCEPTED = 16, /* headers that are kept */
+    MOST_CREDENTIALS = 1024,
+};
+
+/* No password has it; it takes as long as a real one, so an unknown user is not answered sooner. */
+static const char nobody_hash[] = "$2y$10$........................................................";
+
+struct http_security_state {
+    atomic_uint references;
+    struct web_config config;
+    struct tls_server *tls;
+    uint64_t hash;
+    struct lock lock;
+    struct texts accepted; /* Authorization headers of basic authentication */
+};
+
+struct http_security {
+    char *path;
+    bool tls, accounts; /* as the server began */
+    struct lock lock;
+    struct http_security_state *state;
+    uint64_t checked, refused; /* when; the hash of files that cannot be used, 0: none */
+};
+
+/* ---- the files ---- */
+
+void http_security_release(struct http_security_state *state)
+{
+    if (!state || atomic_fetch_sub(&state->references, 1) > 1)
+        return;
+    tls_server_close(state->tls);
+    web_config_free(&state->config);
+    for (size_t i = 0; i < state->accepted.count; i++)
+        memory_wipe(state->accepted.items[i], strlen(state->accepted.items[i]));
+    texts_free(&state->accepted);
+    memory_free(state);
+}
+
+/* *out is NULL if the files are those of `hash`. */
+static HRESULT state_load(const char *path, uint64_t hash, struct http_security_state **out, uint64_t *seen)
+{
+    struct http_security_state *s = memory_zero(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    atomic_init(&s->references, 1);
+    HRESULT hr = web_config_load(path, &s->config, &s->hash);
+    *seen = s->hash;
+    const bool same = SUCCEEDED(hr) && s->hash == hash;
+    if (SUCCEEDED(hr) && !same && s->config.users.count > 0)
+        hr = password_library_load();
+    if (SUCCEEDED(hr) && !same && s->config.tls)
+        hr = tls_server_open(&s->config, &s->tls);
+    if (SUCCEEDED(hr) && !same) {
+        *out = s;
+        return S_OK;
+    }
+    const struct error_kept why = error_keep(hr);
+    http_security_release(s);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+HRESULT http_security_open(const char *path, struct http_security **out)
+{
+    struct http_security *s = memory_zero(1, sizeof *s);
+    uint64_t seen;
+    *out = s;
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->checked = clock_monotonic_ms();
+    s->path = text_copy(path);
+    HRESULT hr = s->path ? state_load(path, 0, &s->state, &seen) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        const struct web_config *c = &s->state->config;
+        s->tls = s->state->tls != NULL;
+        s->accounts = c->users.count > 0 || c->tokens.count > 0 || c->client_certificate == WEB_CLIENT_VERIFY;
+        return S_OK;
+    }
+    const struct error_kept why = error_keep(hr);
+    http_security_close(s);
+    *out = NULL;
+    return error_restore(&why);
+}
+
+void http_security_close(struct http_security *s)
+{
+    if (!s)
+        return;
+    http_security_release(s->state);
+    memory_free(s->path);
+    memory_free(s);
+}
+
+bool http_security_has_tls(const struct http_security *s)
+{
+    return s->tls;
+}
+
+bool http_security_has_accounts(const struct http_security *s)
+{
+    return s->accounts;
+}
+
+struct http_security_state *http_security_take(struct http_security *s)
+{
+    struct http_security_state *state, *newer = NULL;
+    uint64_t seen = 0;
+    lock_enter(&s->lock);
+    const uint64_t now = clock_monotonic_ms();
+    if (clock_passed_ms(s->checked, now) >= RELOAD_MS) {
+        s->checked = now;
+        const HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
+        if (FAILED(hr) && (seen != s->refused || !s->refused))
+            fprintf(stderr, "openpla: the previous settings stay in use: %s\n", error_text(hr));
+        s->refused = FAILED(hr) ? seen + (seen == 0) : 0;
+        /* A page cannot change from TLS to none under its address. */
+        if (newer && (newer->tls != NULL) != s->tls) {
+            fputs("openpla: the previous settings stay in use: TLS is switched only by a restart\n", stderr);
+            http_security_release(newer);
+            newer = NULL;
+        }
+        if (newer) {
+            http_security_release(s->state);
+            s->state = newer;
+        }
+    }
+    state = s->state;
+    atomic_fetch_add(&state->references, 1);
+    lock_leave(&s->lock);
+    return state;
+}
+
+struct tls_server *http_security_tls(const struct http_security_state *state)
+{
+    return state->tls;
+}
+
+/* ---- accounts ---- */
+
+/* Takes as long for a wrong text as for the right one of the same length. */
+static bool secret_equals(struct http_span s, const char *text)
+{
+    const size_t length = strlen(text);
+    unsigned differs = s.size != length;
+    for (size_t i = 0; i < length && s.size > 0; i++)
+        differs |= (unsigned char)text[i] ^ (unsigned char)s.at[i % s.size];
+    return !differs;
+}
+
+static int base64_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* RFC 4648 with padding. False: it is malformed, holds a NUL, or does not fit. */
+static bool base64_read(struct http_span s, char *out, size_t room)
+{
+    size_t size = 0;
+    unsigned bits = 0, count = 0;
+    if (s.size % 4 != 0)
+        return false;
+    while (s.size > 0 && s.at[s.size - 1] == '=' && count < 2)
+        s.size--, count++;
+    count = 0;
+    for (size_t i = 0; i < s.size; i++) {
+        const int value = base64_value(s.at[i]);
+        if (value < 0)
+            return false;
+        bits = bits << 6 | (unsigned)value;
+        count += 6;
+        if (count < 8)
+            continue;
+        count -= 8;
+        const char c = (char)(bits >> count & 0xFF);
+        if (!c || size + 1 >= room)
+            return false;
+        out[size++] = c;
+    }
+    out[size] = 0;
+    return true;
+}
+
+static bool user_accepts(const struct web_config *c, const char *user, const char *password)
+{
+    const char *hash = nobody_hash;
+    bool known = false;
+    for (size_t i = 0; i < c->users.count; i++)
+        if (strcmp(c->users.items[i], user) == 0) {
+            hash = c->hashes.items[i];
+            known = true;
+        }
+    return password_matches(password, hash) && known;
+}
+
+/* One check at a time: a client that guesses passwords has one processor at most. */
+static bool basic_accepts(struct http_security_state *s, struct http_span encoded)
+{
+    char text[MOST_CREDENTIALS];
+    bool accepts = false;
+    lock_enter(&s->lock);
+    for (size_t i = 0; i < s->accepted.count; i++)
+        accepts |= secret_equals(encoded, s->accepted.items[i]);
+    char *colon = !accepts && base64_read(encoded, text, sizeof text) ? strchr(text, ':') : NULL;
+    if (colon) {
+        *colon = 0;
+        accepts = user_accepts(&s->config, text, colon + 1);
+        char *kept = accepts && s->accepted.count < MOST_ACCEPTED ? text_copy_n(encoded.at, encoded.size) : NULL;
+        if (kept)
+            (void)texts_add_owned(&s->accepted, kept); /* without memory it is checked again */
+    }
+    memory_wipe(text, sizeof text);
+    lock_leave(&s->lock);
+    return accepts;
+}
+
+bool http_security_accepts(struct http_security_state *s, const struct http_request *request)
+{
+    struct http_span value = request->credentials, scheme;
+    char name[16];
+    if (s->config.users.count == 0 && s->config.tokens.count == 0)
+        return true;
+    if (!value.at || !http_span_split(&value, ' ', &scheme) || !http_span_fits(scheme, name, sizeof name))
+        return false;
+    value = http_span_trim(value);
+    if (value.size == 0 || value.size > MOST_CREDENTIALS)
+        return false;
+    if (text_equal_nocase(name, "Basic") && s->config.users.count > 0)
+        return basic_accepts(s, value);
+    bool accepts = false;
+    for (size_t i = 0; i < s->config.tokens.count && text_equal_nocase(name, "Bearer"); i++)
+        accepts |= secret_equals(value, s->config.tokens.items[i]);
+    return accepts;
+}
+
+const char *http_security_challenge(const struct http_security_state *s)
+{
+    return s->config.users.count == 0    ? "WWW-Authenticate: Bearer\r\n"
+           : s->config.tokens.count == 0 ? "WWW-Authenticate: Basic realm=\"openpla\", charset=\"UTF-8\"\r\n"
+                                         : "WWW-Authenticate: Basic realm=\"openpla\", charset=\"UTF-8\"\r\n"
+                                           "WWW-Authenticate: Bearer\r\n";
+}

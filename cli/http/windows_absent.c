@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows and Wine have neither a TLS library that reads certificates and keys as PEM files, nor bcrypt. */
+#include "cli/http/security.h"
+
+HRESULT password_library_load(void)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "basic_auth_users requires crypt(3), which Windows and Wine lack (use bearer_token_file)");
+}
+
+bool password_matches(const char *password, const char *hash)
+{
+    (void)password;
+    (void)hash;
+    return false;
+}
+
+HRESULT tls_server_open(const struct web_config *config, struct tls_server **out)
+{
+    (void)config;
+    *out = NULL;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "tls_server_config is not supported on Windows and Wine (use a reverse proxy or a tunnel)");
+}
+
+void tls_server_close(struct tls_server *s)
+{
+    (void)s;
+}
+
+HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out)
+{
+    (void)server;
+    (void)socket;
+    *out = NULL;
+    return E_NOTIMPL;
+}
+
+HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms)
+{
+    (void)s;
+    (void)timeout_ms;
+    return E_NOTIMPL;
+}
+
+HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size)
+{
+    (void)s;
+    (void)bytes;
+    (void)size;
+    return E_NOTIMPL;
+}
+
+HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got)
+{
+    (void)s;
+    (void)bytes;
+    (void)size;
+    (void)timeout_ms;
+    *got = 0;
+    return E_NOTIMPL;
+}
+
+void tls_session_close(struct tls_session *s)
+{
+    (void)s;
+}
