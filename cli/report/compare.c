@@ -33,7 +33,7 @@ static HRESULT read_side(struct compare_request *r, size_t at)
 {
     const char *path = r->operands.items[at];
     const bool is_report = text_equal_nocase(path_extension(path), ".xml");
-    HRESULT hr = is_report ? S_OK : temporary_report_make(&r->made[at], path);
+    HRESULT hr = is_report ? S_OK : temporary_report_make(&r->made[at], path, NULL);
     for (size_t i = 0; i < r->made[at].warnings.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->made[at].warnings.items[i]);
     if (SUCCEEDED(hr))

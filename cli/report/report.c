@@ -64,11 +64,28 @@ static HRESULT find_inputs(struct report_request *r)
     return r->path ? name_page(r) : E_OUTOFMEMORY;
 }
 
+/* The counters of a user's rules have slices, as those of the built-in rules have by the general schema. */
+static HRESULT slice_for_rules(struct report_request *r)
+{
+    struct rules *rules;
+    struct text_buffer patterns = {0};
+    HRESULT hr = rules_read_named(&r->rules, &rules);
+    if (SUCCEEDED(hr))
+        hr = rules_slice_patterns(rules, &patterns);
+    if (SUCCEEDED(hr))
+        hr = report_schema_add_slices(&r->schema, patterns.text);
+    text_buffer_free(&patterns);
+    rules_free(rules);
+    return hr;
+}
+
 static HRESULT read_schemas(struct report_request *r)
 {
     HRESULT hr = r->schemas.count ? S_OK : texts_add(&r->schemas, SCHEMA_GENERAL);
     for (size_t i = 0; i < r->schemas.count && SUCCEEDED(hr); i++)
         hr = report_schema_add_file(&r->schema, r->schemas.items[i], schema_file_load);
+    if (SUCCEEDED(hr) && r->rules.count)
+        hr = slice_for_rules(r);
     if (SUCCEEDED(hr))
         report_schema_order(&r->schema);
     return hr;
@@ -243,6 +260,8 @@ static int report_run(int argc, char **argv)
         result = cli_usage(VERB, "-sheet: requires -html");
     const bool none = r.rules.count == 1 && text_equal_nocase(r.rules.items[0], "none");
     r.checked = (r.html || r.rules.count) && !none;
+    if (none)
+        texts_free(&r.rules);
     if (result == CLI_DONE) {
         const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : report_print_result(&r);

@@ -39,13 +39,16 @@ void report_request_free(struct report_request *r); /* all but `known` */
  * case. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
 
-/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files.
-   Zero-initialise. */
+/* Prints the rules with their limits and sources. */
+HRESULT rules_print_list(const struct rules *rules, const char *language, bool as_json);
+
+/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files. It has slices of
+   the counters of the rules of these names (NULL: the built-in ones). Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
     struct texts warnings;
 };
-HRESULT temporary_report_make(struct temporary_report *t, const char *input);
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules);
 /* Deletes it. */
 void temporary_report_free(struct temporary_report *t);
 

@@ -16,7 +16,7 @@ HRESULT rules_read_named(const struct texts *names, struct rules **out)
     return hr;
 }
 
-HRESULT temporary_report_make(struct temporary_report *t, const char *input)
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules)
 {
     struct report_request r = {.yes = true};
     HRESULT hr = folder_create_temporary(&t->folder);
@@ -25,6 +25,8 @@ HRESULT temporary_report_make(struct temporary_report *t, const char *input)
     r.output = t->path;
     if (SUCCEEDED(hr))
         hr = t->path ? texts_add(&r.operands, input) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && rules)
+        hr = texts_copy(&r.rules, rules);
     if (SUCCEEDED(hr))
         hr = report_request_make(&r);
     for (size_t i = 0; i < r.warnings.count && SUCCEEDED(hr); i++)

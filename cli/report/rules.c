@@ -19,7 +19,7 @@ enum { RULES_SERIOUS = 4 }; /* exit code: the worst is serious */
 struct rules_request {
     struct texts operands, rules; /* names of rules files; empty: the built-in ones */
     const char *output, *language, *log;
-    bool as_json, yes;
+    bool as_json, yes, listed;
     const char *report;           /* the operand, or what is made of it */
     struct temporary_report made; /* of a log, a trace or a folder */
     struct rules *read;
@@ -58,7 +58,7 @@ static HRESULT find_report(struct rules_request *r)
     r->report = path;
     if (!is_input)
         return S_OK;
-    const HRESULT hr = temporary_report_make(&r->made, path);
+    const HRESULT hr = temporary_report_make(&r->made, path, &r->rules);
     r->report = r->made.path;
     return hr;
 }
@@ -184,16 +184,41 @@ static int rules_print_result(const struct rules_request *r)
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
+/* Of the operands, which are rules here, and of -rules. */
+static int rules_show_list(struct rules_request *r)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->operands.count && SUCCEEDED(hr); i++)
+        hr = texts_add(&r->rules, r->operands.items[i]);
+    if (SUCCEEDED(hr))
+        hr = rules_read_named(&r->rules, &r->read);
+    if (SUCCEEDED(hr))
+        hr = rules_print_list(r->read, r->language, r->as_json);
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    const struct texts *const said[] = {rules_errors(r->read), rules_notes(r->read)};
+    bool wrong = false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        for (size_t k = 0; k < said[i]->count; k++, wrong = true)
+            fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
+    return wrong ? CLI_REMARKS : CLI_DONE;
+}
+
 static int rules_run(int argc, char **argv)
 {
     struct rules_request r = {0};
     const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules}, {"o", OPTION_TEXT, &r.output},
                                      {"log", OPTION_TEXT, &r.log},      {"language", OPTION_TEXT, &r.language},
-                                     {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes}};
+                                     {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes},
+                                     {"list", OPTION_FLAG, &r.listed}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
-    if (result == CLI_DONE && r.operands.count != 1)
+    if (result == CLI_DONE && r.listed && (r.output || r.log))
+        result = cli_usage(VERB, "-list runs no rules, so there is no -o and no -log");
+    if (result == CLI_DONE && !r.listed && r.operands.count != 1)
         result = cli_usage(VERB, r.operands.count ? "expected one report" : "missing report");
-    if (result == CLI_DONE) {
+    if (result == CLI_DONE && r.listed) {
+        result = rules_show_list(&r);
+    } else if (result == CLI_DONE) {
         HRESULT hr = find_report(&r);
         if (SUCCEEDED(hr))
             hr = check_output(&r);
@@ -214,14 +239,16 @@ static int rules_run(int argc, char **argv)
 const struct verb verb_rules = {
     VERB, "checks a report or a log with rules",
     "openpla rules REPORT.xml|LOG|FOLDER [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
+    "openpla rules -list [RULES ...] [--json]\n"
     "\n"
     "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
     "Of a log, a trace or a folder of a run, a temporary report is created first.\n"
     "\n"
-    "  -rules     rules: files, or built-in ones such as Rules.System.Memory.xml; default Rules.General.xml, which\n"
+    "  -rules     rules: files, or built-in ones such as Rules.SQLServer.xml; default Rules.General.xml, which\n"
     "             contains all of them\n"
     "  -o         write the report with its warnings and the other changes of the rules; may be the report itself.\n"
     "             Without -o nothing is written\n"
+    "  -list      show the rules of files, or the built-in ones, with limits and sources; nothing is checked\n"
     "  -log       write a log of what each rule did\n"
     "  -language  the language of strings, if rules have several\n"
     "  -y         overwrite existing files without asking\n"

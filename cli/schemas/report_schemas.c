@@ -392,9 +392,18 @@ HRESULT rules_schema_text(struct text_buffer *b)
         case RULES_VALUE_NAME:
             rules_add_pattern(b, sort_names[i], "xs:token", "pattern", "[\\p{L}\\p{N}_][\\p{L}\\p{N}_.\\-]*");
             break;
+        case RULES_VALUE_REAL:
+            rules_add_pattern(b, sort_names[i], "xs:token", "pattern", "[+\\-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
+            break;
+        case RULES_VALUE_COUNTER:
+            rules_add_pattern(b, sort_names[i], "xs:string", "pattern", "\\\\[^\\\\]+\\\\[\\s\\S]+");
+            break;
         case RULES_VALUE_CHOICE:
         case RULES_VALUE_COMPARISON:
         case RULES_VALUE_AXIS:
+        case RULES_VALUE_MEASURE:
+        case RULES_VALUE_SCALE:
+        case RULES_VALUE_SEVERITY:
             rules_add_words(b, sort_names[i]);
             break;
         }

@@ -56,6 +56,9 @@ enum rules_sort {
 enum rules_choice { CHOICE_ALL, CHOICE_MIN, CHOICE_MAX, CHOICE_FIRST };
 enum rules_axis { AXIS_CHILD, AXIS_FOLLOWING, AXIS_PRECEDING };
 enum rules_comparison { COMPARE_TEXT, COMPARE_NUMBER };
+enum rules_measure { MEASURE_MEAN, MEASURE_MAX, MEASURE_MIN, MEASURE_TREND, MEASURE_INCREASE };
+enum rules_scale { SCALE_ONE, SCALE_PROCESSORS, SCALE_MEGABYTES, SCALE_BYTES };
+enum rules_finding { FINDING_ERROR, FINDING_WARNING, FINDING_INFORMATION };
 
 extern const struct xml_grammar rules_grammar;
 

@@ -40,6 +40,21 @@ const struct texts *rules_notes(const struct rules *r);
 /* The log file name of the first Logging, or the default. */
 const char *rules_log_name(const struct rules *r);
 
+/* A rule that can raise a warning. Strings are borrowed, "" for none. */
+struct rules_listed {
+    const char *pack, *group, *rule, *tag; /* pack: name of the file */
+    const char *limits;                    /* "\Object\Counter: over 5 %, serious over 10 %, for 5 min" */
+    const char *severity;                  /* "warning, error": of the limits in this order */
+    const char *source;                    /* who published them */
+    bool enabled;
+};
+typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);
+/* Calls `each` for the rules in the order in which they run; a failure of it ends the list. */
+HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context);
+
+/* Adds patterns (report_schema_add_slices) of the counters that Thresholds of the rules compare. */
+HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns);
+
 /* From the symptom's img: Red, error, critical; Green, information; others are warnings. */
 enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
 /* Strings are owned, "" for none. */

@@ -188,6 +188,16 @@ static HRESULT find_table(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
     return SUCCEEDED(hr) && !*out ? report_target_warnings(run->target, out) : hr;
 }
 
+HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item)
+{
+    if (run->out->warning_count >= WARNINGS_MAX)
+        return rules_wrong(e, NULL, NULL, "the report already has the maximum of %d warnings", WARNINGS_MAX);
+    HRESULT hr = report_target_set(run->target, item, RULES_MARK, "1");
+    if (SUCCEEDED(hr))
+        hr = report_target_put(run->target, table, AXIS_CHILD, item);
+    return SUCCEEDED(hr) ? outcome_add_warning(run, item) : hr;
+}
+
 static HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
 {
     const char *tag = rules_attribute(e, "tag");
@@ -205,11 +215,7 @@ static HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr 
         xmlNodePtr made = NULL;
         hr = rules_copy(run, item, true, &made);
         if (SUCCEEDED(hr))
-            hr = report_target_set(run->target, made, RULES_MARK, "1");
-        if (SUCCEEDED(hr))
-            hr = report_target_put(run->target, table, AXIS_CHILD, made);
-        if (SUCCEEDED(hr))
-            hr = outcome_add_warning(run, made);
+            hr = rules_add_warning(run, e, table, made);
     }
     return hr;
 }

@@ -58,6 +58,10 @@ static const char *value_fault(unsigned sort, const char *text)
         return rules_name_length(text) && !text[rules_name_length(text)]
                    ? NULL
                    : "expected a name of letters, digits, '-', '_' and '.'";
+    case RULES_VALUE_REAL:
+        return rules_is_real(text) ? NULL : "expected a number";
+    case RULES_VALUE_COUNTER:
+        return *text == '\\' ? NULL : "expected a counter path that begins with \\";
     case RULES_VALUE_XPATH:
         return *text ? NULL : "expected an XPath expression";
     default:
@@ -225,6 +229,8 @@ static HRESULT check_meaning(struct checking *c, xmlNodePtr e, enum rules_type t
     if (type == RULES_Warning && table && *table && *table != '/' && *table != '\\' && *table != '(')
         return checking_add_note(c, e,
                                  "its table is searched below the step's node (to search the report, begin with /)");
+    if (type == RULES_Threshold && !rules_is_bad(e))
+        return note_fault(c, rules_threshold_check(e));
     if (type == RULES_When && !rules_attribute(e, "expression"))
         return rules_attribute(e, "matchRE") ? checking_add_note(c, e, "matchRE is not supported: it is never true")
                                              : note_fault(c, rules_wrong(e, "expression", NULL, "missing"));
@@ -247,7 +253,7 @@ static HRESULT check_deep(struct checking *c, xmlNodePtr e, enum rules_type type
 {
     if (type == RULES_Anything)
         return S_OK;
-    if (type == RULES_Step || type == RULES_Rule)
+    if (type == RULES_Step || type == RULES_Rule || type == RULES_Threshold)
         c->bears = e;
     HRESULT hr = check_one(c, e, type);
     if (SUCCEEDED(hr))

@@ -155,6 +155,14 @@ HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
 /* An element with all its contents, including text between elements, not yet inserted into the report. `expand`: its
    texts and attributes are rules'. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
+/* Puts the Item of a warning into its table, and adds it to the outcome. `e` names the place in errors. */
+HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
+/* Runs a Threshold (rules_threshold.c). S_FALSE: an error was noted. */
+HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
+/* The errors that its attributes have as a whole. */
+HRESULT rules_threshold_check(xmlNodePtr threshold);
+/* Whether the text is a decimal number without an exponent. */
+bool rules_is_real(const char *text);
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
 HRESULT rules_note_error(struct rules_run *run, HRESULT hr);

@@ -234,6 +234,11 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
             if (hr == S_FALSE && rules_flag(s, "fatal", false))
                 break;
         }
+        for (xmlNodePtr t = rules_child(rule, "Threshold"); t && SUCCEEDED(hr); t = rules_next(t, "Threshold")) {
+            hr = check_bounds(run);
+            if (SUCCEEDED(hr))
+                hr = rules_do_threshold(run, t);
+        }
     }
     run->place.step = 0;
     run->place.rule = NULL;

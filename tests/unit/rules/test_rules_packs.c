@@ -194,6 +194,16 @@ static void run_pack(struct ruled *r, const char *folder, const char *pack, cons
     memory_free(report);
 }
 
+/* Of the findings that are problems: all packs together have notes too. */
+static enum rules_severity worst_problem(const struct rules_outcome *o)
+{
+    enum rules_severity worst = RULES_NOTHING;
+    for (size_t i = 0; i < o->warning_count; i++)
+        if (o->warnings[i].severity > worst && o->warnings[i].severity != RULES_INFORMATION)
+            worst = o->warnings[i].severity;
+    return worst;
+}
+
 /* By its own pack and by all of them. */
 static void each_limit_is_exact(void **state)
 {
@@ -212,7 +222,7 @@ static void each_limit_is_exact(void **state)
             if (written)
                 assert_has(&r, " rules=\"tag\">");
         }
-        if (!found || r.outcome.worst != cases[at].severity)
+        if (!found || worst_problem(&r.outcome) != cases[at].severity)
             fail_msg("%s: %s: %u warnings", pack, cases[at].tables, (unsigned)r.outcome.warning_count);
         ruled_free(&r);
         memory_free(pack);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Thresholds of rules: the limit of a counter, and how long a report's slices must be beyond it. */
+#ifndef OPENPLA_RULES_THRESHOLD_H
+#define OPENPLA_RULES_THRESHOLD_H
+
+#include "engine/report/rules/rules_parts.h"
+
+#define THRESHOLD_SECONDS 300 /* beyond the limit, if a rule does not say how long */
+
+/* The attributes of a Threshold; strings are those of the element. */
+struct threshold {
+    xmlNodePtr element;
+    const char *counter, *per, *minus; /* counter paths; NULL: none */
+    const char *unit;
+    enum rules_measure of;
+    enum rules_scale times;
+    enum rules_finding severity;
+    bool is_upper; /* values above the limit are findings */
+    bool has_critical, has_least;
+    double limit, critical;
+    double factor, least, scale;
+    uint32_t seconds;
+};
+/* Reads the attributes. RULES_INVALID with the attribute that is wrong. */
+HRESULT threshold_read(xmlNodePtr element, struct threshold *out);
+
+/* A counter path of a Threshold: \Object(instance)\Counter. */
+struct threshold_path {
+    char *object, *instance, *counter; /* instance NULL: none */
+};
+/* Reads the path up to a '|' or the end; *rest is what follows, NULL at the end. E_OUTOFMEMORY; E_INVALIDARG: not a
+   path. Free in any case. */
+HRESULT threshold_path_read(const char *text, struct threshold_path *out, const char **rest);
+void threshold_path_free(struct threshold_path *p);
+
+/* A row of the report that is beyond a limit, and for how long. Strings are the report's. */
+struct threshold_finding {
+    xmlNodePtr row;
+    const char *object, *instance, *machine; /* "" for none */
+    double limit, critical;                  /* with the number of processors or the memory */
+    double value;                            /* the mean while beyond the limit; a trend or increase */
+    double worst;                            /* the extreme sample of those slices */
+    const char *first, *last;                /* of the slices beyond the limit; "": unknown */
+    const char *worst_at;
+    double seconds; /* in total; 0: unknown */
+    bool is_critical;
+};
+struct threshold_findings {
+    struct threshold_finding *items;
+    size_t count, capacity;
+    uint64_t known;   /* rows that were compared */
+    uint64_t visited; /* rows and slices that were read for that */
+};
+/* Compares all rows of the threshold's counter; the worst comes first. E_OUTOFMEMORY. */
+HRESULT threshold_measure(const struct threshold *t, xmlNodePtr report, struct threshold_findings *out);
+void threshold_findings_free(struct threshold_findings *f);
+
+/* The limits in words: "over 80 %, serious over 90 %, for 5 min". */
+void threshold_limits_add(struct text_buffer *b, const struct threshold *t, double limit, double critical);
+/* A number as messages show it: no more digits than readers need, without an exponent. */
+void threshold_number_add(struct text_buffer *b, double value);
+
+#endif
