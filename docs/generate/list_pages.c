@@ -89,6 +89,7 @@ void index_page(const struct sources *s, struct text_buffer *b)
            "- [enumerations.md](enumerations.md): the names of numbers\n"
            "- [settings.md](settings.md): the keys of SetValue and GetValue that this implementation reads\n"
            "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
+           "- [rules.md](rules.md): the built-in rules, their limits and sources\n"
            "\nThe program prints the XML Schemas of what it reads and writes:\n\n"
            "- `openpla schema set`: the XML of a set or of a collector. What is written follows the order of "
            "the properties\n  here; any order is read. A number may be decimal or hexadecimal (`0x1F`), a truth "

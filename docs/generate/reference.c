@@ -3,6 +3,7 @@
 #include "docs/generate/reference.h"
 
 #include "docs/generate/counters_page.h"
+#include "docs/generate/rules_page.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 
@@ -202,6 +203,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         hr = counters_page(REFERENCE_ORIGIN, &b);
     if (SUCCEEDED(hr))
         hr = add_file(r, "counters.md", &b);
+    if (SUCCEEDED(hr))
+        hr = rules_page(&b);
+    if (SUCCEEDED(hr))
+        hr = add_file(r, "rules.md", &b);
     text_buffer_free(&b);
     return hr;
 }

@@ -5,6 +5,8 @@
 rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
 rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
 rules_show.py PROGRAM large     time and memory of rules and page, of a report of 200,000 rows
+rules_show.py PROGRAM day       the same of all rules over a log of 8 hours with 1,000 counters that rules compare, against
+                                the limits of 5 s of the processor and 256 MB
 
 The loads are a process on each processor that counts; memory that is committed up to 85 % of the limit (of which at
 most 1 GB is written to, and nothing while more than half of the memory is used); and a drive of 16 MB without a free
@@ -12,10 +14,12 @@ byte, a tmpfs in a mount namespace of its own. What else the machine does cannot
 before them and one after, and a warning that one of those has too is the machine's. A warning of the list that those
 have, and as bad, is no proof, which is said. Wants root, or user namespaces; under Wine the prefix' programs are ended.
 Exit codes: 0 as listed, 1 not, 3 as listed and something is no proof."""
+import datetime
 import json
 import mmap
 import multiprocessing
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -272,6 +276,49 @@ def large(program):
         return 1 if faults else judge("large report", warnings(judged), {})
 
 
+# Counters of rules, those with most instances first.
+DAY = {"PhysicalDisk": ["Avg. Disk sec/Read", "Avg. Disk sec/Write", "Avg. Disk sec/Transfer", "Avg. Disk Queue Length", "% Idle Time"],
+       "LogicalDisk": ["Avg. Disk sec/Read", "Avg. Disk sec/Write", "Avg. Disk sec/Transfer", "Avg. Disk Queue Length", "% Idle Time"],
+       "Process": ["% Processor Time", "% Privileged Time", "Private Bytes", "Working Set", "Handle Count", "Thread Count",
+                   "IO Data Operations/sec", "IO Read Operations/sec", "IO Write Operations/sec"],
+       "SQLServer:Locks": ["Lock Waits/sec", "Lock Wait Time (ms)", "Lock Timeouts/sec", "Number of Deadlocks/sec"],
+       "SQLServer:Databases": ["Log Growths", "Log Shrinks", "Log Flush Waits/sec", "Log Flush Wait Time", "Percent Log Used"],
+       ".NET CLR Memory": ["% Time in GC", "# Bytes in all Heaps"]}
+DAY_SECONDS, DAY_MB = 5, 256
+
+
+def write_day(name):
+    paths = [f"\\\\HOST\\{o}(i{i})\\{c}" for i in range(34) for o, counters in DAY.items() for c in counters][:1000]
+    chance = random.Random(1)
+    with open(name, "w", encoding="ascii") as file:
+        file.write(",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *paths]) + "\n")
+        for i in range(8 * 240):
+            at = datetime.datetime(2026, 3, 2, 8) + datetime.timedelta(seconds=15 * i)
+            file.write(f'"{at:%m/%d/%Y %H:%M:%S}.000",' + ",".join(f'"{60 * chance.random():.6f}"' for _ in paths) + "\n")
+    print(f"day: {len(paths)} counters, {8 * 240} samples, {os.path.getsize(name) / (1 << 20):.1f} MB")
+
+
+def day(program):
+    """Two runs: of the log as a table of text, and as a binary log."""
+    with tempfile.TemporaryDirectory() as folder:
+        text, binary = os.path.join(folder, "day.csv"), os.path.join(folder, "day.blg")
+        write_day(text)
+        run("relog", program, "relog", text, "-f", "BIN", "-o", binary)
+        result = 0
+        for log in text, binary:
+            begun = time.monotonic()
+            process = subprocess.Popen([program, "rules", log], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode not in (0, 3, 4):
+                sys.exit(f"FAILED: rules of {log}: exit code {process.returncode}")
+            seconds, megabytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+            print(f"day: openpla rules {os.path.basename(log)}: {seconds:.2f} s of the processor, "
+                  f"{time.monotonic() - begun:.2f} s, {megabytes:.1f} MB at most")
+            result |= seconds > DAY_SECONDS or megabytes > DAY_MB
+        return int(result)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -279,6 +326,8 @@ def main():
         print(json.dumps(in_wine("full disk")))
         return 0
     program = sys.argv[1] if sys.argv[1] == "wine" else arguments.program("PROGRAM", sys.argv[1])
+    if sys.argv[2:] == ["day"]:
+        return day(program)
     if len(sys.argv) == 3:
         if sys.argv[2] != "large" or program == "wine":
             arguments.reject("argument", sys.argv[2], "expected 'large' after a native program")

@@ -16,7 +16,7 @@ enum {
     MOST_WATCHED = 8192,      /* and those that a warning or a reader may select */
     WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and of the report */
     MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
-    SLICE_ROWS = 80000,       /* of all of these in the report: about 18 MB */
+    SLICE_ROWS = 72000,       /* of all of these in the report: about 18 MB */
     SLICE_INTERVALS = 5,      /* samples of an automatic slice at least */
 };
 
