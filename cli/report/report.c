@@ -109,10 +109,13 @@ static HRESULT check_output(const struct report_request *r)
 
 static HRESULT make_page(struct report_request *r)
 {
-    return page_make(
-        &(struct page_make){
-            .report = r->path, .output = r->page, .sheet = r->sheet, .stop = interrupt_asked, .context = r},
-        &r->warnings);
+    return page_make(&(struct page_make){.report = r->path,
+                                         .output = r->page,
+                                         .sheet = r->sheet,
+                                         .seconds = r->seconds,
+                                         .stop = interrupt_asked,
+                                         .context = r},
+                     &r->warnings);
 }
 
 /* Adds the warnings of rules to the report. */
@@ -122,10 +125,13 @@ static HRESULT report_request_check(struct report_request *r)
     struct rules_outcome outcome = {0};
     HRESULT hr = rules_read_named(&r->rules, &rules);
     if (SUCCEEDED(hr))
-        hr = rules_apply(
-            &(struct rules_job){
-                .rules = rules, .report = r->path, .output = r->path, .language = r->language, .stop = interrupt_asked},
-            &outcome);
+        hr = rules_apply(&(struct rules_job){.rules = rules,
+                                             .report = r->path,
+                                             .output = r->path,
+                                             .language = r->language,
+                                             .seconds = r->seconds,
+                                             .stop = interrupt_asked},
+                         &outcome);
     const struct texts *const said[] = {SUCCEEDED(hr) ? rules_errors(rules) : NULL, &outcome.errors,
                                         SUCCEEDED(hr) ? rules_notes(rules) : NULL, &outcome.notes};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
@@ -238,6 +244,7 @@ static int report_run(int argc, char **argv)
                                      {"events", OPTION_TEXT, &r.events},
                                      {"level", OPTION_COUNT, &r.level},
                                      {"slice", OPTION_COUNT, &r.slice},
+                                     {"timeout", OPTION_COUNT, &r.seconds},
                                      {"set", OPTION_TEXT, &r.set},
                                      {"language", OPTION_TEXT, &r.language},
                                      {"import", OPTION_TEXTS, &r.known.manifests},
@@ -263,8 +270,11 @@ static int report_run(int argc, char **argv)
     if (none)
         texts_free(&r.rules);
     if (result == CLI_DONE) {
-        const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
+        HRESULT hr = interrupt_begin() ? S_OK : error_set(E_FAIL, "cannot wait for Ctrl+C");
+        if (SUCCEEDED(hr))
+            hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : report_print_result(&r);
+        interrupt_end();
     }
     report_request_free(&r);
     texts_free(&r.known.manifests);
@@ -294,6 +304,7 @@ const struct verb verb_report = {
     "  -rules     check the report with these rules (see \"openpla rules\"): files, or built-in ones; default with\n"
     "             -html: Rules.General.xml. none: without rules\n"
     "  -sheet     create the report page with your XSLT file\n"
+    "  -timeout   seconds that rules may run, and your XSLT file; default 120 each\n"
     "  -set       the name of the set, for the report's header\n"
     "  -language  the language of titles, if a schema has several\n"
     "  -import    manifests that describe events; -i programs that contain them\n"

@@ -16,6 +16,7 @@ struct report_request {
     const char *set, *language;
     uint32_t level;
     uint32_t slice;    /* seconds; 0: automatic */
+    uint32_t seconds;  /* that rules, and a sheet, may run; 0: the default */
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
     bool checked;       /* rules are applied */

@@ -20,6 +20,7 @@ struct rules_request {
     struct texts operands, rules; /* names of rules files; empty: the built-in ones */
     const char *output, *language, *log;
     bool as_json, yes, listed;
+    uint32_t seconds;
     const char *report;           /* the operand, or what is made of it */
     struct temporary_report made; /* of a log, a trace or a folder */
     struct rules *read;
@@ -88,13 +89,27 @@ static HRESULT rules_request_apply(struct rules_request *r)
         .output = r->output,
         .language = r->language,
         .log_level = r->log ? RULES_LOG_ERRORS | RULES_LOG_RULES | RULES_LOG_STEPS | RULES_LOG_ACTIONS : 0,
+        .seconds = r->seconds,
         .stop = interrupt_asked,
     };
-    if (!interrupt_begin())
-        return error_set(E_FAIL, "cannot wait for Ctrl+C");
     HRESULT hr = rules_apply(&job, &r->outcome);
     if (SUCCEEDED(hr) && r->log)
         hr = file_store(r->log, r->outcome.log, strlen(r->outcome.log));
+    return hr;
+}
+
+/* Ctrl+C is an error from here on, so that the temporary report is removed. */
+static HRESULT rules_request_do(struct rules_request *r)
+{
+    if (!interrupt_begin())
+        return error_set(E_FAIL, "cannot wait for Ctrl+C");
+    HRESULT hr = find_report(r);
+    if (SUCCEEDED(hr))
+        hr = check_output(r);
+    if (SUCCEEDED(hr))
+        hr = rules_read_named(&r->rules, &r->read);
+    if (SUCCEEDED(hr))
+        hr = rules_request_apply(r);
     const struct error_kept why = error_keep(hr);
     interrupt_end();
     return FAILED(hr) ? error_restore(&why) : S_OK;
@@ -113,7 +128,9 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf(o->known ? "nothing found\n" : "nothing was checked: no rule knows a counter or event of this report\n");
+        printf(o->unfinished ? "nothing found before the rules ended\n"
+               : o->known    ? "nothing found\n"
+                             : "nothing was checked: no rule knows a counter or event of this report\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -207,10 +224,10 @@ static int rules_show_list(struct rules_request *r)
 static int rules_run(int argc, char **argv)
 {
     struct rules_request r = {0};
-    const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules}, {"o", OPTION_TEXT, &r.output},
-                                     {"log", OPTION_TEXT, &r.log},      {"language", OPTION_TEXT, &r.language},
-                                     {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes},
-                                     {"list", OPTION_FLAG, &r.listed}};
+    const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules},     {"o", OPTION_TEXT, &r.output},
+                                     {"log", OPTION_TEXT, &r.log},          {"language", OPTION_TEXT, &r.language},
+                                     {"json", OPTION_FLAG, &r.as_json},     {"y", OPTION_FLAG, &r.yes},
+                                     {"timeout", OPTION_COUNT, &r.seconds}, {"list", OPTION_FLAG, &r.listed}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && r.listed && (r.output || r.log))
         result = cli_usage(VERB, "-list runs no rules, so there is no -o and no -log");
@@ -219,13 +236,7 @@ static int rules_run(int argc, char **argv)
     if (result == CLI_DONE && r.listed) {
         result = rules_show_list(&r);
     } else if (result == CLI_DONE) {
-        HRESULT hr = find_report(&r);
-        if (SUCCEEDED(hr))
-            hr = check_output(&r);
-        if (SUCCEEDED(hr))
-            hr = rules_read_named(&r.rules, &r.read);
-        if (SUCCEEDED(hr))
-            hr = rules_request_apply(&r);
+        const HRESULT hr = rules_request_do(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : rules_print_result(&r);
     }
     rules_outcome_free(&r.outcome);
@@ -251,10 +262,12 @@ const struct verb verb_rules = {
     "  -list      show the rules of files, or the built-in ones, with limits and sources; nothing is checked\n"
     "  -log       write a log of what each rule did\n"
     "  -language  the language of strings, if rules have several\n"
+    "  -timeout   seconds that all rules together may run; default 120. After that the warnings so far are shown,\n"
+    "             and the message names the rule that ran\n"
     "  -y         overwrite existing files without asking\n"
     "  --json     print the warnings as JSON\n"
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
-    "5 no rule knows any counter or event of the report, so nothing was checked; 1 the rules could not be applied;\n"
-    "2 wrong command line.\n",
+    "5 no rule knows any counter or event of the report, so nothing was checked; 1 the rules could not be applied, or\n"
+    "Ctrl+C stopped them, and nothing was written; 2 wrong command line.\n",
     rules_run};

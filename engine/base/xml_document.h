@@ -31,13 +31,17 @@ void xml_memory_limit(struct xml_memory *m, size_t bytes);
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
+/* From now on `stop` is called at each allocation of xml_memory_use, so also in the middle of an evaluation by libxml2;
+   true abandons the work with ERROR_CANCELLED's HRESULT. NULL: no longer. It must not allocate from this memory. */
+void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at that limit. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned where it
    is, because libxml2 2.9 neither survives a failed allocation nor frees everything then. So `work` must not allocate
-   anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may. */
+   anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may;
+   ERROR_CANCELLED's HRESULT (xml_memory_watch). */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
 /* ---- documents ---- */
@@ -60,6 +64,8 @@ struct xml_limits {
     /* Equal attribute values share one node without a parent, which saves a third of a report's memory. To change an
        attribute, replace its node. */
     bool shared_texts;
+    bool (*stop)(void *context); /* called while it is parsed (xml_memory_watch); may be NULL */
+    void *context;
 };
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
                                  struct xml_document *out);

@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 
+#define PAGE_SECONDS    120
 #define PAGE_MOST_BYTES ((size_t)8 << 20) /* of a page by our own sheet, of any report */
 
 struct page_make {
@@ -13,6 +14,7 @@ struct page_make {
     const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
     bool picture;      /* the charts as SVG, by the built-in sheet */
+    uint32_t seconds;  /* that a transformation may take; 0: PAGE_SECONDS */
     bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
 };

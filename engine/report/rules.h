@@ -17,6 +17,7 @@ enum {
     RULES_GROUPS_MAX = 4096,
     RULES_TEXT_MAX = 65536, /* bytes of an expanded text or of a variable */
     RULES_VARIABLES_MAX = 1000,
+    RULES_SECONDS = 120,        /* default of a run */
     RULES_NODES_MAX = 10000,    /* nodes of a step; further nodes are ignored */
     RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
 };
@@ -78,13 +79,14 @@ struct rules_outcome {
     enum rules_severity worst;  /* of the warnings */
     struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
     uint64_t known;             /* parts of tables that steps selected; 0: no rule knows what the report has */
+    bool unfinished;            /* a limit of all rules ended them (errors) */
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
 /* Whether the rules neither selected anything of the report's tables nor said anything: the report was not checked. */
 static inline bool rules_know_nothing(const struct rules_outcome *o)
 {
-    return !o->known && !o->warning_count && !o->notice_count;
+    return !o->known && !o->unfinished && !o->warning_count && !o->notice_count;
 }
 
 struct rules_job {
@@ -95,7 +97,8 @@ struct rules_job {
     const char *language;        /* of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: theirs */
     uint32_t expression_limit;   /* XPath operations of an expression; 0: 20,000,000 */
-    bool (*stop)(void *context); /* called between expressions; may be NULL */
+    uint32_t seconds;            /* that the rules may run; 0: RULES_SECONDS. What they did until then stays */
+    bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };
 /* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes what rules added

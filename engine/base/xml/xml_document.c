@@ -138,7 +138,11 @@ static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, 
     p->shared = limits->shared_texts ? &shared : NULL;
     if (memory && limits->memory)
         xml_memory_limit(memory, limits->memory);
+    if (memory)
+        xml_memory_watch(memory, limits->stop, limits->context);
     HRESULT hr = memory ? xml_memory_use(memory, xml_parse_document, p) : E_OUTOFMEMORY;
+    if (memory)
+        xml_memory_watch(memory, NULL, NULL);
     if (SUCCEEDED(hr))
         hr = xml_limits_error(p->excess, p->line);
     xmlNodePtr root = SUCCEEDED(hr) && p->doc ? xmlDocGetRootElement(p->doc) : NULL;

@@ -35,10 +35,12 @@ struct xml_memory {
     struct piece *pieces; /* blocks are cut from the first piece */
     bool freeing;         /* separate blocks instead of pieces */
     struct loose *loose;
-    uint64_t given, most_given; /* bytes of all loose blocks ever allocated; 0: no limit */
-    size_t size, most;          /* bytes */
-    size_t most_block;          /* bytes of one block; 0: no limit */
-    bool too_much, block_refused;
+    uint64_t given, most_given;  /* bytes of all loose blocks ever allocated; 0: no limit */
+    size_t size, most;           /* bytes */
+    size_t most_block;           /* bytes of one block; 0: no limit */
+    bool (*stop)(void *context); /* NULL: nothing stops it */
+    void *context;
+    bool too_much, block_refused, stopped;
     jmp_buf out; /* the target of the jump if an allocation fails */
 };
 
@@ -135,7 +137,8 @@ static void *xml_alloc(size_t wanted)
     if (current) {
         current->block_refused = current->most_block && size > current->most_block;
         current->too_much = !size || current->block_refused;
-        if (current->too_much)
+        current->stopped = current->stop && current->stop(current->context);
+        if (current->too_much || current->stopped)
             longjmp(current->out, 1);
         return current->freeing ? add_loose(current, size) : xml_memory_cut_block(current, size);
     }
@@ -217,6 +220,12 @@ void xml_memory_limit_block(struct xml_memory *m, size_t bytes)
     m->most_block = bytes;
 }
 
+void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context)
+{
+    m->stop = stop;
+    m->context = context;
+}
+
 bool xml_memory_block_refused(const struct xml_memory *m)
 {
     return m->block_refused;
@@ -251,6 +260,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 {
     struct xml_memory *const before = current;
     current = m;
+    m->stopped = false;
     int out = setjmp(m->out);
     if (!out)
         work(about);
@@ -259,6 +269,8 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     current = before;
     if (!out)
         return S_OK;
+    if (m->stopped)
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the work was stopped");
     return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: it needs more than %u MB of memory",
                                    (unsigned)(m->most >> 20))
                        : E_OUTOFMEMORY;

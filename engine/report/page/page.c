@@ -3,6 +3,7 @@
    (xml_memory.c): if it is exhausted, all of it is released. */
 #include "engine/report/page.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -47,7 +48,7 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* else the page is too large, too */
         hr = page_transform(
             &(struct page_part){make->picture ? "the sheet of pictures" : "the sheet of pages", sheet, strlen(sheet)},
-            &(struct page_part){make->report, document.text, document.length}, &m->page, &m->size);
+            &(struct page_part){make->report, document.text, document.length}, make, &m->page, &m->size);
     text_buffer_free(&document);
     return hr;
 }
@@ -83,7 +84,7 @@ static HRESULT transform_by_own(struct making *m)
     sheet.xml = sheet_text;
     report.xml = report_text;
     if (SUCCEEDED(hr))
-        hr = page_transform(&sheet, &report, &m->page, &m->size);
+        hr = page_transform(&sheet, &report, make, &m->page, &m->size);
     memory_free(sheet_text);
     memory_free(report_text);
     return hr;
@@ -304,8 +305,25 @@ static HRESULT take_result(const struct transforming *t, char **out, size_t *siz
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, char **out, size_t *size)
+/* Stops a transformation: by the caller of the page, or when a sheet has run for too long. */
+struct transform_watch {
+    const struct page_make *make;
+    uint64_t began; /* clock_monotonic_ms */
+    uint32_t seconds;
+    bool is_late;
+};
+
+static bool transform_is_over(void *about)
 {
+    struct transform_watch *w = about;
+    w->is_late = clock_passed_ms(w->began, clock_monotonic_ms()) >= (uint64_t)w->seconds * 1000;
+    return w->is_late || (w->make->stop && w->make->stop(w->make->context));
+}
+
+HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,
+                       char **out, size_t *size)
+{
+    struct transform_watch watch = {make, clock_monotonic_ms(), make->seconds ? make->seconds : PAGE_SECONDS, false};
     struct transforming t = {.sheet = sheet, .document = document};
     *out = NULL;
     *size = 0;
@@ -318,6 +336,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     if (!memory)
         return E_OUTOFMEMORY;
     xml_memory_limit_work(memory, MOST_GIVEN);
+    xml_memory_watch(memory, transform_is_over, &watch);
     complaining = &t.complaint;
     xmlSetStructuredErrorFunc(NULL, on_structured);
     hr = xml_memory_use(memory, transform_in_memory, &t);
@@ -325,6 +344,9 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     complaining = NULL;
     if (SUCCEEDED(hr))
         hr = take_result(&t, out, size);
+    else if (watch.is_late)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "cannot transform '%s': it ran longer than %u seconds",
+                       sheet->name, (unsigned)watch.seconds);
     else if (xml_memory_given(memory) > MOST_GIVEN)
         hr =
             error_set(hr, "cannot transform '%s': its strings exceed %u GB", sheet->name, (unsigned)(MOST_GIVEN >> 30));

@@ -136,6 +136,8 @@ struct page_part {
 /* *out (memory_alloc, with a NUL) is the result of the sheet for the document. OPENPLA_E_MALFORMED_XML, with the name
    of the part and the reason: not well-formed, a document type declaration, no XSLT; an import, an include, document(),
    xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. E_OUTOFMEMORY. */
-HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, char **out, size_t *size);
+struct page_make;
+HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,
+                       char **out, size_t *size);
 
 #endif

@@ -307,7 +307,7 @@ static HRESULT drop_earlier(struct report_target *t)
 
 /* ---- the document ---- */
 
-HRESULT report_target_open(const char *path, struct report_target *out)
+HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out)
 {
     char *text = NULL;
     size_t size;
@@ -315,8 +315,11 @@ HRESULT report_target_open(const char *path, struct report_target *out)
     HRESULT hr = file_load(path, (uint64_t)2 * REPORT_BYTES_MAX, &text, &size);
     if (FAILED(hr))
         return hr;
-    const struct xml_limits limits = {
-        .bytes = REPORT_BYTES_MAX, .memory = MEMORY_LEAST + MEMORY_OF_BYTE * size, .shared_texts = true};
+    const struct xml_limits limits = {.bytes = REPORT_BYTES_MAX,
+                                      .memory = MEMORY_LEAST + MEMORY_OF_BYTE * size,
+                                      .shared_texts = true,
+                                      .stop = stop,
+                                      .context = context};
     hr = xml_document_open_within(text, size, &limits, &out->document);
     memory_free(text);
     if (SUCCEEDED(hr))

@@ -52,8 +52,10 @@ struct xpath_scope {
     xmlNodePtr node; /* in whose document it is evaluated, and from where */
     rule_variable_find *find;
     void *context;
-    uint32_t limit;      /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
-    uint64_t operations; /* added up; an evaluation costs at least 200 */
+    uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
+    uint64_t operations;         /* added up; an evaluation costs at least 200 */
+    bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
+    void *stop_context;
 };
 struct xpath_result {
     xmlNodePtr *nodes; /* elements, attributes, texts; from memory_alloc. In the order of the document */
@@ -63,7 +65,7 @@ struct xpath_result {
     struct rule_value value; /* the value of a variable; for nodes, the text of the first one */
 };
 /* E_INVALIDARG with the reason and the place in the text: no such variable, no XPath, too many operations or too much
-   memory. E_OUTOFMEMORY. */
+   memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
@@ -133,6 +135,7 @@ struct rules_run {
     } * variables;
     size_t variable_count, variable_capacity;
     uint64_t operations;
+    uint64_t began; /* clock_monotonic_ms */
     size_t inserted;
     uint32_t log_level;
     struct text_buffer log;
@@ -148,6 +151,9 @@ HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attr
 /* The same for an expression built from that of the attribute. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
+/* Whether its caller stops it, or it has no time left; and the error for that, or for too many operations. */
+bool rules_is_over(void *run);
+HRESULT rules_check_limits(const struct rules_run *run);
 /* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: one did,
    or the node is no more. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
@@ -179,8 +185,8 @@ struct report_target {
     struct xml_document document;
     char *folder; /* where documents lie */
 };
-/* Opens a report and removes what rules added to it before. */
-HRESULT report_target_open(const char *path, struct report_target *out);
+/* Opens a report and removes what rules added to it before. `stop`: as for xml_limits. */
+HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out);
 void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
 /* Whether the node is in the document still. */

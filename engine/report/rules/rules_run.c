@@ -55,10 +55,42 @@ HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, 
     return rules_note(&run->out->notes, &run->place, why.text);
 }
 
-static HRESULT check_bounds(const struct rules_run *run)
+static bool is_stopped(const struct rules_run *run)
 {
-    if (run->job->stop && run->job->stop(run->job->context))
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the rules were stopped; the report is unchanged");
+    return run->job->stop && run->job->stop(run->job->context);
+}
+
+static uint32_t seconds_of(const struct rules_run *run)
+{
+    return run->job->seconds ? run->job->seconds : RULES_SECONDS;
+}
+
+static bool is_late(const struct rules_run *run)
+{
+    return clock_passed_ms(run->began, clock_monotonic_ms()) >= (uint64_t)seconds_of(run) * 1000;
+}
+
+bool rules_is_over(void *run)
+{
+    return is_stopped(run) || is_late(run);
+}
+
+/* The caller has stopped the rules: names the one that ran. */
+static HRESULT stopped_error(const struct rules_run *run)
+{
+    const HRESULT hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
+    return run->place.rule ? error_set(hr, "the rules were stopped while rule '%.100s' ran; the report is unchanged",
+                                       run->place.rule)
+                           : error_set(hr, "the rules were stopped; the report is unchanged");
+}
+
+HRESULT rules_check_limits(const struct rules_run *run)
+{
+    if (is_stopped(run))
+        return stopped_error(run);
+    if (is_late(run))
+        return error_set(PLA_E_RULES_MANAGER_FAILED, "all rules together ran longer than %u seconds",
+                         (unsigned)seconds_of(run));
     if (run->operations > RUN_OPERATIONS)
         return error_set(PLA_E_RULES_MANAGER_FAILED, "all expressions together exceed %d operations", RUN_OPERATIONS);
     return S_OK;
@@ -85,7 +117,7 @@ static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool great
     HRESULT hr = expression ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; i < nodes->count && SUCCEEDED(hr); i++) {
         struct xpath_result key = {0};
-        hr = check_bounds(run);
+        hr = rules_check_limits(run);
         if (SUCCEEDED(hr))
             hr = rules_select_by(run, step, attribute, expression, nodes->nodes[i], &key);
         const bool competes =
@@ -139,7 +171,7 @@ static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr co
         struct xpath_result truth = {0};
         if (!rules_attribute(when, "expression"))
             continue; /* matchRE */
-        HRESULT hr = check_bounds(run);
+        HRESULT hr = rules_check_limits(run);
         if (SUCCEEDED(hr))
             hr = rules_note_error(run, rules_select(run, when, "expression", context, &truth));
         const bool is_true = truth.truth;
@@ -165,7 +197,7 @@ static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpa
     for (size_t i = 0; i < nodes->count && SUCCEEDED(hr); i++) {
         if (!report_target_has(run->target, nodes->nodes[i]) && nodes->nodes[i]->type != XML_DOCUMENT_NODE)
             continue; /* an action took it away */
-        hr = check_bounds(run);
+        hr = rules_check_limits(run);
         if (SUCCEEDED(hr))
             hr = set_variables(run, step, nodes->nodes[i]);
         failed |= hr == S_FALSE;
@@ -194,7 +226,7 @@ static HRESULT do_step(struct rules_run *run, xmlNodePtr step)
     struct xpath_result nodes = {0};
     if (rules_is_bad(step))
         return S_FALSE; /* reported when the rules were read */
-    HRESULT hr = check_bounds(run);
+    HRESULT hr = rules_check_limits(run);
     if (SUCCEEDED(hr))
         hr = rules_select(run, step, "select", NULL, &nodes);
     if (SUCCEEDED(hr) && !nodes.is_nodes)
@@ -240,6 +272,11 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
                 hr = rules_do_threshold(run, t);
         }
     }
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* a limit of all rules: reported here, where the place is known */
+        const struct error_kept why = error_keep(hr);
+        hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", why.text));
+        hr = FAILED(hr) ? hr : PLA_E_RULES_MANAGER_FAILED;
+    }
     run->place.step = 0;
     run->place.rule = NULL;
     memory_free(name);
@@ -278,13 +315,16 @@ static HRESULT do_all(struct rules_run *run)
     HRESULT hr = report_target_warnings(run->target, &warnings);
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
-    if (hr == PLA_E_RULES_MANAGER_FAILED) /* they exceeded a limit; their changes so far stay */
-        hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", error_keep(hr).text));
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* they exceeded a limit, as reported; their changes so far stay */
+        run->out->unfinished = true;
+        hr = S_OK;
+    }
     /* Created even if no rule raised a warning, so that readers know that rules ran. */
     if (SUCCEEDED(hr))
         hr = report_target_warnings(run->target, &warnings);
-    return SUCCEEDED(hr) && !run->out->known ? report_target_mark(run->target, warnings, "note", RULES_KNOW_NOTHING)
-                                             : hr;
+    return SUCCEEDED(hr) && !run->out->known && !run->out->unfinished
+               ? report_target_mark(run->target, warnings, "note", RULES_KNOW_NOTHING)
+               : hr;
 }
 
 static void run_free(struct rules_run *run)
@@ -314,9 +354,12 @@ HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out)
     if (!job->rules->group_count)
         return error_set(PLA_E_RULES_MANAGER_FAILED, "no rules to run%s%s", job->rules->errors.count ? ": " : "",
                          job->rules->errors.count ? job->rules->errors.items[0] : "");
-    HRESULT hr = report_target_open(job->report, &target);
+    HRESULT hr = report_target_open(job->report, job->stop, job->context, &target);
+    if (hr == HRESULT_FROM_WIN32(ERROR_CANCELLED))
+        return stopped_error(&run);
     if (FAILED(hr))
         return could_not(hr);
+    run.began = clock_monotonic_ms();
     for (size_t i = 0; i < job->rules->errors.count; i++)
         rules_log(&run, RULES_LOG_ERRORS, "error", "%s", job->rules->errors.items[i]);
     hr = do_all(&run);

@@ -175,9 +175,16 @@ HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *a
         .find = find_value,
         .context = run,
         .limit = run->job->expression_limit,
+        .stop = rules_is_over,
+        .stop_context = run,
     };
     HRESULT hr = rules_evaluate(&scope, expression, out);
     run->operations += scope.operations;
+    if (hr == HRESULT_FROM_WIN32(ERROR_CANCELLED)) {
+        const struct error_kept stopped = error_keep(hr);
+        hr = rules_check_limits(run);
+        return FAILED(hr) ? hr : error_restore(&stopped);
+    }
     if (hr != E_INVALIDARG)
         return hr;
     const struct error_kept why = error_keep(hr);

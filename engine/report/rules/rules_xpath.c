@@ -355,6 +355,8 @@ struct evaluation {
     const struct rule_value *const *values;
     size_t value_count;
     uint32_t limit;
+    bool (*stop)(void *context);
+    void *stop_context;
     bool paired;
     struct xpath_pair pair; /* where it is */
     /* What came of it. */
@@ -530,6 +532,8 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
         xml_memory_limit_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
     if (*memory && e->paired)
         xml_memory_limit_block(*memory, XPATH_PAIRS_BLOCK);
+    if (*memory)
+        xml_memory_watch(*memory, e->stop, e->stop_context);
     HRESULT hr = *memory ? xml_memory_use(*memory, expression_evaluate, e) : E_OUTOFMEMORY;
     xmlSetGenericErrorFunc(to, say);
     if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))
@@ -604,7 +608,11 @@ HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct
     struct prepared p = {0};
     const struct rule_value *values[EXPRESSION_VARIABLES_MAX];
     struct xml_memory *memory = NULL;
-    struct evaluation e = {.node = scope->node, .values = values, .limit = scope->limit};
+    struct evaluation e = {.node = scope->node,
+                           .values = values,
+                           .limit = scope->limit,
+                           .stop = scope->stop,
+                           .stop_context = scope->stop_context};
     *out = (struct xpath_result){0};
     HRESULT hr = expression_prepare(expression, &p);
     if (SUCCEEDED(hr))

@@ -147,6 +147,82 @@ static void nodes_in_pairs_are_bounded(void **state)
     text_buffer_free(&b);
 }
 
+/* Like the console's, asked often. After the first rule 2,000 times are in the middle of the slow expression. */
+struct stopping {
+    const struct rules_outcome *outcome; /* NULL: stops at once */
+    unsigned asked;
+};
+static bool stop_later(void *context)
+{
+    struct stopping *s = context;
+    s->asked += !s->outcome || s->outcome->notice_count;
+    return !s->outcome || s->asked >= 2000;
+}
+
+/* Each row walks along all cells without text, which counts as one operation: minutes for one expression. */
+static struct rules *slow_rules(const char *folder, char **path)
+{
+    static const char text[] =
+        "<Rules><Group name='g'><Rule name='before'><Step select='/Report'><Exists><Otherwise>"
+        "<Notify>said before</Notify></Otherwise></Exists></Step></Rule><Rule name='the slow one'>"
+        "<Step select=\"//X[/ = 'x']\"/></Rule><Rule name='after'><Step select='/Report'/></Rule>"
+        "</Group></Rules>";
+    struct text_buffer b = {0};
+    struct rules *rules = rules_create();
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 100000; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(folder, "report.xml", b.text);
+    text_buffer_free(&b);
+    *path = path_join(folder, "report.xml");
+    assert_int_equal(rules_add(rules, "Rules", text, sizeof text - 1), S_OK);
+    return rules;
+}
+
+/* Otherwise Ctrl+C waits until libxml2 has evaluated the expression. */
+static void an_expression_is_stopped_in_the_middle(void **state)
+{
+    char *path;
+    struct rules *rules = slow_rules(*state, &path);
+    struct rules_outcome outcome = {0};
+    struct stopping stopping = {.outcome = &outcome};
+    const struct rules_job job = {
+        .rules = rules, .report = path, .output = path, .stop = stop_later, .context = &stopping};
+    char *before = NULL, *after = NULL;
+    size_t size_before, size_after;
+    assert_int_equal(file_load(path, UINT64_MAX, &before, &size_before), S_OK);
+    const HRESULT hr = rules_apply(&job, &outcome);
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_string_equal(error_keep(hr).text,
+                        "the rules were stopped while rule 'the slow one' ran; the report is unchanged");
+    assert_int_equal(file_load(path, UINT64_MAX, &after, &size_after), S_OK);
+    assert_string_equal(before, after);
+    memory_free(before);
+    memory_free(after);
+    rules_outcome_free(&outcome);
+    stopping.outcome = NULL;
+    assert_int_equal(rules_apply(&job, &outcome), HRESULT_FROM_WIN32(ERROR_CANCELLED)); /* while it is read */
+    rules_outcome_free(&outcome);
+    rules_free(rules);
+    memory_free(path);
+}
+
+static void rules_that_run_too_long_are_named(void **state)
+{
+    char *path;
+    struct rules *rules = slow_rules(*state, &path);
+    struct rules_outcome outcome = {0};
+    assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path, .seconds = 1}, &outcome), S_OK);
+    assert_said(&outcome.errors, "rule 'the slow one': step 1: all rules together ran longer than 1 seconds");
+    assert_int_equal(outcome.notice_count, 1); /* what was found until then stays */
+    assert_true(outcome.unfinished);
+    assert_false(rules_know_nothing(&outcome));
+    rules_outcome_free(&outcome);
+    rules_free(rules);
+    memory_free(path);
+}
+
 static int make(void **state)
 {
     *state = scratch_create("rules_large");
@@ -160,6 +236,8 @@ int main(void)
         cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
         cmocka_unit_test(attributes_with_one_text_are_changed_alone),
         cmocka_unit_test(nodes_in_pairs_are_bounded),
+        cmocka_unit_test(an_expression_is_stopped_in_the_middle),
+        cmocka_unit_test(rules_that_run_too_long_are_named),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }
