@@ -20,6 +20,8 @@ struct log_counter {
     int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
     const char *path; /* the path in the log that it was read from, if log_counter_path would build another; or NULL */
+    /* Of log_reader_translate; borrowed from its names. NULL: the name is English or unknown. */
+    const char *english_object, *english_counter;
 };
 /* Counter type of a text log's counters: `first` of their raw values contains the bits of a double. (PERF_DOUBLE_RAW of
    PDH's documentation; we know no file that contains it.) */
@@ -27,6 +29,16 @@ struct log_counter {
 
 /* \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of memory. */
 char *log_counter_path(const struct log_counter *counter);
+
+/* The English names if they are known, else the names in the log. NULL as those. */
+static inline const char *log_counter_english_object(const struct log_counter *c)
+{
+    return c->english_object ? c->english_object : c->object;
+}
+static inline const char *log_counter_english_counter(const struct log_counter *c)
+{
+    return c->english_counter ? c->english_counter : c->counter;
+}
 
 /* Hash of all names and the index. NULL and "" differ. */
 uint64_t log_counter_hash(const struct log_counter *counter);
@@ -169,6 +181,10 @@ const struct log_info *log_reader_info(const struct log_reader *r);
 /* The counters of the samples' cells. log_reader_next may add counters at the end. Valid until the next call of
    log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
+/* Adds English names to the counters, also to those that appear later. The names must outlive the reader and copies of
+   its counters. */
+struct counter_names;
+void log_reader_translate(struct log_reader *r, const struct counter_names *names);
 /* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
    until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
    A missing value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are

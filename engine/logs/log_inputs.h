@@ -22,7 +22,8 @@ struct input {
 struct inputs {
     struct input *items;
     size_t count, capacity;
-    int64_t from, to; /* FILETIMEs, inclusive: the range of inputs_next; set before inputs_rewind */
+    int64_t from, to;                  /* FILETIMEs, inclusive: the range of inputs_next; set before inputs_rewind */
+    const struct counter_names *names; /* for English names of the counters; set before inputs_open. NULL: none */
 };
 
 /* Adds the paths to *out; a name with * or ? becomes all matching files, sorted by name. */
@@ -39,6 +40,9 @@ HRESULT inputs_next(struct inputs *in, size_t *at);
 void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);
 /* Of all logs: samples returned, and the first and the last time (0: none). */
 void inputs_range(const struct inputs *in, uint64_t *samples, int64_t *first, int64_t *last);
+/* How many names were understood, as names_summary_text says it: of all counters so far. S_FALSE and NULL: the names
+   are English, or none were to be translated. */
+HRESULT inputs_describe_names(const struct inputs *in, char **out);
 void inputs_close(struct inputs *in);
 
 /* The name of a log for messages: without the password of a database. From memory_alloc, NULL when out of memory. */

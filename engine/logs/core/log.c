@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/blg/blg_parts.h"
 #include "engine/logs/core/log_formats.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/pdh_types.h"
 
@@ -191,9 +192,29 @@ const struct log_counter *log_reader_counters(const struct log_reader *r, size_t
     return r->counters.items;
 }
 
+static void log_reader_translate_new(struct log_reader *r)
+{
+    for (; r->names && r->translated < r->counters.count; r->translated++) {
+        struct log_counter *c = &r->counters.items[r->translated];
+        struct english_name english;
+        counter_names_find(r->names, c->object, c->counter, &english);
+        c->english_object = english.object;
+        c->english_counter = english.counter;
+    }
+}
+
+void log_reader_translate(struct log_reader *r, const struct counter_names *names)
+{
+    r->names = names;
+    r->translated = 0;
+    log_reader_translate_new(r);
+}
+
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells)
 {
-    return r->functions->next(r, utc, cells);
+    const HRESULT hr = r->functions->next(r, utc, cells);
+    log_reader_translate_new(r);
+    return hr;
 }
 
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc)

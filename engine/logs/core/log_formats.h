@@ -42,6 +42,8 @@ struct log_reader {
     struct log_info info; /* its texts are from memory_alloc */
     struct log_counters counters;
     struct texts warnings;
+    const struct counter_names *names; /* NULL: counters get no English names */
+    size_t translated;                 /* counters that have theirs */
 };
 /* For the formats: adds a warning, "row 12 at byte 3456: ...". Never fails: the warning is dropped when memory is out
    or LOG_MAX_WARNINGS is reached. */

@@ -4,6 +4,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/sql_log.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static HRESULT open_one(struct inputs *in, const char *path)
         memory_free(one.shown);
         return hr;
     }
+    if (in->names)
+        log_reader_translate(one.reader, in->names);
     in->items[in->count++] = one;
     return S_OK;
 }
@@ -153,6 +156,23 @@ void inputs_range(const struct inputs *in, uint64_t *samples, int64_t *first, in
             *samples += one->samples;
         }
     }
+}
+
+HRESULT inputs_describe_names(const struct inputs *in, char **out)
+{
+    struct names_summary s = {0};
+    HRESULT hr = S_OK;
+    *out = NULL;
+    for (size_t i = 0; in->names && i < in->count && SUCCEEDED(hr); i++) {
+        size_t count;
+        const struct log_counter *counters = log_reader_counters(in->items[i].reader, &count);
+        for (size_t k = 0; k < count && SUCCEEDED(hr); k++)
+            hr = names_summary_add(&s, in->names, &counters[k]);
+    }
+    if (SUCCEEDED(hr))
+        hr = names_summary_text(&s, out);
+    names_summary_free(&s);
+    return hr;
 }
 
 void inputs_close(struct inputs *in)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The form in which translated names are compared. Tables recorded through a console have lost accents, and people type
+   names with other blanks and apostrophes than Windows. */
+#include "engine/logs/names/names_parts.h"
+
+static const struct {
+    uint16_t letter, base;
+} bases[] = {
+#include "engine/logs/names/base_letters.def"
+};
+
+static uint32_t base_of(uint32_t c)
+{
+    size_t low = 0, high = sizeof bases / sizeof *bases;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (bases[middle].letter < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sizeof bases / sizeof *bases && bases[low].letter == c ? bases[low].base : c;
+}
+
+static bool is_blank(uint32_t c)
+{
+    return c == ' ' || (c >= 9 && c <= 13) || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+           c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+/* Combining accents, and characters without width. */
+static bool is_mark(uint32_t c)
+{
+    return (c >= 0x0300 && c <= 0x036F) || c == 0xAD || (c >= 0x200B && c <= 0x200F) || c == 0x2060 || c == 0xFEFF;
+}
+
+static uint32_t plain(uint32_t c)
+{
+    if (c >= 0xFF01 && c <= 0xFF5E)
+        c -= 0xFF01 - '!'; /* of full width */
+    if (c == 0x2018 || c == 0x2019 || c == 0x201B || c == 0x02BC || c == 0xB4 || c == '`')
+        return '\'';
+    if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212)
+        return '-';
+    return c < 0x80 ? c : base_of(c);
+}
+
+bool name_fold(const char *name, char out[NAMES_LONGEST])
+{
+    const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
+    size_t length = 0;
+    bool blank = false;
+    while (at < end) {
+        const uint32_t c = unicode_next(&at, end, NULL);
+        if (is_mark(c))
+            continue;
+        if (is_blank(c)) {
+            blank = length > 0;
+            continue;
+        }
+        if (length + 1 + 4 >= NAMES_LONGEST)
+            return false;
+        if (blank)
+            out[length++] = ' ';
+        blank = false;
+        length += unicode_put(unicode_upper(plain(c)), out + length);
+    }
+    out[length] = '\0';
+    return true;
+}
+
+bool name_has_foreign_letter(const char *name)
+{
+    const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
+    while (at < end) {
+        const uint32_t c = unicode_next(&at, end, NULL);
+        /* Not signs such as the degree, the micro sign and typographic quotes. */
+        const bool is_letter = (c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7 && !is_mark(c)) ||
+                               (c >= 0x3040 && c < 0xE000) || (c >= 0xFF66 && c < 0xFFE0);
+        if (is_letter)
+            return true;
+    }
+    return false;
+}
