@@ -8,6 +8,7 @@
 #include "engine/base/os.h"
 #include "engine/etw/api_trace.h"
 #include "engine/etw/etw_api.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_query.h"
@@ -19,13 +20,15 @@
 #define VERB "check"
 
 static const char help_text[] =
-    "openpla check FILE.xml [FILE.xml ...] [-all] [--json]\n"
+    "openpla check FILE.xml [FILE.xml ...] [-all] [-names FILE ...] [--json]\n"
     "\n"
     "Checks what of a set's definition (a template of Performance Monitor or an export of logman) this computer\n"
     "supports, without creating or starting the set: the counters of its collectors and alerts, the event providers\n"
     "they enable, and the settings that would be changed, ignored or rejected.\n"
     "\n"
     "  -all      list supported items and ignored settings too\n"
+    "  -names    names of counters that are not English: an export (.reg) of the registry key Perflib of the computer\n"
+    "            that the definition is from, or its files perfcNNN.dat; six languages are built in\n"
     "  --json    print an array with one object per file\n"
     "\n"
     "A counter whose instance does not exist now, for example of a program that is not running, counts as supported.\n"
@@ -45,7 +48,9 @@ struct wishes {
 };
 struct checked {
     struct wishes counters, providers, settings;
-    size_t ignored; /* number of settings without effect */
+    size_t ignored;                    /* number of settings without effect */
+    const struct counter_names *names; /* borrowed */
+    struct names_summary summary;      /* of the counters */
     struct counter_nearest nearest;
 };
 
@@ -128,23 +133,67 @@ static void refusal_note(void *user, HRESULT reason, const char *path, const cha
     }
 }
 
-/* Each path in a separate query, to know which one has no counters. */
-static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const char *collector, char *path)
+/* In a separate query, to know which path has no counters. */
+static HRESULT count_columns(const struct pdh_api *pdh, char *path, struct refusal *r, size_t *columns)
 {
-    struct refusal r = {NULL, S_OK};
     struct texts one = {.count = 1, .capacity = 1, .items = &path};
     struct counter_query *query = NULL;
     const struct counter_query_request request = {
-        .pdh = pdh, .paths = &one, .keep_instances = true, .refused = refusal_note, .user = &r};
+        .pdh = pdh, .paths = &one, .keep_instances = true, .refused = refusal_note, .user = r};
     HRESULT hr = counter_query_open(&request, &query);
-    size_t columns = 0;
+    *columns = 0;
     if (SUCCEEDED(hr))
-        counter_query_columns(query, &columns);
+        counter_query_columns(query, columns);
     counter_query_close(query);
+    return hr;
+}
+
+static HRESULT summarise_name(struct checked *c, const char *path)
+{
+    struct log_counters names = {0};
+    HRESULT hr = log_counters_add_path(&names, path);
     if (SUCCEEDED(hr))
+        hr = names_summary_add(&c->summary, c->names, &names.items[0]);
+    log_counters_free(&names);
+    return hr;
+}
+
+/* A start knows only the built-in names: with those of -names the path can be replaced. S_OK: *out, from memory_alloc,
+   says by which. */
+static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
+{
+    struct refusal ignored = {NULL, S_OK};
+    char *english = NULL;
+    size_t columns = 0;
+    *out = NULL;
+    HRESULT hr = counter_names_path(c->names, path, &english);
+    if (hr == S_OK)
+        hr = count_columns(pdh, english, &ignored, &columns);
+    if (SUCCEEDED(hr) && columns)
+        *out = text_format("this computer has it as '%s' (use this path in the definition)", english);
+    hr = FAILED(hr) ? hr : *out ? S_OK : columns ? E_OUTOFMEMORY : S_FALSE;
+    memory_free(ignored.said);
+    memory_free(english);
+    return hr;
+}
+
+static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const char *collector, char *path)
+{
+    struct refusal r = {NULL, S_OK};
+    char *english = NULL;
+    size_t columns = 0;
+    HRESULT hr = summarise_name(c, path);
+    if (SUCCEEDED(hr))
+        hr = count_columns(pdh, path, &r, &columns);
+    if (SUCCEEDED(hr) && !columns)
+        hr = find_english(pdh, c, path, &english);
+    if (english)
+        hr = wishes_add(&c->counters, collector, path, english);
+    else if (SUCCEEDED(hr))
         hr = columns ? wishes_add(&c->counters, collector, path, NULL)
                      : counter_refuse(c, collector, path, r.said ? r.said : "the counter does not exist", r.reason);
     memory_free(r.said);
+    memory_free(english);
     return hr;
 }
 
@@ -296,11 +345,13 @@ static void print_wishes(const struct wishes *w, const char *what, const char *c
             printf("    %s\n", w->items[i].name);
 }
 
-static void wishes_print(const char *path, const struct checked *c, bool all)
+static void wishes_print(const char *path, const struct checked *c, const char *names, bool all)
 {
     printf("%s\n", path);
     if (c->counters.count)
         print_wishes(&c->counters, "counters", "can be counted", all);
+    if (names)
+        printf("  %s\n", names);
     if (c->providers.count)
         print_wishes(&c->providers, "providers", "are registered", all);
     for (size_t i = 0; i < c->settings.count; i++)
@@ -328,21 +379,24 @@ static void put_wishes(struct json *j, const char *name, const struct wishes *w,
     json_end(j, ']');
 }
 
-static void wishes_put_json(struct json *j, const char *path, const struct checked *c, HRESULT hr)
+static void wishes_put_json(struct json *j, const char *path, const struct checked *c, const char *names, HRESULT hr)
 {
     json_begin(j, NULL, '{');
     json_text(j, "file", path);
     json_text(j, "error", FAILED(hr) ? error_text(hr) : NULL);
     json_bool(j, "served", SUCCEEDED(hr) && is_served(c));
+    if (names)
+        json_text(j, "names", names);
     put_wishes(j, "counters", &c->counters, false);
     put_wishes(j, "providers", &c->providers, false);
     put_wishes(j, "settings", &c->settings, true);
     json_end(j, '}');
 }
 
-static int check_file(const char *path, struct json *j, bool all)
+static int check_file(const char *path, const struct counter_names *names, struct json *j, bool all)
 {
-    struct checked c = {0};
+    struct checked c = {.names = names};
+    char *said = NULL;
     struct object *set = NULL;
     char *xml = NULL;
     size_t size = 0;
@@ -351,11 +405,13 @@ static int check_file(const char *path, struct json *j, bool all)
         hr = set_create(&set);
     if (SUCCEEDED(hr))
         hr = check_set(&c, set, xml, size);
+    if (SUCCEEDED(hr))
+        hr = names_summary_text(&c.summary, &said);
     const struct error_kept why = error_keep(hr);
     if (j)
-        wishes_put_json(j, path, &c, error_restore(&why));
+        wishes_put_json(j, path, &c, said, error_restore(&why));
     else if (SUCCEEDED(hr))
-        wishes_print(path, &c, all);
+        wishes_print(path, &c, said, all);
     else
         cli_error(VERB, error_restore(&why));
     int result = FAILED(hr) ? CLI_FAILED : is_served(&c) ? CLI_DONE : CLI_REMARKS;
@@ -365,27 +421,37 @@ static int check_file(const char *path, struct json *j, bool all)
     wishes_free(&c.providers);
     wishes_free(&c.settings);
     counter_nearest_free(&c.nearest);
+    names_summary_free(&c.summary);
+    memory_free(said);
     return result;
 }
 
 static int check_run(int argc, char **argv)
 {
-    struct texts files = {0};
+    struct texts files = {0}, name_files = {0};
+    struct counter_names *names = NULL;
     bool as_json = false, all = false;
-    const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"all", OPTION_FLAG, &all}};
+    const struct option options[] = {
+        {"json", OPTION_FLAG, &as_json}, {"all", OPTION_FLAG, &all}, {"names", OPTION_TEXTS, &name_files}};
     struct json j = {.out = stdout};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
     if (result == CLI_DONE && files.count == 0)
         result = cli_usage(VERB, "missing file");
+    if (result == CLI_DONE) {
+        const HRESULT hr = counter_names_create(&name_files, &names);
+        result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    }
     const bool begun = result == CLI_DONE;
     if (begun && as_json)
         json_begin(&j, NULL, '[');
     for (size_t i = 0; begun && i < files.count; i++) {
-        const int one = check_file(files.items[i], as_json ? &j : NULL, all);
+        const int one = check_file(files.items[i], names, as_json ? &j : NULL, all);
         result = result == CLI_FAILED || one == CLI_DONE ? result : one;
     }
     if (begun && as_json)
         json_end(&j, ']');
+    counter_names_free(names);
+    texts_free(&name_files);
     texts_free(&files);
     return result;
 }

@@ -37,8 +37,8 @@ struct counter_query_request {
 };
 
 /* Adds all counters that the paths name, each once, in PDH's order. Names are looked up in the system's language first,
-   then in English. A query without counters is valid. Fails if PDH cannot open a query or memory runs out; `previous`
-   cannot be continued after that. */
+   then in English, then in the languages of engine/logs/counter_names.h. A query without counters is valid. Fails if
+   PDH cannot open a query or memory runs out; `previous` cannot be continued after that. */
 HRESULT counter_query_open(const struct counter_query_request *request, struct counter_query **out);
 /* Adds the counters that the path names to the open query, like counter_query_open. request->gives receives `place` as
    the index of the path. Fails with the PDH status and a message if the path yields no counter. Invalidates columns and

@@ -7,6 +7,7 @@
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/log.h"
 #include "engine/logs/perf_data.h"
@@ -207,6 +208,7 @@ struct counter_query {
     void *user;
     size_t place; /* index of the path that is being added */
     struct pdh_list formatted;
+    struct counter_names *names; /* NULL: not needed so far */
 };
 
 static bool has_wildcard(const char *text)
@@ -527,10 +529,28 @@ static HRESULT open_handle(struct counter_query *q)
     return pdh_result(status, "PdhOpenQuery");
 }
 
+/* The path with English names; S_FALSE: it is English or unknown. The names are created when they are first needed. */
+static HRESULT query_english_path(struct counter_query *q, const char *path, char **out)
+{
+    *out = NULL;
+    HRESULT hr = q->names ? S_OK : counter_names_create(NULL, &q->names);
+    return SUCCEEDED(hr) ? counter_names_path(q->names, path, out) : hr;
+}
+
+/* A path in a third language, neither the system's nor English. */
 HRESULT counter_query_add(struct counter_query *q, const char *path, size_t place)
 {
     q->place = place;
-    return add_path(q, path, !q->present);
+    HRESULT hr = add_path(q, path, !q->present);
+    if (hr != (HRESULT)PDH_CSTATUS_NO_OBJECT && hr != (HRESULT)PDH_CSTATUS_NO_COUNTER)
+        return hr;
+    const struct error_kept why = error_keep(hr);
+    char *english;
+    hr = query_english_path(q, path, &english);
+    if (hr == S_OK)
+        hr = add_path(q, english, !q->present);
+    memory_free(english);
+    return hr == S_OK || hr == E_OUTOFMEMORY ? hr : error_restore(&why);
 }
 
 static HRESULT add_paths(struct counter_query *q, const struct counter_query_request *request)
@@ -644,6 +664,7 @@ void counter_query_close(struct counter_query *q)
     memory_free(q->cells);
     memory_free(q->buckets);
     memory_free(q->formatted.data);
+    counter_names_free(q->names);
     memory_free(q);
 }
 
@@ -664,7 +685,7 @@ static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **path
     return *paths ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **paths)
+static HRESULT list_paths(struct counter_query *q, const char *text, WCHAR **paths)
 {
     struct counter_path path;
     PDH_STATUS status = counter_path_parse(text, &path);
@@ -682,4 +703,16 @@ HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **pa
     memory_free(wide);
     counter_path_free(&path);
     return hr;
+}
+
+HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **paths)
+{
+    char *english = NULL;
+    HRESULT hr = list_paths(q, text, paths);
+    if (SUCCEEDED(hr) && !*paths)
+        hr = query_english_path(q, text, &english);
+    if (english)
+        hr = list_paths(q, english, paths);
+    memory_free(english);
+    return FAILED(hr) ? hr : S_OK;
 }

@@ -188,6 +188,40 @@ static void growing_lists_are_read(void **state)
     memory_free(l.data);
 }
 
+static void note_refusal(void *user, HRESULT reason, const char *path, const char *text)
+{
+    (void)reason;
+    (void)path;
+    (void)text;
+    ++*(int *)user;
+}
+
+/* A definition from a French computer would collect nothing on a German one. */
+static void paths_in_a_third_language_are_found(void **state)
+{
+    static char *paths[] = {(char *)"\\M\xC3\xA9moire\\Free", (char *)"\\M\xC3\xA9moire\\Unbekannt",
+                            (char *)"\\Ding\\Free"};
+    const struct texts list = {.count = 3, .items = paths};
+    int refused = 0;
+    const struct counter_query_request request = {
+        .pdh = &openpdh_api, .paths = &list, .refused = note_refusal, .user = &refused};
+    struct counter_query *q;
+    WCHAR *listed;
+    size_t count;
+    (void)state;
+    assert_int_equal(counter_query_open(&request, &q), S_OK);
+    const struct log_counter *columns = counter_query_columns(q, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(columns[0].object, "Speicher");
+    assert_string_equal(columns[0].counter, "Frei");
+    assert_int_equal(refused, 2);
+    assert_int_equal(counter_query_list(q, paths[0], &listed), S_OK);
+    assert_non_null(listed);
+    memory_free(listed);
+    counter_query_close(q);
+    assert_int_equal(fake_open_queries, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +230,7 @@ int main(void)
         cmocka_unit_test(equal_names_get_numbers),
         cmocka_unit_test(out_of_memory_loses_one_sample),
         cmocka_unit_test(growing_lists_are_read),
+        cmocka_unit_test(paths_in_a_third_language_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
