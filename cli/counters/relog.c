@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/sql_log.h"
 #include "engine/report/columns.h"
@@ -16,7 +17,7 @@
 #define TICKS_PER_MINUTE (60 * INT64_C(10000000))
 
 struct relog {
-    struct texts files, counters, counter_files, begin, end;
+    struct texts files, counters, counter_files, name_files, begin, end;
     const char *format_text, *output;
     uint32_t every;
     bool append, yes, as_json;
@@ -24,6 +25,7 @@ struct relog {
     bool listed; /* only list the counters, -q */
 
     const struct log_format_traits *format;
+    struct counter_names *names; /* of -c in another language than the log; NULL: without -c */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;
@@ -68,6 +70,9 @@ static HRESULT choose_path(struct relog *r)
 static HRESULT read_filter(struct relog *r)
 {
     HRESULT hr = S_OK;
+    if (r->counters.count + r->counter_files.count)
+        hr = counter_names_create(&r->name_files, &r->names);
+    r->filter.names = r->inputs.names = r->names;
     for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++)
         hr = lines_read(r->counter_files.items[i], &r->counters);
     for (size_t i = 0; i < r->counters.count && SUCCEEDED(hr); i++)
@@ -306,10 +311,23 @@ static HRESULT list_counters(struct relog *r)
     return hr;
 }
 
+/* Prints how many names were understood, if a pattern matched by its translation. */
+static void print_names(const struct relog *r)
+{
+    bool translated = false;
+    char *text = NULL;
+    for (size_t i = 0; i < r->filter.count; i++)
+        translated |= r->filter.patterns[i].translated;
+    if (translated && inputs_describe_names(&r->inputs, &text) == S_OK)
+        fprintf(cli_messages(), "openpla " VERB ": %s\n", text);
+    memory_free(text);
+}
+
 /* Prints corruption of the inputs and patterns without a match. */
 static int relog_print_warnings(const struct relog *r)
 {
     int result = r->has_warnings ? CLI_REMARKS : CLI_DONE;
+    print_names(r);
     if (!r->query && r->format->values && r->written && !r->valued) {
         fprintf(cli_messages(),
                 "openpla " VERB ": '%s': no value can be computed (a rate needs two consecutive samples)\n", r->shown);
@@ -396,10 +414,19 @@ static int relog_run(int argc, char **argv)
     struct relog r = {.every = 1};
     struct texts arguments = {0};
     const struct option options[] = {
-        {"a", OPTION_FLAG, &r.append},      {"c", OPTION_TEXTS, &r.counters}, {"cf", OPTION_TEXTS, &r.counter_files},
-        {"f", OPTION_TEXT, &r.format_text}, {"t", OPTION_COUNT, &r.every},    {"o", OPTION_TEXT, &r.output},
-        {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.listed},
-        {"y", OPTION_FLAG, &r.yes},         {"i", OPTION_TEXTS, &r.files},    {"json", OPTION_FLAG, &r.as_json},
+        {"a", OPTION_FLAG, &r.append},
+        {"c", OPTION_TEXTS, &r.counters},
+        {"cf", OPTION_TEXTS, &r.counter_files},
+        {"names", OPTION_TEXTS, &r.name_files},
+        {"f", OPTION_TEXT, &r.format_text},
+        {"t", OPTION_COUNT, &r.every},
+        {"o", OPTION_TEXT, &r.output},
+        {"b", OPTION_TEXTS, &r.begin},
+        {"e", OPTION_TEXTS, &r.end},
+        {"q", OPTION_FLAG, &r.listed},
+        {"y", OPTION_FLAG, &r.yes},
+        {"i", OPTION_TEXTS, &r.files},
+        {"json", OPTION_FLAG, &r.as_json},
     };
     cli_speak_as_windows(argc, argv);
     int result = options_with_settings(VERB, argc, argv, &arguments);
@@ -411,6 +438,8 @@ static int relog_run(int argc, char **argv)
         result = choose_format(&r);
     if (result == CLI_DONE && r.files.count == 0)
         result = cli_usage(VERB, "missing log");
+    if (result == CLI_DONE && r.name_files.count && !(r.counters.count + r.counter_files.count))
+        result = cli_usage(VERB, "-names: requires -c or -cf");
     if (result == CLI_DONE) {
         r.query = r.listed || !r.output;
         const bool begun = interrupt_begin();
@@ -422,7 +451,9 @@ static int relog_run(int argc, char **argv)
     inputs_close(&r.inputs);
     columns_free(&r.columns);
     filter_free(&r.filter);
-    struct texts *const texts[] = {&r.files, &r.counters, &r.counter_files, &r.begin, &r.end, &arguments};
+    counter_names_free(r.names);
+    struct texts *const texts[] = {&r.files, &r.counters, &r.counter_files, &r.name_files,
+                                   &r.begin, &r.end,      &arguments};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts_free(texts[i]);
     memory_free(r.path);
@@ -441,8 +472,11 @@ const struct verb verb_relog = {
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
     "  -f CSV|TSV|BIN|SQL  output format, default BIN\n"
     "  -a                append to an existing file with the same counters (SQL always does)\n"
-    "  -c PATH ...       only these counters; a path may contain * and omit its computer\n"
+    "  -c PATH ...       only these counters; a path may contain * and omit its computer, and be English or in the\n"
+    "                    log's language\n"
     "  -cf FILE          only the counters in this file, one per line\n"
+    "  -names FILE ...   names of counters that are not English, for -c and -cf: an export (.reg) of the registry key\n"
+    "                    Perflib of the computer that wrote the log, or its files perfcNNN.dat\n"
     "  -t N              every Nth sample; rates are then means over the whole interval\n"
     "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's time zone\n"
     "  -e TIME           end time\n"

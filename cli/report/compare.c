@@ -19,7 +19,7 @@
 enum { COMPARE_WORSE = 3, COMPARE_MUCH_WORSE = 4, SHOWN = 50 };
 
 struct compare_request {
-    struct texts operands;
+    struct texts operands, name_files;
     const char *page, *align, *skip, *slice, *least;
     bool as_json, yes;
     struct run_compare_options options;
@@ -33,7 +33,7 @@ static HRESULT read_side(struct compare_request *r, size_t at)
 {
     const char *path = r->operands.items[at];
     const bool is_report = text_equal_nocase(path_extension(path), ".xml");
-    HRESULT hr = is_report ? S_OK : temporary_report_make(&r->made[at], path, NULL);
+    HRESULT hr = is_report ? S_OK : temporary_report_make(&r->made[at], path, NULL, &r->name_files);
     for (size_t i = 0; i < r->made[at].warnings.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->made[at].warnings.items[i]);
     if (SUCCEEDED(hr))
@@ -209,6 +209,9 @@ static int compare_print_result(const struct compare_request *r)
     const size_t *verdicts = r->result.verdicts;
     for (size_t i = 0; i < r->result.notes.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->result.notes.items[i]);
+    for (size_t i = 0; i < 2; i++)
+        if (r->result.sides[i].names)
+            fprintf(stderr, "openpla " VERB ": %c: %s\n", (int)('A' + i), r->result.sides[i].names);
     if (r->as_json)
         show_json(r);
     else
@@ -237,10 +240,10 @@ static int compare_sides(struct compare_request *r)
 static int compare_run(int argc, char **argv)
 {
     struct compare_request r = {0};
-    const struct option options[] = {{"html", OPTION_TEXT, &r.page}, {"align", OPTION_TEXT, &r.align},
-                                     {"skip", OPTION_TEXT, &r.skip}, {"slice", OPTION_TEXT, &r.slice},
-                                     {"min", OPTION_TEXT, &r.least}, {"json", OPTION_FLAG, &r.as_json},
-                                     {"y", OPTION_FLAG, &r.yes}};
+    const struct option options[] = {{"html", OPTION_TEXT, &r.page},    {"align", OPTION_TEXT, &r.align},
+                                     {"skip", OPTION_TEXT, &r.skip},    {"slice", OPTION_TEXT, &r.slice},
+                                     {"min", OPTION_TEXT, &r.least},    {"names", OPTION_TEXTS, &r.name_files},
+                                     {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE)
         result = read_options(&r);
@@ -250,6 +253,7 @@ static int compare_run(int argc, char **argv)
         temporary_report_free(&r.made[i]);
     run_comparison_free(&r.result);
     texts_free(&r.operands);
+    texts_free(&r.name_files);
     return result;
 }
 
@@ -266,6 +270,9 @@ const struct verb verb_compare = {
     "  -skip      leave out this time at the start of both, for example 5m\n"
     "  -slice     compare means of slices this long; default: a 24th of the time\n"
     "  -min       ignore changes of the mean below this percentage; default 5\n"
+    "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
+    "computer\n"
+    "             that wrote the logs, or its files perfcNNN.dat; six languages are built in\n"
     "  -y         overwrite an existing page without asking\n"
     "  --json     print the result, with all counters, as JSON\n"
     "\n"

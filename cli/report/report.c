@@ -167,19 +167,24 @@ HRESULT report_request_make(struct report_request *r)
                                .language = r->language,
                                .level = r->level,
                                .slice = r->slice,
+                               .names_result = &r->names,
                                .known = &r->known,
                                .stop = interrupt_asked,
                                .progress = show,
                                .context = r};
+    struct counter_names *names = NULL;
     HRESULT hr = find_inputs(r);
     if (SUCCEEDED(hr))
         hr = read_schemas(r);
     if (SUCCEEDED(hr))
         hr = check_output(r);
+    if (SUCCEEDED(hr))
+        hr = counter_names_create(&r->name_files, &names);
     const bool begun = SUCCEEDED(hr) && interrupt_begin();
     if (SUCCEEDED(hr) && !begun)
         hr = error_set(E_FAIL, "cannot wait for Ctrl+C");
     make.output = r->path;
+    make.names = names;
     if (SUCCEEDED(hr))
         hr = report_make(&make, &r->warnings);
     if (SUCCEEDED(hr) && r->checked)
@@ -190,6 +195,7 @@ HRESULT report_request_make(struct report_request *r)
     if (begun)
         interrupt_end();
     cli_progress_end(&r->progress);
+    counter_names_free(names);
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
@@ -206,6 +212,8 @@ static int report_print_result(struct report_request *r)
 {
     for (size_t i = 0; i < r->warnings.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->warnings.items[i]);
+    if (r->names)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->names);
     if (r->unchecked)
         fprintf(stderr, "openpla " VERB ": nothing was checked: no rule knows a counter or event of this report\n");
     if (!r->as_json)
@@ -228,6 +236,7 @@ void report_request_free(struct report_request *r)
     report_schema_free(&r->schema);
     memory_free(r->path);
     memory_free(r->page);
+    memory_free(r->names);
 }
 
 /* Whether the operand is an existing report, possibly with results of rules. */
@@ -247,6 +256,7 @@ static int report_run(int argc, char **argv)
                                      {"timeout", OPTION_COUNT, &r.seconds},
                                      {"set", OPTION_TEXT, &r.set},
                                      {"language", OPTION_TEXT, &r.language},
+                                     {"names", OPTION_TEXTS, &r.name_files},
                                      {"import", OPTION_TEXTS, &r.known.manifests},
                                      {"i", OPTION_TEXTS, &r.known.programs},
                                      {"json", OPTION_FLAG, &r.as_json},
@@ -277,6 +287,7 @@ static int report_run(int argc, char **argv)
         interrupt_end();
     }
     report_request_free(&r);
+    texts_free(&r.name_files);
     texts_free(&r.known.manifests);
     texts_free(&r.known.programs);
     return result;
@@ -307,6 +318,9 @@ const struct verb verb_report = {
     "  -timeout   seconds that rules may run, and your XSLT file; default 120 each\n"
     "  -set       the name of the set, for the report's header\n"
     "  -language  the language of titles, if a schema has several\n"
+    "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
+    "computer\n"
+    "             that wrote the logs, or its files perfcNNN.dat; six languages are built in\n"
     "  -import    manifests that describe events; -i programs that contain them\n"
     "  -y         overwrite existing files without asking\n"
     "  --progress show the progress\n"

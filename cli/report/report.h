@@ -23,9 +23,11 @@ struct report_request {
     bool unchecked;     /* no rule knew anything of the report */
     struct texts rules; /* names of rules; empty: the built-in ones */
     struct trace_knowledge known;
+    struct texts name_files; /* -names: of the computer that wrote the logs; not freed by report_request_free */
     /* What came of it. */
-    char *path; /* of the report */
-    char *page; /* NULL: not requested */
+    char *path;  /* of the report */
+    char *page;  /* NULL: not requested */
+    char *names; /* how many names of counters were understood; NULL: they are English */
     struct texts warnings;
 
     struct texts inputs;
@@ -34,7 +36,7 @@ struct report_request {
 };
 /* Creates the report. Ctrl+C cancels with the HRESULT of ERROR_CANCELLED. */
 HRESULT report_request_make(struct report_request *r);
-void report_request_free(struct report_request *r); /* all but `known` */
+void report_request_free(struct report_request *r); /* all but `known` and name_files */
 
 /* Rules files, or built-in ones by their names; without names the built-in ones that contain all. Free *out in any
  * case. */
@@ -47,9 +49,12 @@ HRESULT rules_print_list(const struct rules *rules, const char *language, bool a
    the counters of the rules of these names (NULL: the built-in ones). Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
+    char *names; /* as in report_request */
     struct texts warnings;
 };
-HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules);
+/* `name_files`: -names. */
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules,
+                              const struct texts *name_files);
 /* Deletes it. */
 void temporary_report_free(struct temporary_report *t);
 

@@ -16,9 +16,10 @@ HRESULT rules_read_named(const struct texts *names, struct rules **out)
     return hr;
 }
 
-HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules)
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules,
+                              const struct texts *name_files)
 {
-    struct report_request r = {.yes = true};
+    struct report_request r = {.yes = true, .name_files = *name_files};
     HRESULT hr = folder_create_temporary(&t->folder);
     if (SUCCEEDED(hr))
         t->path = path_join(t->folder, REPORT_FILE_NAME);
@@ -31,6 +32,8 @@ HRESULT temporary_report_make(struct temporary_report *t, const char *input, con
         hr = report_request_make(&r);
     for (size_t i = 0; i < r.warnings.count && SUCCEEDED(hr); i++)
         hr = texts_add(&t->warnings, r.warnings.items[i]);
+    t->names = r.names;
+    r.names = NULL;
     const struct error_kept why = error_keep(hr);
     report_request_free(&r);
     return FAILED(hr) ? error_restore(&why) : S_OK;
@@ -44,6 +47,7 @@ void temporary_report_free(struct temporary_report *t)
         (void)folder_delete(t->folder);
     memory_free(t->path);
     memory_free(t->folder);
+    memory_free(t->names);
     texts_free(&t->warnings);
     *t = (struct temporary_report){0};
 }

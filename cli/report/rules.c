@@ -18,6 +18,7 @@ enum { RULES_SERIOUS = 4 }; /* exit code: the worst is serious */
 
 struct rules_request {
     struct texts operands, rules; /* names of rules files; empty: the built-in ones */
+    struct texts name_files;      /* -names */
     const char *output, *language, *log;
     bool as_json, yes, listed;
     uint32_t seconds;
@@ -59,7 +60,7 @@ static HRESULT find_report(struct rules_request *r)
     r->report = path;
     if (!is_input)
         return S_OK;
-    const HRESULT hr = temporary_report_make(&r->made, path, &r->rules);
+    const HRESULT hr = temporary_report_make(&r->made, path, &r->rules, &r->name_files);
     r->report = r->made.path;
     return hr;
 }
@@ -152,6 +153,8 @@ static void show_json(const struct rules_request *r)
     json_text(&j, "output", r->output);
     json_bool(&j, "known", o->known != 0);
     json_text(&j, "worst", severity_name(o->worst));
+    if (r->made.names)
+        json_text(&j, "names", r->made.names);
     json_begin(&j, "warnings", '[');
     for (size_t i = 0; i < o->warning_count; i++) {
         const struct rules_warning *w = &o->warnings[i];
@@ -190,6 +193,8 @@ static int rules_print_result(const struct rules_request *r)
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         for (size_t k = 0; k < said[i]->count; k++, wrong = true)
             fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
+    if (r->made.names)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->made.names);
     if (r->as_json)
         show_json(r);
     else
@@ -224,10 +229,17 @@ static int rules_show_list(struct rules_request *r)
 static int rules_run(int argc, char **argv)
 {
     struct rules_request r = {0};
-    const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules},     {"o", OPTION_TEXT, &r.output},
-                                     {"log", OPTION_TEXT, &r.log},          {"language", OPTION_TEXT, &r.language},
-                                     {"json", OPTION_FLAG, &r.as_json},     {"y", OPTION_FLAG, &r.yes},
-                                     {"timeout", OPTION_COUNT, &r.seconds}, {"list", OPTION_FLAG, &r.listed}};
+    const struct option options[] = {
+        {"rules", OPTION_TEXTS, &r.rules},
+        {"o", OPTION_TEXT, &r.output},
+        {"log", OPTION_TEXT, &r.log},
+        {"language", OPTION_TEXT, &r.language},
+        {"names", OPTION_TEXTS, &r.name_files},
+        {"json", OPTION_FLAG, &r.as_json},
+        {"y", OPTION_FLAG, &r.yes},
+        {"timeout", OPTION_COUNT, &r.seconds},
+        {"list", OPTION_FLAG, &r.listed},
+    };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && r.listed && (r.output || r.log))
         result = cli_usage(VERB, "-list runs no rules, so there is no -o and no -log");
@@ -244,12 +256,13 @@ static int rules_run(int argc, char **argv)
     temporary_report_free(&r.made);
     texts_free(&r.operands);
     texts_free(&r.rules);
+    texts_free(&r.name_files);
     return result;
 }
 
 const struct verb verb_rules = {
     VERB, "checks a report or a log with rules",
-    "openpla rules REPORT.xml|LOG|FOLDER [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
+    "openpla rules REPORT.xml|LOG|FOLDER [-rules RULES ...] [-o OUTPUT.xml] [-names FILE ...] [--json]\n"
     "openpla rules -list [RULES ...] [--json]\n"
     "\n"
     "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
@@ -264,6 +277,9 @@ const struct verb verb_rules = {
     "  -language  the language of strings, if rules have several\n"
     "  -timeout   seconds that all rules together may run; default 120. After that the warnings so far are shown,\n"
     "             and the message names the rule that ran\n"
+    "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
+    "computer\n"
+    "             that wrote the log, or its files perfcNNN.dat; six languages are built in\n"
     "  -y         overwrite existing files without asking\n"
     "  --json     print the warnings as JSON\n"
     "\n"

@@ -12,16 +12,20 @@ struct filter_pattern {
     struct log_counters
         parts;      /* one: the parsed pattern; none: not a counter path, so the text is compared as a whole */
     char *instance; /* "parent/instance#index" with wildcards; NULL: with and without any instance */
-    bool used;      /* something matched */
+    const char *english_object, *english_counter; /* of parts, if the filter has names; NULL: English or unknown */
+    bool used;                                    /* something matched */
+    bool translated;                              /* something matched, and nothing by the names as they are */
 };
 
 /* No pattern: everything matches. Zero-initialise. */
 struct filter {
     struct filter_pattern *patterns;
     size_t count, capacity;
+    const struct counter_names *names; /* for patterns in another language; set before filter_add. NULL: none */
 };
 
-/* A pattern without a computer matches any computer, one without an instance all instances. Case is ignored. */
+/* A pattern without a computer matches any computer, one without an instance all instances. Case is ignored. Patterns
+   match the names of counters as the log has them, and their English names if the log was translated. */
 HRESULT filter_add(struct filter *f, const char *pattern);
 /* Whether the counter matches. For a wildcard counter `item` is one of its instances; NULL: whether any could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);

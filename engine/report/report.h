@@ -4,6 +4,7 @@
 #define OPENPLA_REPORT_H
 
 #include "engine/etw/trace_input.h"
+#include "engine/logs/counter_names.h"
 #include "engine/report/report_schema.h"
 
 #define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, the default of report_make */
@@ -26,6 +27,8 @@ struct report_make {
     uint32_t slice;             /* seconds of the slices of all counter tables; 0: as the schema has it */
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
+    const struct counter_names *names; /* for counters in other languages; NULL: names stay as the logs have them */
+    char **names_result; /* NULL, or receives what inputs_describe_names says, from memory_alloc, or NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
     /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);

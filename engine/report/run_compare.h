@@ -49,6 +49,7 @@ struct run_side {
     size_t count, capacity;
     double begin, end;                /* of all series */
     char *start, *duration, *samples; /* facts of the report, the start without its zone; NULL: none */
+    char *names;                      /* the fact about names of counters in another language; NULL: none */
     double from, to;                  /* the part that is compared */
 };
 /* Reads a report. S_FALSE: it has no values over time. */

@@ -97,7 +97,7 @@ def an_overload_of_minutes_is_found_in_hours():
     check("nothing found" in openpla(0, "rules", "healthy.csv"), "a healthy day")
     write_day("peaks.csv", OVERLOADED, range(0, 1920, 40))
     check("nothing found" in openpla(0, "rules", "peaks.csv"), "single samples are no overload")
-    write_day("unknown.csv", [r"Prozessor(_Total)\Prozessorzeit (%)", r"Speicher\VB", r"Datentr(0 C:)\Lesen"], range(960, 1040))
+    write_day("unknown.csv", [r"Processzor(_Total)\Processzorhasz", r"Mem\Szabad", r"Lemez(0 C:)\Olvas"], range(960, 1040))
     check("no rule knows" in openpla(5, "rules", "unknown.csv"), "an unknown day")
 
 

@@ -244,6 +244,7 @@ static HRESULT report_create(const struct run_report *what, struct limit *limit,
 {
     struct report_schema schema = {0};
     struct texts inputs = {0};
+    struct counter_names *names = NULL;
     char *events;
     HRESULT hr = find_events_file(what, path, &events);
     if (SUCCEEDED(hr))
@@ -257,15 +258,19 @@ static HRESULT report_create(const struct run_report *what, struct limit *limit,
     if (SUCCEEDED(hr))
         hr = add_schema((const struct data_manager *)what->set->DataManager, &schema);
     if (SUCCEEDED(hr))
+        hr = counter_names_create(NULL, &names);
+    if (SUCCEEDED(hr))
         hr = report_make(&(struct report_make){.inputs = &inputs,
                                                .schema = &schema,
                                                .output = path,
                                                .base = what->root,
                                                .events_output = events,
                                                .set = what->name,
+                                               .names = names,
                                                .stop = is_over,
                                                .context = limit},
                          notes);
+    counter_names_free(names);
     report_schema_free(&schema);
     texts_free(&inputs);
     memory_free(events);

@@ -257,6 +257,8 @@ static void write_facts(const struct run_comparison *c, const char *const names[
                                  s->samples ? ", samples: " : "", s->samples ? s->samples : "");
         report_fact(d, i ? "B" : "A", text, NULL);
         memory_free(text);
+        if (s->names)
+            report_fact(d, i ? "Names in B" : "Names in A", s->names, NULL);
     }
     char *span = text_format("%.3f", c->span);
     report_fact(d, "duration", span, "s");

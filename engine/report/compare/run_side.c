@@ -138,8 +138,8 @@ static char *time_text(const char *start)
 static HRESULT on_fact(void *about, const struct report_data *fact)
 {
     struct run_side *s = ((struct side_reading *)about)->side;
-    char **const facts[] = {&s->start, &s->duration, &s->samples};
-    static const char *const names[] = {"start", "duration", "samples"};
+    char **const facts[] = {&s->start, &s->duration, &s->samples, &s->names};
+    static const char *const names[] = {"start", "duration", "samples", "names"};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (!strcmp(fact->name, names[i]) && !*facts[i] &&
             !(*facts[i] = i ? text_copy(fact->text) : time_text(fact->text)))
@@ -244,5 +244,6 @@ void run_side_free(struct run_side *s)
     memory_free(s->start);
     memory_free(s->duration);
     memory_free(s->samples);
+    memory_free(s->names);
     *s = (struct run_side){0};
 }

@@ -8,6 +8,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/logs/counter_names.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/perf_data.h"
 #include "engine/pdh/formula.h"
@@ -51,6 +52,12 @@ HRESULT filter_add(struct filter *f, const char *pattern)
         p.instance[0] = '*';
         p.instance[1] = '\0';
     }
+    if (SUCCEEDED(hr) && f->names && p.parts.count > 0) {
+        struct english_name english;
+        counter_names_find(f->names, p.parts.items->object, p.parts.items->counter, &english);
+        p.english_object = english.object;
+        p.english_counter = english.counter;
+    }
     if (SUCCEEDED(hr) && !memory_grow(&patterns, &f->capacity, f->count + 1, sizeof *f->patterns))
         hr = E_OUTOFMEMORY;
     if (FAILED(hr)) {
@@ -64,19 +71,62 @@ HRESULT filter_add(struct filter *f, const char *pattern)
     return S_OK;
 }
 
-static bool matches_parts(const struct filter_pattern *p, const struct log_counter *c, const char *instance)
+static bool matches_names(const char *object, const char *counter, const char *of_object, const char *of_counter)
+{
+    return text_matches(object, of_object ? of_object : "") && text_matches(counter, of_counter ? of_counter : "");
+}
+
+/* *by_english: the names match only in English. */
+static bool matches_parts(const struct filter_pattern *p, const struct log_counter *c, const char *instance,
+                          bool *by_english)
 {
     const struct log_counter *parts = p->parts.items;
     const char *machine = c->machine ? c->machine : "";
-    return (!parts->machine || text_matches(parts->machine, machine)) &&
-           text_matches(parts->object, c->object ? c->object : "") &&
-           text_matches(parts->counter, c->counter ? c->counter : "") &&
-           (!p->instance || (c->wildcard && !instance) || (instance && text_matches(p->instance, instance)));
+    *by_english = false;
+    if ((parts->machine && !text_matches(parts->machine, machine)) ||
+        !(!p->instance || (c->wildcard && !instance) || (instance && text_matches(p->instance, instance))))
+        return false;
+    if (matches_names(parts->object, parts->counter, c->object, c->counter))
+        return true;
+    const char *object = log_counter_english_object(c), *counter = log_counter_english_counter(c);
+    *by_english = ((object != c->object || counter != c->counter) &&
+                   matches_names(parts->object, parts->counter, object, counter)) ||
+                  ((p->english_object || p->english_counter) &&
+                   matches_names(p->english_object ? p->english_object : parts->object,
+                                 p->english_counter ? p->english_counter : parts->counter, object, counter));
+    return *by_english;
+}
+
+/* The path with English names; NULL: out of memory. */
+static char *english_path(const struct log_counter *c)
+{
+    struct log_counter english = *c;
+    english.object = log_counter_english_object(c);
+    english.counter = log_counter_english_counter(c);
+    english.path = NULL;
+    return log_counter_path(&english);
+}
+
+static HRESULT matches_path(const struct filter_pattern *p, const struct log_counter *c, bool *matches,
+                            bool *by_english)
+{
+    char *path = log_counter_path(c);
+    HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    *matches = path && text_matches(p->text, path);
+    *by_english = false;
+    memory_free(path);
+    if (FAILED(hr) || *matches || (!c->english_object && !c->english_counter))
+        return hr;
+    path = english_path(c);
+    *matches = *by_english = path && text_matches(p->text, path);
+    hr = path ? S_OK : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
 }
 
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches)
 {
-    char *own = NULL, *path = NULL;
+    char *own = NULL;
     const char *instance = item;
     *matches = f->count == 0;
     if (*matches)
@@ -90,19 +140,18 @@ HRESULT filter_matches(struct filter *f, const struct log_counter *counter, cons
     HRESULT hr = S_OK;
     for (size_t i = 0; i < f->count && SUCCEEDED(hr); i++) {
         struct filter_pattern *p = &f->patterns[i];
-        bool one = false;
-        if (p->parts.count > 0) {
-            one = matches_parts(p, counter, instance);
-        } else {
-            path = path ? path : log_counter_path(counter);
-            hr = path ? S_OK : E_OUTOFMEMORY;
-            one = path && text_matches(p->text, path);
+        bool one = false, by_english = false;
+        if (p->parts.count > 0)
+            one = matches_parts(p, counter, instance, &by_english);
+        else
+            hr = matches_path(p, counter, &one, &by_english);
+        if (one && (!counter->wildcard || instance)) {
+            p->translated = by_english && (p->translated || !p->used);
+            p->used = true;
         }
-        p->used |= one && (!counter->wildcard || instance);
         *matches |= one;
     }
     memory_free(own);
-    memory_free(path);
     return hr;
 }
 

@@ -34,15 +34,16 @@ static bool names_object(const struct report_schema *schema, const char *object)
     return false;
 }
 
-/* Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA 2.2.3.3). */
-static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text)
+/* Includes of one kind are alternatives; an Exclude takes precedence (MS-PLA 2.2.3.3). `other`: the same name in
+   another language; NULL: none. */
+static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text, const char *other)
 {
     bool any_include = false, included = false;
     for (size_t i = 0; i < t->pattern_count; i++) {
         const struct schema_pattern *p = &t->patterns[i];
         if (p->counter != counter)
             continue;
-        const bool fits = schema_pattern_matches(p->text, text);
+        const bool fits = schema_pattern_matches(p->text, text) || (other && schema_pattern_matches(p->text, other));
         if (fits && !p->include)
             return false;
         any_include |= p->include;
@@ -57,9 +58,33 @@ bool counter_table_takes(const struct report_schema *schema, const struct schema
     const struct schema_counter_table *t = &table->counters;
     if (!counter->object || !counter->counter)
         return false;
-    const bool of_object = !strcmp(t->object, "*") ? !names_object(schema, counter->object)
-                                                   : text_equal_nocase(t->object, counter->object);
-    return of_object && patterns_take(t, true, counter->counter) && patterns_take(t, false, instance);
+    const char *object = log_counter_english_object(counter);
+    const bool of_object =
+        !strcmp(t->object, "*")
+            ? !names_object(schema, object) && (object == counter->object || !names_object(schema, counter->object))
+            : text_equal_nocase(t->object, object) || text_equal_nocase(t->object, counter->object);
+    return of_object && patterns_take(t, true, counter->counter, counter->english_counter) &&
+           patterns_take(t, false, instance, NULL);
+}
+
+/* Whether the table is written in the log's language: a user's own schema. */
+static bool is_local_table(const struct schema_counter_table *t, const struct log_counter *counter)
+{
+    if (!strcmp(t->object, "*") || !text_equal_nocase(t->object, counter->object))
+        return false;
+    if (counter->english_object)
+        return true;
+    for (size_t i = 0; counter->english_counter && i < t->pattern_count; i++)
+        if (t->patterns[i].counter && t->patterns[i].include &&
+            schema_pattern_matches(t->patterns[i].text, counter->counter) &&
+            !schema_pattern_matches(t->patterns[i].text, counter->english_counter))
+            return true;
+    return false;
+}
+
+const char *counter_table_name(const struct schema_table *table, const struct log_counter *counter)
+{
+    return is_local_table(&table->counters, counter) ? counter->counter : log_counter_english_counter(counter);
 }
 
 /* ---- order ---- */
@@ -170,12 +195,14 @@ static HRESULT rows_select(const struct counter_rows *from, unsigned sort, bool 
         struct counter_series *s = &from->series[i];
         const struct log_counter *counter = &from->counters[i];
         const char *instance = s->instance ? s->instance : "";
-        if (!s->statistics.count || (from->object && !text_equal_nocase(from->object, counter->object)) ||
+        if (!s->statistics.count ||
+            (from->object && !text_equal_nocase(from->object, log_counter_english_object(counter))) ||
             !counter_table_takes(from->schema, from->table, counter, instance))
             continue;
         const double key = column_value(s, sort);
-        rows[*count] =
-            (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending, false, false};
+        rows[*count] = (struct row){
+            i,     0,    counter_table_name(from->table, counter), instance, sort && isfinite(key), key, ascending,
+            false, false};
         ++*count;
     }
     HRESULT hr = rank_rows(rows, *count);
@@ -208,6 +235,23 @@ static const char *without_backslashes(const char *machine)
     return machine;
 }
 
+/* An English name, with the one in the log beside it. */
+static void write_name(const struct log_counter *counter, const char *name, struct report_document *to)
+{
+    const char *const local[] = {"local", counter->counter, NULL};
+    if (name == counter->counter)
+        report_cell(to, name);
+    else
+        report_cell_with(to, name, local);
+}
+
+/* The name of the rows' object in the log, if the table has the English one. */
+static const char *local_object(const struct counter_rows *from, const struct row *row)
+{
+    const struct log_counter *counter = &from->counters[row->at];
+    return counter->english_object && !is_local_table(&from->table->counters, counter) ? counter->object : NULL;
+}
+
 static void write_row(const struct counter_rows *from, const struct row *row, unsigned columns,
                       struct report_document *to)
 {
@@ -220,7 +264,7 @@ static void write_row(const struct counter_rows *from, const struct row *row, un
         if (column == COUNTER_COLUMN_MACHINE)
             report_cell(to, without_backslashes(from->counters[row->at].machine));
         else if (column == COUNTER_COLUMN_COUNTER)
-            report_cell(to, row->counter);
+            write_name(&from->counters[row->at], row->counter, to);
         else if (column == COUNTER_COLUMN_INSTANCE)
             report_cell(to, row->instance);
         else
@@ -341,6 +385,7 @@ HRESULT counter_rows_write(const struct counter_rows *from, struct report_docume
                                            .key = t->key,
                                            .note = t->note,
                                            .source = from->object ? from->object : t->counters.object,
+                                           .local = local_object(from, &rows[0]),
                                            .threshold = shown_rows(from),
                                            .level = t->level,
                                            .most_rows = t->row_count,

@@ -48,6 +48,7 @@ struct making {
     struct report_events *events;     /* NULL: no traces */
     struct report_totals totals;
     struct texts *warnings;
+    char *names;                             /* how many names of counters were understood; NULL: they are English */
     struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
@@ -232,6 +233,8 @@ static void write_header(const struct making *m, struct report_document *d)
     if (m->counters) {
         add_count_fact(d, "samples", t->samples);
         add_count_fact(d, "gaps", t->gaps);
+        if (m->names)
+            report_fact(d, "names", m->names, NULL);
     }
     if (m->events) {
         add_count_fact(d, "events", t->events);
@@ -343,6 +346,8 @@ static HRESULT add_all(struct texts *to, const struct texts *from)
 static HRESULT report_collect_warnings(struct making *m)
 {
     HRESULT hr = report_inputs_warnings(&m->inputs, m->warnings);
+    if (SUCCEEDED(hr))
+        hr = inputs_describe_names(&m->inputs.logs, &m->names);
     if (SUCCEEDED(hr) && m->counters)
         hr = report_counters_totals(m->counters, &m->totals, &m->notes);
     if (SUCCEEDED(hr) && m->totals.valueless)
@@ -375,6 +380,7 @@ static HRESULT make_it(struct making *m)
 {
     const struct report_schema *s = m->make->schema;
     struct report_document *d = NULL;
+    m->inputs.logs.names = m->make->names;
     HRESULT hr = add_all(m->warnings, &s->errors);
     if (SUCCEEDED(hr))
         hr = add_all(m->warnings, &s->warnings);
@@ -413,6 +419,8 @@ static HRESULT make_it(struct making *m)
 HRESULT report_make(const struct report_make *make, struct texts *warnings)
 {
     struct making *m = memory_zero(1, sizeof *m);
+    if (make->names_result)
+        *make->names_result = NULL;
     if (!m)
         return E_OUTOFMEMORY;
     m->make = make;
@@ -423,6 +431,10 @@ HRESULT report_make(const struct report_make *make, struct texts *warnings)
     report_events_free(m->events);
     report_inputs_close(&m->inputs);
     texts_free(&m->notes);
+    if (make->names_result)
+        *make->names_result = m->names;
+    else
+        memory_free(m->names);
     memory_free(m);
     return FAILED(why.hr) ? error_restore(&why) : S_OK;
 }

@@ -117,7 +117,7 @@ static void want_slices(const struct report_counters *c, struct counter_series *
                         const struct log_counter *counter)
 {
     const struct schema_counter_table *t = &table->counters;
-    const bool sliced = t->slices && schema_patterns_match(t->slices, counter->counter);
+    const bool sliced = t->slices && schema_patterns_match(t->slices, counter_table_name(table, counter));
     const int64_t fixed = (int64_t)(c->make.slice ? c->make.slice : t->slice) * 10000000;
     s->sliced |= sliced;
     s->in_slices |= sliced || (t->added & COUNTER_COLUMN_TREND) != 0 || t->sort == COUNTER_COLUMN_TREND;
@@ -142,9 +142,9 @@ static HRESULT begin_series(struct report_counters *c, size_t at)
             s->percentiles |=
                 (table->counters.added & COUNTER_PERCENTILES) != 0 || (table->counters.sort & COUNTER_PERCENTILES) != 0;
             s->charted |= counter->counter && table->counters.chart &&
-                          schema_patterns_match(table->counters.chart, counter->counter);
+                          schema_patterns_match(table->counters.chart, counter_table_name(table, counter));
             s->watched |= counter->counter && table->counters.watch &&
-                          schema_patterns_match(table->counters.watch, counter->counter);
+                          schema_patterns_match(table->counters.watch, counter_table_name(table, counter));
             want_slices(c, s, table, counter);
         }
     s->in_slices &= c->sliced < MOST_SLICED;
@@ -384,7 +384,7 @@ static HRESULT each_object(struct report_counters *c, const struct schema_table 
     const char *last = NULL;
     struct texts done = {0};
     for (size_t i = 0; i < c->series_count && SUCCEEDED(hr); i++) {
-        const char *object = rows.counters[i].object;
+        const char *object = log_counter_english_object(&rows.counters[i]);
         if (!object || (last && text_equal_nocase(last, object)))
             continue;
         last = object;

@@ -131,6 +131,10 @@ void report_counters_free(struct report_counters *c); /* NULL is allowed */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
 
+/* The counter's name in the table: the English one, unless the table is of a user's own schema in the log's language.
+ */
+const char *counter_table_name(const struct schema_table *table, const struct log_counter *counter);
+
 /* ---- the rows of a table, and their charts ---- */
 #define COUNTER_PERCENTILES (COUNTER_COLUMN_P50 | COUNTER_COLUMN_P95 | COUNTER_COLUMN_P99)
 

@@ -186,6 +186,7 @@ void report_table_begin(struct report_document *d, const struct report_table_hea
     text_buffer_add(b, "  <Table");
     xml_add_attribute(b, "name", head->name);
     add_attribute(b, "source", head->source);
+    add_attribute(b, "local", head->local);
     add_attribute(b, "topic", head->topic);
     add_attribute(b, "key", head->key);
     if (head->threshold) {

@@ -34,6 +34,7 @@ struct report_column_head {
 };
 struct report_table_head {
     const char *name, *topic, *key, *note, *source;
+    const char *local;  /* the source's name in the log's language, if it differs; NULL: none */
     uint32_t threshold; /* rows shown initially; 0: unspecified */
     unsigned level;
     uint32_t most_rows; /* 0: REPORT_MOST_ROWS */
@@ -62,7 +63,7 @@ bool report_row_begin(struct report_document *d);
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
 void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
-/* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `summary`).
+/* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `local`).
  */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);

@@ -7,7 +7,7 @@
 #include "engine/logs/log_inputs.h"
 #include "engine/report/make/report_document.h"
 
-/* Zero-initialise. */
+/* Zero-initialise, and set logs.names. */
 struct report_inputs {
     struct inputs logs;
     struct trace_inputs traces;

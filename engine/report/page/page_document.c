@@ -269,7 +269,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     page_attribute(w->out, "name", table->name, PAGE_LONGEST_NAME);
     page_attribute(w->out, "title", title_of(w, table->name), PAGE_LONGEST_NAME);
     page_attribute(w->out, "note", note ? title_of(w, note) : NULL, PAGE_LONGEST_CELL);
-    for (const char *const *name = (const char *const[]){"source", "threshold", NULL}; *name; name++)
+    for (const char *const *name = (const char *const[]){"source", "local", "threshold", NULL}; *name; name++)
         page_attribute(w->out, *name, report_attribute(table->attributes, table->attribute_count, *name),
                        PAGE_LONGEST_CELL);
     text_buffer_add(w->out, ">");
@@ -294,7 +294,7 @@ static double bar_length(double value, double longest)
 /* `row_tags` (NULL: none) are the row's and those of its hidden cells: its first cell has them. */
 static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
-    static const char *const kept[] = {"img", "units", "link", "summary"};
+    static const char *const kept[] = {"img", "units", "link", "summary", "local"};
     const char *img = report_attribute(d->attributes, d->attribute_count, "img");
     const char *tags = report_attribute(d->attributes, d->attribute_count, "tag");
     const char *translate = report_attribute(d->attributes, d->attribute_count, "translate");

@@ -2,6 +2,7 @@
 /* The columns of a log that is copied: which counter of which log goes where when several have one name, and what that
    costs. */
 #include "engine/base/file.h"
+#include "engine/logs/counter_names.h"
 #include "engine/report/columns.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -115,11 +116,50 @@ static void many_equal_names_cost_what_others_do(void **state)
     assert_true(few > 0 && many < 32 * few);
 }
 
+static bool matches(const struct counter_names *names, const char *pattern, const struct log_counter *counter,
+                    bool *translated)
+{
+    struct filter f = {.names = names};
+    bool found;
+    assert_int_equal(filter_add(&f, pattern), S_OK);
+    assert_int_equal(filter_matches(&f, counter, NULL, &found), S_OK);
+    *translated = f.patterns->translated;
+    filter_free(&f);
+    return found;
+}
+
+/* A script with English names would copy nothing of a German log, and the reverse. */
+static void patterns_match_in_either_language(void **state)
+{
+    const struct log_counter german = {.object = "Prozessor",
+                                       .instance = "_Total",
+                                       .counter = "Prozessorzeit (%)",
+                                       .english_object = "Processor",
+                                       .english_counter = "% Processor Time"};
+    const struct log_counter english = {.object = "Processor", .instance = "_Total", .counter = "% Processor Time"};
+    struct counter_names *n;
+    bool translated;
+    (void)state;
+    assert_int_equal(counter_names_create(NULL, &n), S_OK);
+    assert_true(matches(n, "\\Prozessor(_Total)\\Prozessorzeit*", &german, &translated) && !translated);
+    assert_true(matches(n, "\\Processor(*)\\% *", &german, &translated) && translated);
+    assert_true(matches(n, "\\Prozessor(*)\\Prozessorzeit (%)", &english, &translated) && translated);
+    assert_true(matches(n, "\\Processeur(*)\\*", &german, &translated) && translated);
+    assert_true(matches(n, "\\Processor(*)\\% Processor Time", &english, &translated) && !translated);
+    assert_true(matches(n, "*Processor Time", &german, &translated) && translated); /* not a path */
+    assert_false(matches(n, "\\Processor(0)\\*", &german, &translated));
+    assert_false(matches(n, "\\Processor(*)\\% User Time", &german, &translated));
+    assert_false(matches(n, "\\Prozessor(*)\\Benutzerzeit (%)", &english, &translated));
+    assert_false(matches(NULL, "\\Prozessor(*)\\*", &english, &translated));
+    counter_names_free(n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_names_keep_their_order),
         cmocka_unit_test(many_equal_names_cost_what_others_do),
+        cmocka_unit_test(patterns_match_in_either_language),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -171,6 +171,7 @@
       <xsl:when test="@name = 'duration'">Duration</xsl:when>
       <xsl:when test="@name = 'samples'">Samples</xsl:when>
       <xsl:when test="@name = 'gaps'">Gaps</xsl:when>
+      <xsl:when test="@name = 'names'">Names</xsl:when>
       <xsl:when test="@name = 'events'">Events</xsl:when>
       <xsl:when test="@name = 'eventsLost'">Events lost</xsl:when>
       <xsl:when test="@name = 'buffersLost'">Buffers lost</xsl:when>
@@ -391,6 +392,7 @@
         <h3 id="{@id}h"><xsl:value-of select="@title"/></h3>
         <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
         <xsl:if test="@source != @title and @source != @name"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
+        <xsl:if test="@local"><p class="quiet"><xsl:value-of select="concat('In the log: ', @local)"/></p></xsl:if>
         <xsl:if test="Tag"><p><xsl:call-template name="back"/></p></xsl:if>
       </xsl:if>
       <xsl:choose>
@@ -484,7 +486,10 @@
       <xsl:call-template name="severity"><xsl:with-param name="severity" select="@severity"/></xsl:call-template>
       <xsl:text> </xsl:text>
     </xsl:if>
-    <xsl:value-of select="."/>
+    <xsl:choose>
+      <xsl:when test="@local"><xsl:value-of select="@local"/><span class="note"><xsl:value-of select="."/></span></xsl:when>
+      <xsl:otherwise><xsl:value-of select="."/></xsl:otherwise>
+    </xsl:choose>
     <xsl:if test="@units and . != ''"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
     <xsl:if test="@bar">
       <svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="{@bar}" height="6"/></svg>

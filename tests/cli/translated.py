@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""translated.py PROGRAM [EMULATOR]: logs whose counters have translated names, as Windows writes them in other languages,
+are checked, compared and filtered like English ones, and people see the names of the log."""
+import datetime
+import json
+import os
+import random
+import re
+import tempfile
+import xml.etree.ElementTree as xml
+
+from program import check, openpla, openpla_apart
+
+ENGLISH = [r"\\SRV1\Processor(_Total)\% Processor Time", r"\\SRV1\Memory\Available MBytes",
+           r"\\SRV1\PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"\\SRV1\System\Processor Queue Length"]
+LANGUAGES = {
+    "German": [r"\\SRV1\Prozessor(_Total)\Prozessorzeit (%)", r"\\SRV1\Arbeitsspeicher\Verfügbare MB",
+               r"\\SRV1\Physikalischer Datenträger(0 C:)\Mittlere Sek./Lesevorgänge",
+               r"\\SRV1\System\Prozessor-Warteschlangenlänge"],
+    "French": [r"\\SRV1\Processeur(_Total)\% temps processeur", r"\\SRV1\Mémoire\Mégaoctets disponibles",
+               r"\\SRV1\Disque physique(0 C:)\Moyenne disque s/lecture", r"\\SRV1\Système\Longueur de la file du processeur"],
+    "Spanish": [r"\\SRV1\Procesador(_Total)\% de tiempo de procesador", r"\\SRV1\Memoria\Mbytes disponibles",
+                r"\\SRV1\Disco físico(0 C:)\Promedio de segundos de disco/lectura",
+                r"\\SRV1\Sistema\Longitud de la cola del procesador"],
+    "Italian": [r"\\SRV1\Processore(_Total)\% Tempo processore", r"\\SRV1\Memoria\MByte disponibili",
+                r"\\SRV1\Disco fisico(0 C:)\Media letture disco/sec", r"\\SRV1\Sistema\Lunghezza coda processore"],
+    "Portuguese": [r"\\SRV1\Processador(_Total)\% tempo de processador", r"\\SRV1\Memória\MBytes disponíveis",
+                   r"\\SRV1\PhysicalDisk(0 C:)\Média de disco s/leitura",
+                   r"\\SRV1\Sistema\Comprimento da fila de processador"],
+    "Polish": [r"\\SRV1\Procesor(_Total)\Czas procesora (%)", r"\\SRV1\Pamięć\Dostępna pamięć (MB)",
+               r"\\SRV1\Dysk fizyczny(0 C:)\Średni czas dysku w s/Odczyt", r"\\SRV1\System\Długość kolejki procesora"],
+}
+PERFLIB = r"HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib"
+
+
+def write_day(name, paths):
+    """Eight hours at 15 s from 08:00 on, healthy but for 20 minutes of full processors and slow disks at noon."""
+    chance = random.Random(1)
+    lines = ['"(PDH-CSV 4.0) (UTC)(0)",' + ",".join(f'"{p}"' for p in paths)]
+    for i in range(8 * 240):
+        hot = 960 <= i < 1040
+        at = datetime.datetime(2026, 3, 2, 8) + datetime.timedelta(seconds=15 * i)
+        values = (100.0 if hot else chance.uniform(5, 15), chance.uniform(9000, 9200),
+                  0.35 if hot else chance.uniform(0.002, 0.006), 24 if hot else chance.choice([0, 0, 1]))
+        lines.append(f'"{at:%m/%d/%Y %H:%M:%S}.000",' + ",".join(f'"{values[k % 4]:.6f}"' for k in range(len(paths))))
+    with open(name, "w", encoding="utf-8", newline="") as f:
+        f.write("\r\n".join(lines) + "\r\n")
+
+
+def counters_of(name):
+    """Of a log, by relog -q."""
+    return [line for line in openpla(0, "relog", name, "-q").splitlines() if line.startswith("\\\\")]
+
+
+def warnings_have_the_same_times_in_every_language():
+    write_day("English.csv", ENGLISH)
+    expected, said = openpla_apart(4, "rules", "English.csv")
+    check("2026-03-02 12:00 to 12:20, 20 min in total; worst at 12:00: 350 ms" in expected and not said, expected + said)
+    for language, paths in LANGUAGES.items():
+        write_day(f"{language}.csv", paths)
+        found, said = openpla_apart(4, "rules", f"{language}.csv")
+        check(found == expected, language, found)
+        check(said == f"openpla rules: 4 of 4 counters are {language} and were understood\n", said)
+    openpla(0, "relog", "German.csv", "-o", "German.tsv", "-f", "TSV", "-y")
+    check(openpla_apart(4, "rules", "German.tsv")[0] == expected, "another format")
+    told = json.loads(openpla_apart(4, "rules", "German.csv", "--json")[0])
+    check(told["names"] == "4 of 4 counters are German and were understood", told["names"])
+    check("names" not in json.loads(openpla_apart(4, "rules", "English.csv", "--json")[0]), "an English log has no such line")
+
+
+def unknown_names_are_counted_and_named():
+    write_day("some.csv", LANGUAGES["German"] + [r"\\SRV1\Prozessor(_Total)\Neuer Zähler", r"\\SRV1\SQLServer:Locks\Lock Waits/sec"])
+    said = openpla_apart(4, "rules", "some.csv")[1]
+    check(r"4 of 6 counters are German and were understood; 1 was not: '\\SRV1\Prozessor(_Total)\Neuer Zähler'" in said, said)
+
+
+def reports_and_pages_show_the_names_of_the_log():
+    """Cells are English, so that rules and comparisons find them; the name in the log is beside them."""
+    said = openpla_apart(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
+    check("4 of 4 counters are German and were understood" in said, said)
+    report = xml.parse("german.xml").getroot()
+    table = report.find(".//Table[@source='Memory']")
+    cell = table.find("Item/Data[@name='counter']")
+    check(table.get("local") == "Arbeitsspeicher" and cell.text == "Available MBytes", xml.tostring(cell))
+    check(cell.get("local") == "Verfügbare MB", xml.tostring(cell))
+    with open("german.html", encoding="utf-8") as f:
+        page = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", f.read()))
+    for words in ("4 of 4 counters are German and were understood", "Mittlere Sek./Lesevorgänge Avg. Disk sec/Read",
+                  "In the log: Arbeitsspeicher", "2026-03-02 12:00 to 12:20, 20 min in total"):
+        check(words in page, f"the page lacks {words}")
+    openpla(0, "report", "English.csv", "-o", "english.xml", "-y")
+    with open("english.xml", encoding="utf-8") as f:
+        english = f.read()
+    check("local=" not in english and "understood" not in english, "a report of an English log")
+
+
+def a_schema_in_the_language_of_the_log_still_works():
+    with open("own.xml", "w", encoding="utf-8") as f:
+        f.write('<Report xmlns="http://schemas.microsoft.com/diagnostics/2007/02/tracerpt" name="own" version="1"><Sections>'
+                '<Section name="s" key="1"><CounterTable name="t" topic="c" object="Arbeitsspeicher"><Include counter="Verfügbare*"/>'
+                '</CounterTable></Section></Sections></Report>')
+    openpla(0, "report", "German.csv", "-schema", "own.xml", "-o", "own.report.xml", "-y")
+    cell = xml.parse("own.report.xml").getroot().find(".//Table[@source='Arbeitsspeicher']/Item/Data[@name='counter']")
+    check(cell is not None and cell.text == "Verfügbare MB" and not cell.get("local"), "the user's own names")
+
+
+def runs_in_two_languages_are_compared():
+    output, said = openpla_apart(0, "compare", "English.csv", "German.csv", "-html", "both.html", "-y")
+    check("4 same; only in A 0, only in B 0" in output, output)
+    check(said == "openpla compare: B: 4 of 4 counters are German and were understood\n", said)
+    with open("both.html", encoding="utf-8") as f:
+        check("Names in B" in f.read(), "the page says it too")
+
+
+def relog_takes_counters_in_either_language():
+    """The copy has the log's own names."""
+    memory = LANGUAGES["German"][1]
+    said = openpla_apart(0, "relog", "German.csv", "-c", r"\Memory\Available*", "-o", "c.csv", "-f", "CSV", "-y")
+    check(counters_of("c.csv") == [memory], "relog", counters_of("c.csv"))
+    check("4 of 4 counters are German and were understood" in "".join(said), *said)
+    with open("list.txt", "w", encoding="utf-8") as f:
+        f.write("\\Prozessor(*)\\Prozessorzeit (%)\n")
+    for log, column in (("German.csv", LANGUAGES["German"][0]), ("English.csv", ENGLISH[0]), ("French.csv", LANGUAGES["French"][0])):
+        openpla(0, "relog", log, "-cf", "list.txt", "-o", "c.csv", "-f", "CSV", "-y")
+        check(counters_of("c.csv") == [column], log, counters_of("c.csv"))
+    check("matches no counter" in openpla(1, "relog", "German.csv", "-c", r"\Processor(*)\% User Time", "-q"), "no such counter")
+    check("-names: requires -c or -cf" in openpla(2, "relog", "German.csv", "-q", "-names", "list.txt"), "-names alone")
+
+
+def hexadecimal(names):
+    """As regedit writes a REG_MULTI_SZ."""
+    data = "".join(f"{i}\0{n}\0" for i, n in names).encode("utf-16-le") + b"\0\0"
+    return ",\\\r\n  ".join(",".join(f"{b:02x}" for b in data[k:k + 25]) for k in range(0, len(data), 25))
+
+
+def the_computers_own_names_come_first():
+    """An export of Perflib, or the files of system32, know languages and objects that are not built in."""
+    english = [(1, "1847"), (238, "Processor"), (6, "% Processor Time"), (4, "Memory"), (1382, "Available MBytes"),
+               (234, "PhysicalDisk"), (208, "Avg. Disk sec/Read"), (2, "System"), (44, "Processor Queue Length")]
+    russian = [(1, "1847"), (238, "Процессор"), (6, "% загруженности процессора"), (4, "Память"), (1382, "Доступно МБ"),
+               (234, "Физический диск"), (208, "Среднее время чтения с диска (с)"), (2, "Система"), (44, "Длина очереди процессора")]
+    names = dict(russian)
+    write_day("Russian.csv", [rf"\\SRV1\{names[238]}(_Total)\{names[6]}", rf"\\SRV1\{names[4]}\{names[1382]}",
+                              rf"\\SRV1\{names[234]}(0 C:)\{names[208]}", rf"\\SRV1\{names[2]}\{names[44]}"])
+    said = openpla(5, "rules", "Russian.csv")
+    check("4 of 4 counters are not English and were not understood" in said and "nothing was checked" in said, said)
+    with open("perflib.reg", "wb") as f:
+        text = f'Windows Registry Editor Version 5.00\r\n\r\n[{PERFLIB}\\009]\r\n"Counter"=hex(7):{hexadecimal(english)}\r\n\r\n'
+        text += f'[{PERFLIB}\\019]\r\n"Counter"=hex(7):{hexadecimal(russian)}\r\n'
+        f.write(text.encode("utf-16"))
+    for name, list_of in (("perfc009.dat", english), ("perfc019.dat", russian)):
+        with open(name, "wb") as f:
+            f.write("".join(f"{i}\0{n}\0" for i, n in list_of).encode("utf-16-le") + b"\0\0")
+    expected = openpla_apart(4, "rules", "English.csv")[0]
+    for files in (["perflib.reg"], ["perfc019.dat"], ["perfc019.dat", "perfc009.dat"]):
+        found, said = openpla_apart(4, "rules", "Russian.csv", "-names", *files)
+        check(found == expected, *files, found)
+        check("4 of 4 counters are Russian and were understood" in said, said)
+    openpla(0, "report", "Russian.csv", "-o", "russian.xml", "-y", "-names", "perflib.reg")
+    check(openpla_apart(4, "rules", "russian.xml")[0] == expected, "a report keeps what was understood")
+    openpla(0, "compare", "English.csv", "Russian.csv", "-names", "perflib.reg")
+    openpla(0, "relog", "Russian.csv", "-c", r"\Memory\*", "-names", "perflib.reg", "-o", "c.blg", "-y")
+    check(counters_of("c.blg") == [rf"\\SRV1\{names[4]}\{names[1382]}"], "relog", counters_of("c.blg"))
+    os.remove("perfc009.dat")
+    for file, why in (("perfc019.dat", "it has no English names"), ("English.csv", "not an export of the registry key Perflib"),
+                      ("none.reg", "none.reg")):
+        check(why in openpla(1, "rules", "Russian.csv", "-names", file), why)
+
+
+def a_definition_in_another_language_is_checked():
+    """Its counters are found on this computer: a set that starts collects them."""
+    paths = [r"\Prozessor(_Total)\Prozessorzeit (%)", r"\Arbeitsspeicher\Verfügbare MB", r"\Память\Доступно МБ"]
+    with open("set.xml", "w", encoding="utf-8") as f:
+        f.write("<DataCollectorSet><Name>german</Name><PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType>"
+                f"<Name>counts</Name>{''.join(f'<Counter>{p}</Counter>' for p in paths)}</PerformanceCounterDataCollector>"
+                "</DataCollectorSet>")
+    said = openpla(3, "check", "set.xml", "-all")
+    check("counters: 2 of 3 can be counted" in said and "2 of 3 counters are German and were understood; 1 was not" in said, said)
+    said = openpla(3, "check", "set.xml", "-names", "perflib.reg")
+    check(r"this computer has it as '\Memory\Available MBytes' (use this path in the definition)" in said, said)
+    said = openpla(0, "typeperf", paths[0], "-sc", "1", "-si", "1")
+    check(r"\Processor(_Total)\% Processor Time" in said, "typeperf", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        warnings_have_the_same_times_in_every_language()
+        unknown_names_are_counted_and_named()
+        reports_and_pages_show_the_names_of_the_log()
+        a_schema_in_the_language_of_the_log_still_works()
+        runs_in_two_languages_are_compared()
+        relog_takes_counters_in_either_language()
+        the_computers_own_names_come_first()
+        a_definition_in_another_language_is_checked()
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
