@@ -31,6 +31,9 @@ struct trace_input {
     struct texts warnings;    /* about corrupt data */
 };
 
+/* Progress in bytes, called at the end of each buffer. */
+typedef void trace_progress(void *context, uint64_t done, uint64_t total);
+
 /* Zero-initialise. */
 struct trace_inputs {
     struct trace_input *items;
@@ -42,13 +45,18 @@ struct trace_inputs {
     uint64_t events_lost;          /* as recorded in the logs */
     uint64_t number;               /* of the latest event */
     struct event_view *view;
+    struct trace_input *current; /* whose event trace_inputs_next returned last */
+    trace_progress *progress;    /* NULL: not reported */
+    void *progress_context;
 };
 
 /* Opens the traces. A name with * or ? selects all matching files. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths);
-/* Progress in bytes, called at the end of each buffer. */
-typedef void trace_progress(void *context, uint64_t done, uint64_t total);
-/* `progress` may be NULL. */
+/* Goes to the first event, or after trace_inputs_grow to the first one that was added. */
+HRESULT trace_inputs_begin(struct trace_inputs *in);
+/* The next event of all traces, valid until the next call. S_FALSE: no more. */
+HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out);
+/* trace_inputs_begin, then all events. `progress` may be NULL. */
 HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
                           void *progress_context);
 /* For traces that are still being written; call it before the first reading. Incomplete buffers are read later. */

@@ -101,39 +101,70 @@ static void input_report_progress(const struct trace_inputs *in, trace_progress 
     progress(context, done, total);
 }
 
-HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
-                          void *progress_context)
+HRESULT trace_inputs_begin(struct trace_inputs *in)
 {
     HRESULT hr = S_OK;
+    in->current = NULL;
     for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++) {
         in->items[i].header = !in->items[i].begun;
         in->items[i].begun = true;
         hr = advance(&in->items[i]);
     }
+    return hr;
+}
+
+/* Leaves the oldest event, which its reader overwrites by the next one. */
+static HRESULT inputs_leave(struct trace_inputs *in, struct trace_input *one)
+{
+    const bool last = one->event.last;
+    one->header = false;
+    const HRESULT hr = advance(one);
+    one->buffers += last;
+    if (last && in->progress)
+        input_report_progress(in, in->progress, in->progress_context);
+    return hr;
+}
+
+HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out)
+{
+    HRESULT hr = S_OK;
+    if (in->current) {
+        in->current->events++;
+        hr = inputs_leave(in, in->current);
+        in->current = NULL;
+    }
     for (struct trace_input *one; SUCCEEDED(hr) && (one = inputs_oldest(in));) {
         const struct etl_record *e = &one->event;
-        const bool last = e->last;
         in->number++;
         if (one->header || !in->ranged || (e->utc >= in->from && e->utc <= in->to)) {
-            struct trace_event event;
-            trace_event_view(e, etl_reader_log(one->reader), in->raw, in->view, &event);
-            event.input = (size_t)(one - in->items);
-            event.number = in->number;
-            hr = take(context, &event);
-            if (hr == S_FALSE)
-                return S_OK;
-            one->events++;
-        } else {
-            hr = inputs_learn(in, one);
+            trace_event_view(e, etl_reader_log(one->reader), in->raw, in->view, out);
+            out->input = (size_t)(one - in->items);
+            out->number = in->number;
+            in->current = one;
+            return S_OK;
         }
-        one->header = false;
+        hr = inputs_learn(in, one);
         if (SUCCEEDED(hr))
-            hr = advance(one);
-        one->buffers += last;
-        if (last && progress)
-            input_report_progress(in, progress, progress_context);
+            hr = inputs_leave(in, one);
     }
-    return hr;
+    return FAILED(hr) ? hr : S_FALSE;
+}
+
+HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *context, trace_progress *progress,
+                          void *progress_context)
+{
+    struct trace_event event;
+    in->progress = progress;
+    in->progress_context = progress_context;
+    HRESULT hr = trace_inputs_begin(in);
+    while (SUCCEEDED(hr) && (hr = trace_inputs_next(in, &event)) == S_OK) {
+        hr = take(context, &event);
+        if (hr != S_OK) {
+            in->current = NULL; /* not counted */
+            break;
+        }
+    }
+    return FAILED(hr) ? hr : S_OK;
 }
 
 HRESULT trace_inputs_follow(struct trace_inputs *in)
