@@ -8,7 +8,7 @@ if(CMAKE_CROSSCOMPILING)
   set(tidy_files "(/win32/|_(api|dll)\\.c$|/(com|reg|cli|examples)/|/tests/(cli|com|wire|script)/)")
   set(tidy_arguments -extra-arg-before=--target=x86_64-w64-mingw32)
 else()
-  set(tidy_files "${CMAKE_SOURCE_DIR}/(engine|cli|docs|tests)/")
+  set(tidy_files "${CMAKE_SOURCE_DIR}/(engine|cli|docs|library|tests)/")
   set(tidy_arguments)
 endif()
 # clang does not know all of gcc's options, and does not read its precompiled headers.

@@ -13,7 +13,7 @@ build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 libz-mingw-w
 tools_packages="gcc libc6-dev cmake ninja-build dpkg-dev python3 libxml2-dev libxslt1-dev zlib1g-dev libjs-dygraphs"
 test_packages="clang lld llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev zlib1g-dev cabextract wixl msitools
   unixodbc libsqliteodbc odbc-postgresql sqlite3 postgresql postgresql-client babeltrace2 protobuf-compiler
-  python3-impacket python3-samba iproute2"
+  python3-impacket python3-samba iproute2 abigail-tools pkgconf python3-pandas"
 # Where there is no clang-format-14, layers.format is skipped (tests/expected-skips.txt).
 if grep -qx VERSION_CODENAME=bookworm /etc/os-release 2>/dev/null; then test_packages="$test_packages clang-format-14"; fi
 # 32-bit programs are tested where the system takes them and its Wine can (tests/programs_32).

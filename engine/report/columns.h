@@ -65,6 +65,8 @@ HRESULT columns_arrange(struct columns *c);
 /* Fills in `cells` from the input's current sample. Computes values from the raw values of this call and of the
    previous call for the same input. Ignores counters and instances that are new in the sample. */
 HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input);
+/* After the inputs went to another time: rates are not computed across it. */
+void columns_restart(struct columns *c);
 void columns_free(struct columns *c);
 
 #endif

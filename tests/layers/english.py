@@ -56,7 +56,7 @@ PHRASES = {"work_off": "process", "pass_over": "skip", "let_go": "release", "han
            "look_into": "inspect", "look_after": "maintain", "put_aside": "save"}
 CODE = (".c", ".h", ".inc", ".def")
 PAGES = (".md",)
-OURS = ("engine/", "com/", "cli/", "reg/", "tests/", "examples/", "docs/", "installer/", "idl/")
+OURS = ("engine/", "com/", "cli/", "library/", "reg/", "tests/", "examples/", "docs/", "installer/", "idl/")
 # What others wrote: Windows' own messages and names, as its programs and headers have them; the names of properties.
 OTHERS = ("tests/layers/english.py", "tests/unit/cli/logman_lines.txt")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)

@@ -21,7 +21,7 @@ PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pd
          "engine/pla/model", "engine/pla/store", "engine/pla/task", "engine/pla/cabinet", "engine/pla/retention",
          "engine/pla/collect", "engine/pla/remote",
          *(f"engine/{library}" for library in LIBRARIES),
-         "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl")
+         "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl", "library")
 # A public header, or file of rows, belongs to the part that has the C file of its name. These have none, or two.
 ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "etw/types": "etw/etw_types.h",
@@ -72,6 +72,8 @@ ALLOWED = {
     "engine/pla/model": MODEL, "engine/pla/store": STORE, "engine/pla/task": TASK, "engine/pla/cabinet": CABINET,
     "engine/pla/retention": RETENTION, "engine/pla/collect": COLLECT, "engine/pla": PLA, "engine/pla/remote": REMOTE_SETS,
     "com": ["com", "reg", "idl", "engine/pdh/remote"] + REMOTE_SETS,
+    # The shared library for other programs: readers and writers of logs and traces, no counters of this computer, no sets.
+    "library": ["library"] + REPORT,
     "reg": ["reg", "idl"] + BASE,
     "idl": ["idl"],
     # A client of sets as any other: through the facade under Windows, the engine itself natively.
@@ -186,7 +188,7 @@ def check_file(path, text, sources):
         if EMPTY_NAMES.search(name.lower().replace("data_manager", "")):
             yield 1, "the file's name says nothing (util, helper, manager, misc)"
     top = path.split("/")[0]
-    if top in ("engine", "com", "cli", "reg", "idl") and path.endswith(C_LIKE):
+    if top in ("engine", "com", "cli", "reg", "idl", "library") and path.endswith(C_LIKE):
         part = part_of(path, sources)
         if part not in ALLOWED:
             yield 1, f"'{path}' is in no library that tests/layers/layers.py knows"

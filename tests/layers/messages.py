@@ -11,7 +11,7 @@ import tempfile
 
 from tree import read, tree_files, write_all
 
-FOLDERS = ("engine/", "com/", "cli/")
+FOLDERS = ("engine/", "com/", "cli/", "library/")
 # Where a string is an error's: the function that receives it.
 ERRORS = re.compile(r"\b(error_set|error_prefix|cli_error|cli_usage|\w*_refuse|refuse|\w*_failed|failed|fail|\w*_error)\s*\(")
 # Windows' own messages, in Windows' own words.

@@ -26,7 +26,7 @@ LINK = re.compile(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*?)\s*$", re.M)
 # What a shell could run, if arguments follow. A block that says what its language is, is none of `text`, is commands.
 RUNS = re.compile(r"(openpla|openplasrv\.exe|sh|python3|cmake|ctest|cscript|wine|git|[\w/]+\.(?:py|sh)) +[^ ]")
-PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|reg|tests)/[\w./*-]*$")
+PATH = re.compile(r"(?:\.ci|cli|cmake|com|docs|engine|examples|idl|installer|library|reg|tests)/[\w./*-]*$")
 NAME = re.compile(r"[a-z]\w*_\w+(?:\(\))?$")
 FILE = re.compile(r"[a-z]\w*\.(?:c|h|def|inc|S)$")
 

@@ -19,7 +19,7 @@ import tempfile
 TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = "docs/developer/architecture.md"
-COPIED = ("CMakeLists.txt", "LICENSE", "README.md", "cli", "cmake", "com", "docs", "engine", "idl", "reg")
+COPIED = ("CMakeLists.txt", "LICENSE", "README.md", "cli", "cmake", "com", "docs", "engine", "idl", "library", "reg")
 # The build's options that matter to its objects.
 OPTIONS = ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "OPENPLA_ASSERTS", "OPENPLA_SANITIZE", "OPENPLA_WERROR",
            "OPENPLA_LIBRARIES", "OPENPLA_SOURCES_DIR", "OPENPLA_PRECOMPILE")

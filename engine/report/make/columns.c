@@ -653,6 +653,12 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
     return hr;
 }
 
+void columns_restart(struct columns *c)
+{
+    for (size_t i = 0; i < c->counters.count; i++)
+        c->columns[i].has_older = false;
+}
+
 void columns_free(struct columns *c)
 {
     for (size_t i = 0; i < c->source_count; i++) {

@@ -267,7 +267,7 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
                 break;
         }
         for (xmlNodePtr t = rules_child(rule, "Threshold"); t && SUCCEEDED(hr); t = rules_next(t, "Threshold")) {
-            hr = check_bounds(run);
+            hr = rules_check_limits(run);
             if (SUCCEEDED(hr))
                 hr = rules_do_threshold(run, t);
         }

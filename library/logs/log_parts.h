@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* An open performance log of the library: the samples of inputs.h as the columns of columns.h. */
+#ifndef OPENPLA_LIBRARY_LOG_H
+#define OPENPLA_LIBRARY_LOG_H
+
+#include "engine/report/columns.h"
+#include "library/logs/library.h"
+
+struct library_log {
+    struct inputs inputs;
+    struct filter filter;
+    struct columns columns;
+    bool learns; /* counters are added while samples are read */
+    int64_t begin;
+    struct openpla_log_info info;
+    struct openpla_counter **counters; /* those given out so far, each allocated separately because it stays */
+    size_t counter_count, counter_capacity;
+    struct openpla_value *values; /* of the current sample */
+    size_t value_capacity;
+    struct openpla_sample sample;
+    struct text_buffer warning;
+};
+
+/* Reads the next sample into columns.cells; *utc is its time. S_FALSE: no more. */
+HRESULT library_log_next(struct library_log *log, int64_t *utc);
+
+#endif
