@@ -31,6 +31,14 @@ static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
 static _Atomic size_t threads; /* threads that serve */
 
+/* Threads whose end timed_work_leave waits for. More than these serve, too, if so many pieces take too long. */
+enum { MOST_SERVERS = 32 };
+struct server {
+    bool used, is_idle;
+    struct thread *thread; /* NULL: timed_work_leave waits for its end */
+};
+static struct server servers[MOST_SERVERS];
+
 /* Takes the group's next piece that is not already running. NULL: none is left. */
 static struct timed_work *work_group_take_next(struct work_group *g)
 {
@@ -93,10 +101,12 @@ static void end_process_if_last(void)
 static void work_thread_serve(void *context)
 {
     enum { LOOK_MS = 1000 };
-    (void)context;
+    struct server *server = context;
     lock_enter(&lock);
     for (;;) {
         bool spare = false;
+        if (server)
+            server->is_idle = true;
         while (!queue && users > 0 && !spare) {
             idle++;
             const bool woken = thread_condition_wait(&wanted, &lock, LOOK_MS);
@@ -108,11 +118,25 @@ static void work_thread_serve(void *context)
         struct work_group *g = queue;
         if (!g)
             break;
+        if (server)
+            server->is_idle = false;
         work_group_unqueue(g);
         run_group(g);
     }
+    if (server) {
+        thread_close(server->thread);
+        *server = (struct server){0};
+    }
     atomic_fetch_sub(&threads, 1);
     lock_leave(&lock);
+}
+
+static struct server *server_find_free(void)
+{
+    for (size_t i = 0; i < MOST_SERVERS; i++)
+        if (!servers[i].used)
+            return &servers[i];
+    return NULL;
 }
 
 void timed_work_thread_leaves(void)
@@ -134,9 +158,13 @@ static bool work_group_engage_thread(struct work_group *g)
         return true;
     }
     struct thread *thread;
+    struct server *server = server_find_free();
     atomic_fetch_add(&threads, 1);
-    if (SUCCEEDED(thread_start(work_thread_serve, NULL, &thread))) {
-        thread_close(thread);
+    if (SUCCEEDED(thread_start(work_thread_serve, server, &thread))) {
+        if (server)
+            *server = (struct server){.used = true, .thread = thread};
+        else
+            thread_close(thread);
         return true;
     }
     atomic_fetch_sub(&threads, 1);
@@ -211,12 +239,30 @@ void timed_work_enter(void)
     lock_leave(&lock);
 }
 
+/* Wine ends a process with 0 instead of its exit code if one of its threads is just ending. So a program that
+   closes its last query and returns finds its idle threads gone. The limit is for callers in DllMain: threads cannot
+   end while it holds the loader lock. */
 void timed_work_leave(void)
 {
+    enum { ENDING_MS = 250 };
+    struct thread *ending[MOST_SERVERS];
+    size_t count = 0;
     lock_enter(&lock);
-    if (--users == 0)
+    const bool is_last = --users == 0;
+    for (size_t i = 0; i < MOST_SERVERS && is_last; i++)
+        if (servers[i].thread && servers[i].is_idle) {
+            ending[count++] = servers[i].thread;
+            servers[i].thread = NULL;
+        }
+    if (is_last)
         thread_condition_wake(&wanted);
     lock_leave(&lock);
+    const uint64_t begun = clock_monotonic_ms();
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t used = clock_monotonic_ms() - begun;
+        (void)thread_wait(ending[i], used < ENDING_MS ? (uint32_t)(ENDING_MS - used) : 0);
+        thread_close(ending[i]);
+    }
 }
 
 /* ---- processors: CPUID (AMD and Intel document the same leaves), and whether Linux trusts its cycle counter ---- */
