@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A verb of openpla.exe that serves something, and its clients."""
+import contextlib
 import http.client
 import os
 import re
@@ -49,7 +50,8 @@ class Served:
             try:
                 s.sendall(request)
                 if close:
-                    s.shutdown(socket.SHUT_WR)
+                    with contextlib.suppress(OSError):  # not connected: the server has answered and closed
+                        s.shutdown(socket.SHUT_WR)
                 answer = b""
                 while more := s.recv(65536):
                     answer += more
