@@ -22,9 +22,10 @@ struct english_name {
     uint32_t languages;           /* in which the names as given could be; bit 0 is English; 0: unknown */
     bool is_unknown;              /* a name is not English, and it has no English name or several */
 };
-/* Names are compared without case, accents, width and kind of blanks. A counter with a wildcard stays as it is. */
-void counter_names_find(const struct counter_names *n, const char *object, const char *counter,
-                        struct english_name *out);
+/* Names are compared without case, accents, width and kind of blanks, and also as names of a text log whose ANSI code
+   page is not this computer's. A counter with a wildcard stays as it is. E_OUTOFMEMORY. */
+HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
+                           struct english_name *out);
 /* The path with English names, from memory_alloc; S_FALSE and NULL: its names are English or unknown, or it is not a
    path. */
 HRESULT counter_names_path(const struct counter_names *n, const char *path, char **out);
@@ -42,6 +43,7 @@ struct names_summary {
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */
     uint32_t example_languages[NAMES_MOST_EXAMPLES];
+    bool own; /* the names are also those of a computer */
 };
 HRESULT names_summary_add(struct names_summary *s, const struct counter_names *n, const struct log_counter *counter);
 /* "14 of 82 counters are German and were understood; 2 were not: ...", from memory_alloc. S_FALSE and NULL: the names

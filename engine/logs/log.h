@@ -182,9 +182,9 @@ const struct log_info *log_reader_info(const struct log_reader *r);
    log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
 /* Adds English names to the counters, also to those that appear later. The names must outlive the reader and copies of
-   its counters. */
+   its counters. E_OUTOFMEMORY. */
 struct counter_names;
-void log_reader_translate(struct log_reader *r, const struct counter_names *names);
+HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *names);
 /* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
    until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
    A missing value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are

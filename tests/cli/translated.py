@@ -10,7 +10,7 @@ import re
 import tempfile
 import xml.etree.ElementTree as xml
 
-from program import check, openpla, openpla_apart
+from program import check, openpla
 
 ENGLISH = [r"\\SRV1\Processor(_Total)\% Processor Time", r"\\SRV1\Memory\Available MBytes",
            r"\\SRV1\PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"\\SRV1\System\Processor Queue Length"]
@@ -34,7 +34,13 @@ LANGUAGES = {
 PERFLIB = r"HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib"
 
 
-def write_day(name, paths):
+def openpla_apart(expected, *arguments):
+    """What it prints, and its messages. Wine's runner has both in one stream."""
+    lines = openpla(expected, *arguments).splitlines(keepends=True)
+    return tuple("".join(line for line in lines if line.startswith("openpla ") == is_message) for is_message in (False, True))
+
+
+def write_day(name, paths, encoding="utf-8"):
     """Eight hours at 15 s from 08:00 on, healthy but for 20 minutes of full processors and slow disks at noon."""
     chance = random.Random(1)
     lines = ['"(PDH-CSV 4.0) (UTC)(0)",' + ",".join(f'"{p}"' for p in paths)]
@@ -44,7 +50,7 @@ def write_day(name, paths):
         values = (100.0 if hot else chance.uniform(5, 15), chance.uniform(9000, 9200),
                   0.35 if hot else chance.uniform(0.002, 0.006), 24 if hot else chance.choice([0, 0, 1]))
         lines.append(f'"{at:%m/%d/%Y %H:%M:%S}.000",' + ",".join(f'"{values[k % 4]:.6f}"' for k in range(len(paths))))
-    with open(name, "w", encoding="utf-8", newline="") as f:
+    with open(name, "w", encoding=encoding, newline="") as f:
         f.write("\r\n".join(lines) + "\r\n")
 
 
@@ -62,6 +68,9 @@ def warnings_have_the_same_times_in_every_language():
         found, said = openpla_apart(4, "rules", f"{language}.csv")
         check(found == expected, language, found)
         check(said == f"openpla rules: 4 of 4 counters are {language} and were understood\n", said)
+    for language, page in (("German", "cp1252"), ("Polish", "cp1250")):  # as Windows writes text logs there
+        write_day("ansi.csv", LANGUAGES[language], page)
+        check(openpla_apart(4, "rules", "ansi.csv")[0] == expected, page)
     openpla(0, "relog", "German.csv", "-o", "German.tsv", "-f", "TSV", "-y")
     check(openpla_apart(4, "rules", "German.tsv")[0] == expected, "another format")
     told = json.loads(openpla_apart(4, "rules", "German.csv", "--json")[0])
@@ -141,8 +150,10 @@ def the_computers_own_names_come_first():
     russian = [(1, "1847"), (238, "Процессор"), (6, "% загруженности процессора"), (4, "Память"), (1382, "Доступно МБ"),
                (234, "Физический диск"), (208, "Среднее время чтения с диска (с)"), (2, "Система"), (44, "Длина очереди процессора")]
     names = dict(russian)
-    write_day("Russian.csv", [rf"\\SRV1\{names[238]}(_Total)\{names[6]}", rf"\\SRV1\{names[4]}\{names[1382]}",
-                              rf"\\SRV1\{names[234]}(0 C:)\{names[208]}", rf"\\SRV1\{names[2]}\{names[44]}"])
+    paths = [rf"\\SRV1\{names[238]}(_Total)\{names[6]}", rf"\\SRV1\{names[4]}\{names[1382]}",
+             rf"\\SRV1\{names[234]}(0 C:)\{names[208]}", rf"\\SRV1\{names[2]}\{names[44]}"]
+    write_day("Russian.csv", paths)
+    write_day("ansi.csv", paths, "cp1251")
     said = openpla(5, "rules", "Russian.csv")
     check("4 of 4 counters are not English and were not understood" in said and "nothing was checked" in said, said)
     with open("perflib.reg", "wb") as f:
@@ -157,6 +168,7 @@ def the_computers_own_names_come_first():
         found, said = openpla_apart(4, "rules", "Russian.csv", "-names", *files)
         check(found == expected, *files, found)
         check("4 of 4 counters are Russian and were understood" in said, said)
+    check(openpla_apart(4, "rules", "ansi.csv", "-names", "perflib.reg")[0] == expected, "in the code page of Russian")
     openpla(0, "report", "Russian.csv", "-o", "russian.xml", "-y", "-names", "perflib.reg")
     check(openpla_apart(4, "rules", "russian.xml")[0] == expected, "a report keeps what was understood")
     openpla(0, "compare", "English.csv", "Russian.csv", "-names", "perflib.reg")

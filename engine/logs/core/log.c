@@ -192,29 +192,31 @@ const struct log_counter *log_reader_counters(const struct log_reader *r, size_t
     return r->counters.items;
 }
 
-static void log_reader_translate_new(struct log_reader *r)
+static HRESULT log_reader_translate_new(struct log_reader *r)
 {
-    for (; r->names && r->translated < r->counters.count; r->translated++) {
+    HRESULT hr = S_OK;
+    for (; r->names && r->translated < r->counters.count && SUCCEEDED(hr); r->translated++) {
         struct log_counter *c = &r->counters.items[r->translated];
         struct english_name english;
-        counter_names_find(r->names, c->object, c->counter, &english);
-        c->english_object = english.object;
-        c->english_counter = english.counter;
+        hr = counter_names_find(r->names, c->object, c->counter, &english);
+        c->english_object = SUCCEEDED(hr) ? english.object : NULL;
+        c->english_counter = SUCCEEDED(hr) ? english.counter : NULL;
     }
+    return hr;
 }
 
-void log_reader_translate(struct log_reader *r, const struct counter_names *names)
+HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *names)
 {
     r->names = names;
     r->translated = 0;
-    log_reader_translate_new(r);
+    return log_reader_translate_new(r);
 }
 
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells)
 {
     const HRESULT hr = r->functions->next(r, utc, cells);
-    log_reader_translate_new(r);
-    return hr;
+    const HRESULT translated = log_reader_translate_new(r);
+    return FAILED(hr) || SUCCEEDED(translated) ? hr : translated;
 }
 
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc)

@@ -20,13 +20,16 @@ static HRESULT open_one(struct inputs *in, const char *path)
     in->items = items;
     struct input one = {.path = text_copy(path), .shown = format_path(path)};
     HRESULT hr = one.path && one.shown ? log_reader_open(path, &one.reader) : E_OUTOFMEMORY;
+    const bool is_open = SUCCEEDED(hr);
+    if (is_open && in->names)
+        hr = log_reader_translate(one.reader, in->names);
     if (FAILED(hr)) {
+        if (is_open)
+            log_reader_close(one.reader);
         memory_free(one.path);
         memory_free(one.shown);
         return hr;
     }
-    if (in->names)
-        log_reader_translate(one.reader, in->names);
     in->items[in->count++] = one;
     return S_OK;
 }

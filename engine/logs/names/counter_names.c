@@ -380,8 +380,7 @@ static uint32_t foreign(uint32_t mask)
     return mask & ~(UINT32_C(1) << NAMES_ENGLISH);
 }
 
-void counter_names_find(const struct counter_names *n, const char *object, const char *counter,
-                        struct english_name *out)
+static void find_names(const struct counter_names *n, const char *object, const char *counter, struct english_name *out)
 {
     char folded_object[NAMES_LONGEST], folded_counter[NAMES_LONGEST];
     struct answer o, c;
@@ -417,6 +416,34 @@ void counter_names_find(const struct counter_names *n, const char *object, const
         out->languages = out->object ? o.languages : c.languages;
 }
 
+static HRESULT find_in_code_page(const struct counter_names *n, const char *object, const char *counter, size_t k,
+                                 struct english_name *out)
+{
+    char *other_object, *other_counter = NULL;
+    HRESULT hr = name_in_code_page(object, k, &other_object);
+    if (SUCCEEDED(hr))
+        hr = name_in_code_page(counter, k, &other_counter);
+    if (SUCCEEDED(hr) && (other_object || other_counter))
+        find_names(n, other_object ? other_object : object, other_counter ? other_counter : counter, out);
+    memory_free(other_object);
+    memory_free(other_counter);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
+                           struct english_name *out)
+{
+    HRESULT hr = S_OK;
+    find_names(n, object, counter, out);
+    for (size_t k = 0; object && counter && out->is_unknown && k < NAME_CODE_PAGES && SUCCEEDED(hr); k++) {
+        struct english_name other = {.is_unknown = true};
+        hr = find_in_code_page(n, object, counter, k, &other);
+        if (SUCCEEDED(hr) && !other.is_unknown && (other.object || other.counter))
+            *out = other;
+    }
+    return hr;
+}
+
 HRESULT counter_names_path(const struct counter_names *n, const char *path, char **out)
 {
     struct counter_path parts;
@@ -424,9 +451,10 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
     *out = NULL;
     if (counter_path_parse(path, &parts) != ERROR_SUCCESS)
         return S_FALSE;
-    HRESULT hr = S_FALSE;
-    counter_names_find(n, parts.object, parts.counter, &english);
-    if (english.object || english.counter) {
+    HRESULT hr = counter_names_find(n, parts.object, parts.counter, &english);
+    if (SUCCEEDED(hr) && !english.object && !english.counter)
+        hr = S_FALSE;
+    if (hr == S_OK) {
         struct counter_path other = parts;
         other.object = english.object ? (char *)english.object : parts.object;
         other.counter = english.counter ? (char *)english.counter : parts.counter;
@@ -438,6 +466,8 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 }
 
 /* ---- all names of a log ---- */
+
+#define ADVICE " (give the names of their computer: -names)"
 
 /* Beyond the last kind, all count as one. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
@@ -455,7 +485,10 @@ static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
 HRESULT names_summary_add(struct names_summary *s, const struct counter_names *n, const struct log_counter *counter)
 {
     struct english_name english;
-    counter_names_find(n, counter->object, counter->counter, &english);
+    const HRESULT hr = counter_names_find(n, counter->object, counter->counter, &english);
+    if (FAILED(hr))
+        return hr;
+    s->own |= n->of_files.count != 0;
     s->total++;
     s->foreign += (counter->object && name_has_foreign_letter(counter->object)) ||
                   (counter->counter && name_has_foreign_letter(counter->counter));
@@ -527,7 +560,7 @@ static void add_unknown(const struct names_summary *s, uint32_t detected, struct
     for (size_t i = 0; i < s->examples.count && shown < SHOWN; i++)
         if (!s->example_languages[i] || (s->example_languages[i] & detected))
             text_buffer_format(b, "%s '%s'", shown++ ? "," : ":", s->examples.items[i]);
-    text_buffer_format(b, "%s (give the names of their computer: -names)", count > shown ? ", ..." : "");
+    text_buffer_format(b, "%s%s", count > shown ? ", ..." : "", s->own ? "" : ADVICE);
 }
 
 HRESULT names_summary_text(const struct names_summary *s, char **out)
@@ -537,10 +570,8 @@ HRESULT names_summary_text(const struct names_summary *s, char **out)
     if (s->understood_kinds)
         add_unknown(s, add_understood(s, &b), &b);
     else if (s->foreign > s->total / 2)
-        text_buffer_format(&b,
-                           "%zu of %zu counters are not English and were not understood (give the names of their "
-                           "computer: -names)",
-                           s->foreign, s->total);
+        text_buffer_format(&b, "%zu of %zu counters are not English and were not understood%s", s->foreign, s->total,
+                           s->own ? "" : ADVICE);
     else
         return S_FALSE;
     *out = text_buffer_take(&b);

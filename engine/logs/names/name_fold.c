@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The form in which translated names are compared. Tables recorded through a console have lost accents, and people type
    names with other blanks and apostrophes than Windows. */
+#include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
 
 static const struct {
@@ -67,6 +68,44 @@ bool name_fold(const char *name, char out[NAMES_LONGEST])
     }
     out[length] = '\0';
     return true;
+}
+
+static const uint16_t code_pages[NAME_CODE_PAGES][128] = {
+#define CODE_PAGE(number, ...) {__VA_ARGS__},
+#include "engine/logs/names/code_pages.def"
+};
+
+static bool is_ascii(const char *name)
+{
+    while (*name && (unsigned char)*name < 0x80)
+        name++;
+    return !*name;
+}
+
+HRESULT name_in_code_page(const char *name, size_t k, char **out)
+{
+    struct text_buffer b = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    *out = NULL;
+    if (k >= NAME_CODE_PAGES || is_ascii(name))
+        return S_FALSE;
+    HRESULT hr = text_to_ansi(name, &bytes, &size);
+    for (size_t i = 0; SUCCEEDED(hr) && i < size; i++) {
+        const unsigned char byte = (unsigned char)bytes[i];
+        char character[4];
+        text_buffer_add_n(&b, character, unicode_put(byte < 0x80 ? byte : code_pages[k][byte - 0x80], character));
+    }
+    memory_free(bytes);
+    char *text = SUCCEEDED(hr) ? text_buffer_take(&b) : NULL;
+    if (SUCCEEDED(hr) && !text)
+        hr = E_OUTOFMEMORY;
+    if (text && strcmp(text, name) != 0) {
+        *out = text;
+        return S_OK;
+    }
+    memory_free(text);
+    return FAILED(hr) ? hr : S_FALSE;
 }
 
 bool name_has_foreign_letter(const char *name)

@@ -13,6 +13,11 @@
 /* In upper case, without accents and marks, in normal width, with single blanks; the apostrophe and the hyphen for
    their variants. False: too long. */
 bool name_fold(const char *name, char out[NAMES_LONGEST]);
+/* A text log is in the ANSI code page of the computer that wrote it, and was read in this computer's. *out: the name as
+   the k-th of the other code pages (code_pages.def) has it, from memory_alloc. S_FALSE and NULL: no different name, or
+   no such code page. */
+enum { NAME_CODE_PAGES = 4 };
+HRESULT name_in_code_page(const char *name, size_t k, char **out);
 /* Whether the name has a letter that English lacks. */
 bool name_has_foreign_letter(const char *name);
 

@@ -54,7 +54,7 @@ HRESULT filter_add(struct filter *f, const char *pattern)
     }
     if (SUCCEEDED(hr) && f->names && p.parts.count > 0) {
         struct english_name english;
-        counter_names_find(f->names, p.parts.items->object, p.parts.items->counter, &english);
+        hr = counter_names_find(f->names, p.parts.items->object, p.parts.items->counter, &english);
         p.english_object = english.object;
         p.english_counter = english.counter;
     }

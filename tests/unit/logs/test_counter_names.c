@@ -114,7 +114,7 @@ static void every_built_in_name_becomes_english(void **state)
             struct english_name english;
             if (!rows[i].names[1])
                 continue; /* the row only says that a name has two meanings */
-            counter_names_find(n, rows[object].names[k], rows[i].names[k], &english);
+            assert_int_equal(counter_names_find(n, rows[object].names[k], rows[i].names[k], &english), S_OK);
             if (english.is_unknown) {
                 assert_string_equal(rows[i].names[k], "Taille virtuelle (octets)");
                 continue;
@@ -148,6 +148,18 @@ static void names_are_compared_without_accents_case_and_kind_of_blanks(void **st
     counter_names_free(n);
 }
 
+/* A text log from a Polish computer is in code page 1250, and is read in 1252 here. */
+static void names_in_another_code_page_are_understood(void **state)
+{
+    struct counter_names *n = built_in();
+    (void)state;
+    assert_path(n, "\\Pami\xC3\xAA\xC3\xA6\\Zadeklarowane bajty w u\xC2\xBFyciu (%)",
+                "\\Memory\\% Committed Bytes In Use");
+    assert_path(n, "\\System\\D\xC2\xB3ugo\xC5\x93\xC3\xA6 kolejki procesora", "\\System\\Processor Queue Length");
+    assert_path(n, "\\Pami\xC3\xAA\xC3\xA6\\Unknown", NULL);
+    counter_names_free(n);
+}
+
 /* A log in English would be reported as another one. */
 static void english_names_stay_as_they_are(void **state)
 {
@@ -174,10 +186,10 @@ static void a_name_of_two_counters_stays(void **state)
     struct counter_names *n = built_in();
     struct english_name english;
     (void)state;
-    counter_names_find(n, "Processus", "Taille virtuelle (octets)", &english);
+    assert_int_equal(counter_names_find(n, "Processus", "Taille virtuelle (octets)", &english), S_OK);
     assert_true(english.is_unknown);
     assert_null(english.counter);
-    counter_names_find(n, "Prozessor", "Ein neuer Z\xC3\xA4hler", &english);
+    assert_int_equal(counter_names_find(n, "Prozessor", "Ein neuer Z\xC3\xA4hler", &english), S_OK);
     assert_true(english.is_unknown);
     assert_string_equal(english.object, "Processor");
     counter_names_free(n);
@@ -288,10 +300,11 @@ static void files_of_system32_are_used(void **state)
     struct counter_names *n = names_of(LOCAL, ENGLISH);
     struct english_name found;
     assert_path(n, "\\Prozessor(0)\\Kernzeit (%)", "\\Processor(0)\\% Processor Time");
-    counter_names_find(n, "Prozessor",
-                       "Gr\xC3\xB6\xC3\x9F"
-                       "e",
-                       &found);
+    assert_int_equal(counter_names_find(n, "Prozessor",
+                                        "Gr\xC3\xB6\xC3\x9F"
+                                        "e",
+                                        &found),
+                     S_OK);
     assert_true(found.is_unknown); /* two counters have this name */
     counter_names_free(n);
     n = names_of(LOCAL, NULL); /* the English file beside it */
@@ -424,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_built_in_name_becomes_english),
         TEST(names_are_compared_without_accents_case_and_kind_of_blanks),
+        TEST(names_in_another_code_page_are_understood),
         TEST(english_names_stay_as_they_are),
         TEST(a_name_of_two_counters_stays),
         TEST(an_export_of_the_registry_is_used),

@@ -487,7 +487,7 @@
       <xsl:text> </xsl:text>
     </xsl:if>
     <xsl:choose>
-      <xsl:when test="@local"><xsl:value-of select="@local"/><span class="note"><xsl:value-of select="."/></span></xsl:when>
+      <xsl:when test="@local"><xsl:value-of select="@local"/><br/><span class="quiet"><xsl:value-of select="."/></span></xsl:when>
       <xsl:otherwise><xsl:value-of select="."/></xsl:otherwise>
     </xsl:choose>
     <xsl:if test="@units and . != ''"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
