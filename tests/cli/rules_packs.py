@@ -61,13 +61,18 @@ class Case:
         first, *others = row[2].split("; ")
         self.rule, self.value, self.severity = row[1], value, severity
         self.counters = {first: series(value, memory)}
+        self.absent = {name_of(other[1:]) for other in others if other.startswith("!")}
         for other in others:
+            if other.startswith("!"):
+                continue
             path, number = other.rsplit(" = ", 1)
             self.counters[path] = series(number, memory)
 
-    def agrees(self, counters):
+    def agrees(self, counters, absent):
         """Rules compare all instances of a counter, so other instances in the same log would count too."""
         names = {name_of(path) for path in self.counters}
+        if names & absent or self.absent & {name_of(path) for path in counters}:
+            return False
         return all(self.counters.get(path) == values for path, values in counters.items() if name_of(path) in names)
 
 
@@ -84,12 +89,13 @@ def share_logs(cases):
     """As few logs as cases with a counter in common allow."""
     logs = []
     for case in cases:
-        log = next((log for log in logs if case.agrees(log[0])), None)
+        log = next((log for log in logs if case.agrees(log[0], log[2])), None)
         if not log:
-            log = ({}, [])
+            log = ({}, [], set())
             logs.append(log)
         log[0].update(case.counters)
         log[1].append(case)
+        log[2].update(case.absent)
     return logs
 
 
@@ -104,7 +110,7 @@ def findings(computer, counters):
 
 def run_cases(cases, computer):
     wrong = []
-    for counters, shared in share_logs(cases):
+    for counters, shared, _ in share_logs(cases):
         found = findings(computer, counters)
         for case in shared:
             warning = found.get(case.rule)

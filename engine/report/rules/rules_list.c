@@ -76,6 +76,8 @@ static void add_threshold(struct text_buffer *b, const struct threshold *t)
         text_buffer_format(b, ", divided by %s", t->per);
     text_buffer_add(b, ": ");
     threshold_limits_add(b, &shown, t->limit, t->critical);
+    if (t->unless)
+        text_buffer_format(b, ", unless the log has %s", t->unless);
 }
 
 static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, rules_list_each *each, void *context)

@@ -91,7 +91,7 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     const char *over = rules_attribute(e, "over"), *under = rules_attribute(e, "under");
     const char *critical = rules_attribute(e, "critical"), *seconds = rules_attribute(e, "for");
     uint64_t number = THRESHOLD_SECONDS;
-    static const char *const paths[] = {"counter", "per", "minus"};
+    static const char *const paths[] = {"counter", "per", "minus", "unless"};
     if (!over == !under)
         return rules_wrong(e, "over", over, "expected either over or under");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -106,6 +106,7 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
         .counter = rules_attribute(e, "counter"),
         .per = rules_attribute(e, "per"),
         .minus = rules_attribute(e, "minus"),
+        .unless = rules_attribute(e, "unless"),
         .unit = rules_attribute(e, "unit") ? rules_attribute(e, "unit") : "",
         .of = (enum rules_measure)word_of(e, "of", RULES_VALUE_MEASURE, MEASURE_MEAN),
         .times = (enum rules_scale)word_of(e, "times", RULES_VALUE_SCALE, SCALE_ONE),

@@ -10,7 +10,7 @@
 /* The attributes of a Threshold; strings are those of the element. */
 struct threshold {
     xmlNodePtr element;
-    const char *counter, *per, *minus; /* counter paths; NULL: none */
+    const char *counter, *per, *minus, *unless; /* counter paths; NULL: none */
     const char *unit;
     enum rules_measure of;
     enum rules_scale times;

@@ -528,12 +528,25 @@ static HRESULT measure_row(const struct threshold *t, const struct counted_row *
     return SUCCEEDED(hr) && is_found ? findings_add(out, &f) : hr;
 }
 
+/* Whether the report has the counter of `unless`, with which another rule is concerned. */
+static HRESULT is_elsewhere(const struct threshold *t, xmlNodePtr report, bool *out, uint64_t *visited)
+{
+    struct counted_rows rows = {0};
+    HRESULT hr = t->unless ? collect_rows(report, t->unless, &rows, visited) : S_OK;
+    *out = rows.count > 0;
+    memory_free(rows.items);
+    return hr;
+}
+
 HRESULT threshold_measure(const struct threshold *t, xmlNodePtr report, struct threshold_findings *out)
 {
     struct counted_rows rows = {0}, per = {0}, minus = {0};
     const char *machine = NULL;
     double scale = 0;
-    HRESULT hr = collect_rows(report, t->counter, &rows, &out->visited);
+    bool elsewhere;
+    HRESULT hr = is_elsewhere(t, report, &elsewhere, &out->visited);
+    if (SUCCEEDED(hr) && !elsewhere)
+        hr = collect_rows(report, t->counter, &rows, &out->visited);
     if (SUCCEEDED(hr) && rows.count)
         hr = collect_partners(report, t->per, &per, &out->visited);
     if (SUCCEEDED(hr) && rows.count)

@@ -32,6 +32,7 @@ static const char *const attributes[] = {
     " per='\\O(*)\\D'",
     " per='\\SQLServer:X\\C'",
     " minus='\\O(*)\\D'",
+    " unless='\\Processor(*)\\D'",
     " factor='-100'",
     " factor='0'",
     " least='1'",

@@ -114,6 +114,9 @@ static void instances_are_those_of_the_path(void **state)
          RULES("counter='\\SQLServer:X\\C' over='10'", "<Data name='symptom'>"
                                                        "{server}</Data>"),
          RULES_WARNING, "SQL Server", NULL},
+        {REPORT(TABLE("O", HIGH("a"))), RULES(OVER " unless='\\P(*)\\C'", SAY), RULES_ERROR, NULL, NULL},
+        {REPORT(TABLE("O", HIGH("a")) TABLE("P", LOW("a"))), RULES(OVER " unless='\\P(*)\\C'", SAY), RULES_NOTHING,
+         NULL, NULL},
         {REPORT(TABLE("MSSQL$A:Y", HIGH(""))), RULES("counter='\\SQLServer:X\\C' over='10'", SAY), RULES_NOTHING, NULL,
          NULL},
     };
