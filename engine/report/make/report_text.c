@@ -2,9 +2,9 @@
 /* The notation of report documents: times, numbers, tags and severities. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
-#include "engine/etw/event_values.h"
 #include "engine/report/make/report_document.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,17 @@ void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes)
 {
     const struct calendar_time t = clock_calendar(utc - bias_minutes * INT64_C(600000000));
     const int east = -bias_minutes, minutes = east < 0 ? -east : east;
-    text_buffer_format(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", t.year, t.month, t.day, t.hour, t.minute, t.second,
-                       t.millisecond);
+    const struct {
+        unsigned value, digits;
+        char before;
+    } parts[] = {{t.month, 2, '-'},  {t.day, 2, '-'},    {t.hour, 2, 'T'},
+                 {t.minute, 2, ':'}, {t.second, 2, ':'}, {t.millisecond, 3, '.'}};
+    char text[40], *at = text_put_digits(text, t.year, t.year > 9999 ? 5 : 4);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *at++ = parts[i].before;
+        at = text_put_digits(at, parts[i].value, parts[i].digits);
+    }
+    text_buffer_add_n(b, text, (size_t)(at - text)); /* a report has two times per slice: printf is slow */
     if (east)
         text_buffer_format(b, "%c%02d:%02d", east < 0 ? '-' : '+', minutes / 60, minutes % 60);
     else
@@ -27,6 +36,22 @@ static void add_zeros(struct text_buffer *out, int count)
         text_buffer_add_n(out, "0", 1);
 }
 
+/* The fewest digits that read back as the same number. A number that fewer than 15 digits describe has only zeros
+   behind them in 15, which %g leaves out, so there is no need to try fewer. */
+static void add_shortest(struct text_buffer *out, double value)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    for (char *p = text; *p; p++)
+        if (*p == ',') /* the program may have set a locale */
+            *p = '.';
+    text_buffer_add(out, text);
+}
+
 void plain_number_add(struct text_buffer *out, double value)
 {
     char digits[40];
@@ -34,7 +59,7 @@ void plain_number_add(struct text_buffer *out, double value)
     int count = 0, before = 0; /* digits of the mantissa, and those before its point */
     if (!isfinite(value))
         return;
-    add_real(out, value == 0 ? 0 : value, false);
+    add_shortest(out, value == 0 ? 0 : value);
     const char *mantissa = out->failed ? "" : out->text + from, *e = strchr(mantissa, 'e');
     if (!e)
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports of counter logs: their numbers are those of the logs, and a failure leaves no half report and the old one
    unchanged. */
+#include "engine/report/make/report_document.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/scratch_folder.h"
@@ -457,6 +458,39 @@ static void test_inputs_of_a_folder_are_found(void **state)
     end(&m);
 }
 
+/* Rules compare the numbers of a report, so none may be rounded; and readers want no digits that say nothing. */
+static void numbers_are_short_and_read_back_exactly(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } numbers[] = {
+        {0, "0"},
+        {-0.0, "0"},
+        {1000000, "1000000"},
+        {123456789, "123456789"},
+        {0.1, "0.1"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {57.604294, "57.604294"},
+        {1.0 / 3, "0.3333333333333333"},
+        {-2.5e-7, "-0.00000025"},
+        {1e22, "10000000000000000000000"},
+        {9007199254740993.0, "9007199254740992"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct text_buffer b = {0};
+        plain_number_add(&b, numbers[i].value);
+        assert_string_equal(b.text, numbers[i].text);
+        text_buffer_free(&b);
+    }
+    struct text_buffer b = {0};
+    report_add_time(&b, INT64_C(134168832000000000), -330);
+    report_add_time(&b, INT64_C(134168832001230000), 0);
+    assert_string_equal(b.text, "2026-03-02T05:30:00.000+05:302026-03-02T00:00:00.123Z");
+    text_buffer_free(&b);
+}
+
 static int setup(void **state)
 {
     *state = scratch_create("report_make");
@@ -466,6 +500,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_short_and_read_back_exactly),
         cmocka_unit_test(test_slices_are_in_the_row_of_their_counter),
         cmocka_unit_test(test_mean_least_and_greatest_are_of_the_values_that_there_are),
         cmocka_unit_test(test_patterns_choose_and_columns_sort),
