@@ -471,6 +471,8 @@ static int worse_first(const struct threshold_finding *a, const struct threshold
 {
     if (a->is_critical != b->is_critical)
         return a->is_critical ? -1 : 1;
+    if (!*a->first != !*b->first) /* one whose time is known says more */
+        return *a->first ? -1 : 1;
     if (a->value != b->value)
         return (a->value > b->value) == is_upper ? -1 : 1;
     return compare_names(a, b);
