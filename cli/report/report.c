@@ -67,15 +67,11 @@ static HRESULT find_inputs(struct report_request *r)
 /* The counters of a user's rules have slices, as those of the built-in rules have by the general schema. */
 static HRESULT slice_for_rules(struct report_request *r)
 {
-    struct rules *rules;
     struct text_buffer patterns = {0};
-    HRESULT hr = rules_read_named(&r->rules, &rules);
-    if (SUCCEEDED(hr))
-        hr = rules_slice_patterns(rules, &patterns);
-    if (SUCCEEDED(hr))
-        hr = report_schema_add_slices(&r->schema, patterns.text);
+    HRESULT hr = rules_slice_patterns(r->slices_for, &patterns);
+    if (SUCCEEDED(hr) && patterns.length > 0)
+        hr = report_schema_want_slices(&r->schema, patterns.text);
     text_buffer_free(&patterns);
-    rules_free(rules);
     return hr;
 }
 
@@ -84,7 +80,7 @@ static HRESULT read_schemas(struct report_request *r)
     HRESULT hr = r->schemas.count ? S_OK : texts_add(&r->schemas, SCHEMA_GENERAL);
     for (size_t i = 0; i < r->schemas.count && SUCCEEDED(hr); i++)
         hr = report_schema_add_file(&r->schema, r->schemas.items[i], schema_file_load);
-    if (SUCCEEDED(hr) && r->rules.count)
+    if (SUCCEEDED(hr) && r->slices_for)
         hr = slice_for_rules(r);
     if (SUCCEEDED(hr))
         report_schema_order(&r->schema);
@@ -118,29 +114,34 @@ static HRESULT make_page(struct report_request *r)
                      &r->warnings);
 }
 
+/* The rules are read before the report is made, as they may need more of it than the schemas have. */
+static HRESULT report_request_read_rules(struct report_request *r)
+{
+    HRESULT hr = r->checked ? rules_read_named(&r->rules, &r->read) : S_OK;
+    if (SUCCEEDED(hr) && r->rules.count)
+        r->slices_for = r->read;
+    return hr;
+}
+
 /* Adds the warnings of rules to the report. */
 static HRESULT report_request_check(struct report_request *r)
 {
-    struct rules *rules;
+    const struct rules *rules = r->read;
     struct rules_outcome outcome = {0};
-    HRESULT hr = rules_read_named(&r->rules, &rules);
-    if (SUCCEEDED(hr))
-        hr = rules_apply(&(struct rules_job){.rules = rules,
-                                             .report = r->path,
-                                             .output = r->path,
-                                             .language = r->language,
-                                             .seconds = r->seconds,
-                                             .stop = interrupt_asked},
-                         &outcome);
-    const struct texts *const said[] = {SUCCEEDED(hr) ? rules_errors(rules) : NULL, &outcome.errors,
-                                        SUCCEEDED(hr) ? rules_notes(rules) : NULL, &outcome.notes};
+    HRESULT hr = rules_apply(&(struct rules_job){.rules = rules,
+                                                 .report = r->path,
+                                                 .output = r->path,
+                                                 .language = r->language,
+                                                 .seconds = r->seconds,
+                                                 .stop = interrupt_asked},
+                             &outcome);
+    const struct texts *const said[] = {rules_errors(rules), &outcome.errors, rules_notes(rules), &outcome.notes};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        for (size_t k = 0; said[i] && k < said[i]->count && SUCCEEDED(hr); k++)
+        for (size_t k = 0; k < said[i]->count && SUCCEEDED(hr); k++)
             hr = texts_add(&r->warnings, said[i]->items[k]);
     r->unchecked = SUCCEEDED(hr) && rules_know_nothing(&outcome);
     const struct error_kept why = error_keep(hr);
     rules_outcome_free(&outcome);
-    rules_free(rules);
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
@@ -153,7 +154,9 @@ static HRESULT report_request_make_page(struct report_request *r)
         hr = error_set(E_INVALIDARG, "cannot write '%s': it is an input file", r->path);
     if (SUCCEEDED(hr) && r->output && !r->yes && file_exists(r->page) && !cli_may_overwrite(r->page))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", r->page);
-    if (SUCCEEDED(hr) && r->rules.count && r->checked)
+    if (SUCCEEDED(hr) && r->rules.count)
+        hr = report_request_read_rules(r);
+    if (SUCCEEDED(hr) && r->read)
         hr = report_request_check(r);
     return SUCCEEDED(hr) ? make_page(r) : hr;
 }
@@ -175,6 +178,8 @@ HRESULT report_request_make(struct report_request *r)
     struct counter_names *names = NULL;
     HRESULT hr = find_inputs(r);
     if (SUCCEEDED(hr))
+        hr = report_request_read_rules(r);
+    if (SUCCEEDED(hr))
         hr = read_schemas(r);
     if (SUCCEEDED(hr))
         hr = check_output(r);
@@ -187,7 +192,7 @@ HRESULT report_request_make(struct report_request *r)
     make.names = names;
     if (SUCCEEDED(hr))
         hr = report_make(&make, &r->warnings);
-    if (SUCCEEDED(hr) && r->checked)
+    if (SUCCEEDED(hr) && r->read)
         hr = report_request_check(r);
     if (SUCCEEDED(hr) && r->page)
         hr = make_page(r);
@@ -234,6 +239,7 @@ void report_request_free(struct report_request *r)
     texts_free(&r->inputs);
     texts_free(&r->warnings);
     report_schema_free(&r->schema);
+    rules_free(r->read);
     memory_free(r->path);
     memory_free(r->page);
     memory_free(r->names);

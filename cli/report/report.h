@@ -19,11 +19,13 @@ struct report_request {
     uint32_t seconds;  /* that rules, and a sheet, may run; 0: the default */
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
-    bool checked;       /* rules are applied */
-    bool unchecked;     /* no rule knew anything of the report */
-    struct texts rules; /* names of rules; empty: the built-in ones */
+    bool checked;                   /* rules are applied */
+    bool unchecked;                 /* no rule knew anything of the report */
+    struct texts rules;             /* names of rules; empty: the built-in ones */
+    const struct rules *slices_for; /* that need more slices than the schemas have; NULL: none */
     struct trace_knowledge known;
     struct texts name_files; /* -names: of the computer that wrote the logs; not freed by report_request_free */
+    struct rules *read;      /* NULL: none are applied */
     /* What came of it. */
     char *path;  /* of the report */
     char *page;  /* NULL: not requested */
@@ -38,6 +40,9 @@ struct report_request {
 HRESULT report_request_make(struct report_request *r);
 void report_request_free(struct report_request *r); /* all but `known` and name_files */
 
+/* The sub-verb import-pal of "openpla rules". */
+int rules_import_pal(int argc, char **argv);
+
 /* Rules files, or built-in ones by their names; without names the built-in ones that contain all. Free *out in any
  * case. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
@@ -45,15 +50,15 @@ HRESULT rules_read_named(const struct texts *names, struct rules **out);
 /* Prints the rules with their limits and sources. */
 HRESULT rules_print_list(const struct rules *rules, const char *language, bool as_json);
 
-/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files. It has slices of
-   the counters of the rules of these names (NULL: the built-in ones). Zero-initialise. */
+/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files. It has what
+   these rules need (NULL: the built-in ones). Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
     char *names; /* as in report_request */
     struct texts warnings;
 };
 /* `name_files`: -names. */
-HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules,
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct rules *rules,
                               const struct texts *name_files);
 /* Deletes it. */
 void temporary_report_free(struct temporary_report *t);

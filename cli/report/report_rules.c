@@ -16,18 +16,16 @@ HRESULT rules_read_named(const struct texts *names, struct rules **out)
     return hr;
 }
 
-HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct texts *rules,
+HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct rules *rules,
                               const struct texts *name_files)
 {
-    struct report_request r = {.yes = true, .name_files = *name_files};
+    struct report_request r = {.yes = true, .slices_for = rules, .name_files = *name_files};
     HRESULT hr = folder_create_temporary(&t->folder);
     if (SUCCEEDED(hr))
         t->path = path_join(t->folder, REPORT_FILE_NAME);
     r.output = t->path;
     if (SUCCEEDED(hr))
         hr = t->path ? texts_add(&r.operands, input) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && rules)
-        hr = texts_copy(&r.rules, rules);
     if (SUCCEEDED(hr))
         hr = report_request_make(&r);
     for (size_t i = 0; i < r.warnings.count && SUCCEEDED(hr); i++)

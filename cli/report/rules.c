@@ -60,7 +60,7 @@ static HRESULT find_report(struct rules_request *r)
     r->report = path;
     if (!is_input)
         return S_OK;
-    const HRESULT hr = temporary_report_make(&r->made, path, &r->rules, &r->name_files);
+    const HRESULT hr = temporary_report_make(&r->made, path, r->rules.count ? r->read : NULL, &r->name_files);
     r->report = r->made.path;
     return hr;
 }
@@ -104,16 +104,25 @@ static HRESULT rules_request_do(struct rules_request *r)
 {
     if (!interrupt_begin())
         return error_set(E_FAIL, "cannot wait for Ctrl+C");
-    HRESULT hr = find_report(r);
+    HRESULT hr = rules_read_named(&r->rules, &r->read);
+    if (SUCCEEDED(hr))
+        hr = find_report(r);
     if (SUCCEEDED(hr))
         hr = check_output(r);
-    if (SUCCEEDED(hr))
-        hr = rules_read_named(&r->rules, &r->read);
     if (SUCCEEDED(hr))
         hr = rules_request_apply(r);
     const struct error_kept why = error_keep(hr);
     interrupt_end();
     return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+/* The text may have several lines. */
+static void show_indented(const char *text)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        printf("    %.*s\n", (int)(end - text), text);
+    }
 }
 
 static void show_text(const struct rules_outcome *o)
@@ -123,8 +132,7 @@ static void show_text(const struct rules_outcome *o)
         const char *const more[] = {w->when, w->cause, w->details, w->resolution};
         printf("%s: %s\n", severity_name(w->severity), w->symptom);
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
-            if (*more[k])
-                printf("    %s\n", more[k]);
+            show_indented(more[k]);
     }
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
@@ -226,7 +234,7 @@ static int rules_show_list(struct rules_request *r)
     return wrong ? CLI_REMARKS : CLI_DONE;
 }
 
-static int rules_run(int argc, char **argv)
+static int rules_check_run(int argc, char **argv)
 {
     struct rules_request r = {0};
     const struct option options[] = {
@@ -260,10 +268,17 @@ static int rules_run(int argc, char **argv)
     return result;
 }
 
+static int rules_run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"import-pal", rules_import_pal}, {"", rules_check_run}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
+}
+
 const struct verb verb_rules = {
     VERB, "checks a report or a log with rules",
     "openpla rules REPORT.xml|LOG|FOLDER [-rules RULES ...] [-o OUTPUT.xml] [-names FILE ...] [--json]\n"
     "openpla rules -list [RULES ...] [--json]\n"
+    "openpla rules import-pal FILE.xml [-answer NAME=VALUE ...] [-means] [-o RULES.xml] [-y]\n"
     "\n"
     "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
     "Of a log, a trace or a folder of a run, a temporary report is created first.\n"
@@ -282,6 +297,14 @@ const struct verb verb_rules = {
     "             that wrote the log, or its files perfcNNN.dat; six languages are built in\n"
     "  -y         overwrite existing files without asking\n"
     "  --json     print the warnings as JSON\n"
+    "\n"
+    "import-pal creates rules from a threshold file of PAL and the files that it inherits from:\n"
+    "\n"
+    "  -answer    answers to the questions of the file; default: those in the file\n"
+    "  -means     compare the mean of each slice of the time; default: its peaks, as PAL does\n"
+    "  -o         the rules; default FILE.rules.xml in the current folder\n"
+    "\n"
+    "Exit code 3: the rules were created, but not from all thresholds; stderr lists the others.\n"
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
     "5 no rule knows any counter or event of the report, so nothing was checked; 1 the rules could not be applied, or\n"

@@ -162,8 +162,8 @@ HRESULT report_schema_add(struct report_schema *s, const char *path, const char 
                           schema_loader *load);
 /* Loads and adds a file by a name as in Import. */
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
-/* Counters that match one of the patterns have slices in all counter tables, in addition to those of the schema. */
-HRESULT report_schema_add_slices(struct report_schema *s, const char *patterns);
+/* Adds slices of the counters that match to all counter tables, and a column of trends: rules need them. */
+HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns);
 /* Sorts sections and tables by key, after the last schema was added. */
 void report_schema_order(struct report_schema *s);
 /* The text of an ID in the language ("de-AT", "": no preference), else in the language without its country, else

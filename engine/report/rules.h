@@ -53,7 +53,8 @@ typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);
 /* Calls `each` for the rules in the order in which they run; a failure of it ends the list. */
 HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context);
 
-/* Adds patterns (report_schema_add_slices) of the counters that Thresholds of the rules compare. */
+/* Adds patterns (report_schema_want_slices) of the counters whose slices and trends the rules need: those of their
+   Thresholds, and those that the attribute slices of Rules names. */
 HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns);
 
 /* From the symptom's img: Red, error, critical; Green, information; others are warnings. */
@@ -97,7 +98,7 @@ struct rules_job {
     const char *language;        /* of strings; NULL: any */
     uint32_t log_level;          /* overrides the rules' level; 0: theirs */
     uint32_t expression_limit;   /* XPath operations of an expression; 0: 20,000,000 */
-    uint32_t seconds;            /* that the rules may run; 0: RULES_SECONDS. What they did until then stays */
+    uint32_t seconds;            /* that the rules may run; 0: RULES_SECONDS. Warnings until then stay */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };

@@ -515,21 +515,22 @@ static int compare_keys(const char *a, const char *b)
 }
 
 /* Insertion sort: tables with equal keys stay in the order of the files, and there are few. */
-HRESULT report_schema_add_slices(struct report_schema *s, const char *patterns)
+HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns)
 {
-    HRESULT hr = S_OK;
-    for (size_t n = 0; *patterns && n < s->section_count; n++)
-        for (size_t i = 0; i < s->sections[n].count && SUCCEEDED(hr); i++) {
+    for (size_t n = 0; n < s->section_count; n++)
+        for (size_t i = 0; i < s->sections[n].count; i++) {
             struct schema_table *t = &s->sections[n].tables[i];
-            const char *own = t->counters.slices;
-            char *all = t->of_events ? NULL : text_format("%s%s%s", own ? own : "", own ? "|" : "", patterns);
+            char *all = t->of_events         ? NULL
+                        : t->counters.slices ? text_format("%s|%s", t->counters.slices, patterns)
+                                             : text_copy(patterns);
             if (t->of_events)
                 continue;
-            hr = all ? texts_add_owned(&s->owned, all) : E_OUTOFMEMORY;
-            if (SUCCEEDED(hr))
-                t->counters.slices = all;
+            if (!all || FAILED(texts_add_owned(&s->owned, all)))
+                return E_OUTOFMEMORY;
+            t->counters.slices = all;
+            t->counters.added |= COUNTER_COLUMN_TREND;
         }
-    return hr;
+    return S_OK;
 }
 
 void report_schema_order(struct report_schema *s)

@@ -179,10 +179,10 @@ static HRESULT add_rule_patterns(struct text_buffer *b, xmlNodePtr rule)
 HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns)
 {
     HRESULT hr = S_OK;
+    text_buffer_add(patterns, r->slices.text ? r->slices.text : "");
     for (size_t i = 0; i < r->group_count && SUCCEEDED(hr); i++)
         for (xmlNodePtr rule = rules_child(r->groups[i].node, "Rule"); rule && SUCCEEDED(hr);
              rule = rules_next(rule, "Rule"))
             hr = add_rule_patterns(patterns, rule);
-    text_buffer_add(patterns, "");
     return SUCCEEDED(hr) && patterns->failed ? E_OUTOFMEMORY : hr;
 }

@@ -312,6 +312,7 @@ void rules_free(struct rules *r)
         memory_free(r->files);
         memory_free(r->groups);
         memory_free(r->log_name);
+        text_buffer_free(&r->slices);
         texts_free(&r->errors);
         texts_free(&r->notes);
     }
@@ -420,6 +421,11 @@ static HRESULT read_document(struct rules *r, size_t at, unsigned depth)
     HRESULT hr = xml_document_check_root(&r->files[at].document, "Rules");
     if (SUCCEEDED(hr))
         hr = rules_check(r, &r->files[at].document, &place, root, RULES_Rules);
+    if (SUCCEEDED(hr) && rules_attribute(root, "slices")) {
+        text_buffer_add(&r->slices, r->slices.length ? "|" : "");
+        text_buffer_add(&r->slices, rules_attribute(root, "slices"));
+        hr = r->slices.failed ? E_OUTOFMEMORY : S_OK;
+    }
     for (xmlNodePtr e = rules_child(root, NULL); e && SUCCEEDED(hr); e = rules_next(e, NULL))
         hr = file_note_fault(r, place.file, read_part(r, at, e, depth));
     return hr;

@@ -95,6 +95,7 @@ struct rules {
     bool has_logging;
     uint32_t log_level;
     char *log_name;
+    struct text_buffer slices; /* patterns of all files */
     struct texts errors, notes;
 };
 

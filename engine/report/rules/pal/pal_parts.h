@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of importing PAL's threshold files: reading them, understanding their PowerShell, writing rules. */
+#ifndef OPENPLA_PAL_PARTS_H
+#define OPENPLA_PAL_PARTS_H
+
+#include "engine/base/xml_document.h"
+#include "engine/report/pal_import.h"
+
+#include <stdint.h>
+
+/* Strings live as long as the import. A failed allocation is remembered, and the string is "". */
+struct pal_pool {
+    struct texts texts;
+    bool failed;
+};
+const char *pal_keep(struct pal_pool *p, char *owned); /* NULL: out of memory */
+const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* ---- XPath ----
+
+   Conditions contain PAL_ROW before each path that starts from the row of a counter. It becomes "" for the row and
+   "../../" for one of its slices. Their Data mean, min and max have the same names. */
+#define PAL_ROW      "\x01"
+#define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
+/* The text as an XPath expression, with ASCII letters in lower case if it is `folded`. */
+const char *pal_literal(struct pal_pool *p, const char *text, bool folded);
+const char *pal_number(struct pal_pool *p, double number);
+const char *pal_at(struct pal_pool *p, const char *condition, const char *row); /* PAL_ROW replaced */
+/* The value as PAL rounds it; `decimals` below 0: not at all. */
+const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
+/* Whether the XPath string `of`, in lower case, matches a regular expression, without case and anywhere in it. NULL: it
+   uses more than text, alternatives, ?, .*, .+, ^ and $; *why says what. */
+const char *pal_regex(struct pal_pool *p, const char *expression, const char *of, const char **why);
+
+/* ---- descriptions ---- */
+
+/* HTML as plain text with line ends; `links` gets the addresses (http, https) of its links, each once. */
+const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *links);
+
+/* ---- what a file has ---- */
+
+struct pal_source {
+    const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH, of a generated counter its code */
+    const char *counter;                /* of the path */
+    bool generated;
+    bool has_instances; /* all instances of the object */
+    bool is_sql;        /* its object is a regular expression, so it joins others of the same server */
+    int decimals;       /* to which PAL rounds its values; -1: not at all */
+    const char *rows;   /* XPath of its rows in a report; NULL: see `why` */
+    const char *why;
+};
+struct pal_threshold {
+    const char *name, *condition, *code, *description;
+    int64_t priority;
+};
+struct pal_analysis {
+    const char *file, *name, *id, *category, *description;
+    bool enabled;
+    struct pal_source *sources;
+    size_t source_count, source_capacity;
+    struct pal_threshold *thresholds; /* in the order of their priorities, the highest first */
+    size_t threshold_count, threshold_capacity;
+};
+struct pal_set {
+    struct pal_pool pool;
+    struct pal_imported *out;
+    struct pal_analysis *analyses;
+    size_t analysis_count, analysis_capacity;
+    struct texts files; /* names of those that were read */
+    const char *title;  /* NAME of the first */
+};
+HRESULT pal_set_read(const struct pal_job *job, struct pal_set *set);
+void pal_set_free(struct pal_set *set);
+HRESULT pal_note(struct pal_set *set, struct texts *to, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* ---- tokens of PowerShell ---- */
+
+enum pal_token_kind {
+    PAL_END,
+    PAL_LINE, /* the end of a statement: a line end or a semicolon */
+    PAL_VARIABLE,
+    PAL_NUMBER,
+    PAL_STRING,
+    PAL_WORD,
+    PAL_DASH, /* -word: an operator or a parameter, without the dash */
+    PAL_SIGN  /* one or two characters */
+};
+struct pal_token {
+    enum pal_token_kind kind;
+    const char *text; /* words in lower case */
+    double number;
+};
+struct pal_tokens {
+    struct pal_token *items;
+    size_t count, capacity;
+};
+/* `names`: those of collections and questions, which may contain any characters. S_FALSE: it is too long. */
+HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts *names, struct pal_tokens *out);
+
+/* ---- understanding code ---- */
+
+enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
+
+/* One condition on the rows of one counter. */
+struct pal_alert {
+    const struct pal_source *source;
+    const char *condition;    /* XPath with PAL_ROW; NULL: compare the value as follows */
+    const char *sign, *limit; /* XPath: the comparison; a number or an expression from the document */
+    bool is_constant;         /* the limit is a number */
+    bool of_trend;
+    bool is_whole; /* the limit has no more decimals than the source */
+    enum pal_statistic { PAL_MEAN, PAL_MIN, PAL_MAX, PAL_TREND } shown;
+};
+struct pal_outcome {
+    struct pal_alert alerts[PAL_ALERTS_MAX];
+    size_t count;
+    const char *why;  /* NULL: understood */
+    const char *note; /* or NULL */
+};
+HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_threshold *t, bool means,
+                      struct pal_outcome *out);
+
+/* A computed counter: XPath of {palV0}, {palV1} ..., the values of its operands. */
+struct pal_formula {
+    const struct pal_source *operands[PAL_OPERANDS_MAX];
+    size_t count;
+    const char *value, *guard; /* guard: when it has a value; "" always */
+    const char *why, *note;    /* why: NULL: understood */
+};
+HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,
+                         struct pal_formula *out);
+
+/* ---- writing rules ---- */
+
+HRESULT pal_rules_write(struct pal_set *set, bool means, struct text_buffer *to);
+
+#endif

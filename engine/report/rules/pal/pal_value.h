@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of PowerShell expressions that are evaluated without a log: constants, and what only a report can tell, as
+   XPath. */
+#ifndef OPENPLA_PAL_VALUE_H
+#define OPENPLA_PAL_VALUE_H
+
+#include "engine/report/rules/pal/pal_parts.h"
+
+enum pal_value_kind {
+    PAL_UNKNOWN,    /* text: what it is, for messages; may be NULL */
+    PAL_CONSTANT,   /* number */
+    PAL_TEXT,       /* text */
+    PAL_TRUTH,      /* number: 0 or 1 */
+    PAL_EXPRESSION, /* text: XPath, a number */
+    PAL_STRING_OF,  /* text: XPath, a string in lower case, of the row */
+    PAL_CONDITION,  /* text: XPath, a truth */
+    PAL_COLLECTION, /* of `source` */
+    PAL_ITEM,       /* one of its instances */
+    PAL_LIST        /* text: the items, separated by PAL_LIST_MARK */
+};
+#define PAL_LIST_MARK "\n"
+extern const char pal_null[]; /* the text of $null, which equals nothing */
+
+struct pal_value {
+    enum pal_value_kind kind;
+    double number;
+    const char *text;
+    const struct pal_source *source;
+    uint64_t of;       /* bits of the sources, by their places in the analysis, whose values it contains */
+    const char *guard; /* XPath: when it has a value; NULL: always */
+    bool of_trend;
+};
+
+/* `word` is the operator of PowerShell: + - * / % and eq, gt, and, match ... Constants are computed. */
+struct pal_value pal_value_compute(struct pal_pool *p, const char *word, const struct pal_value *a,
+                                   const struct pal_value *b);
+struct pal_value pal_value_not(struct pal_pool *p, const struct pal_value *a);
+/* The value that is `a` under the condition, else `b`. */
+struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *condition, const struct pal_value *a,
+                                  const struct pal_value *b);
+bool pal_value_equal(const struct pal_value *a, const struct pal_value *b);
+/* As a number, a truth: strings as PowerShell converts them. PAL_UNKNOWN: it is neither. */
+struct pal_value pal_value_number(const struct pal_value *a);
+struct pal_value pal_value_truth(struct pal_pool *p, const struct pal_value *a);
+/* The value in words, for messages; may be NULL. */
+const char *pal_value_words(const struct pal_value *a);
+/* XPath of a number or a condition. */
+const char *pal_value_xpath(struct pal_pool *p, const struct pal_value *a);
+
+static inline struct pal_value pal_unknown(const char *what)
+{
+    return (struct pal_value){.kind = PAL_UNKNOWN, .text = what};
+}
+static inline struct pal_value pal_constant(double number)
+{
+    return (struct pal_value){.kind = PAL_CONSTANT, .number = number};
+}
+static inline struct pal_value pal_truth(bool is)
+{
+    return (struct pal_value){.kind = PAL_TRUTH, .number = is};
+}
+
+#endif
