@@ -4,6 +4,8 @@
 #ifndef OPENPLA_XPATH_PAIRS_H
 #define OPENPLA_XPATH_PAIRS_H
 
+#include "engine/base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,5 +24,10 @@ struct xpath_pair {
    counts takes a constant number of steps, regardless of the document. Text that is not XPath 1.0 may compare.
    `variables_are_values`: variables contain no nodes. */
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);
+
+/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions, which take a time
+   that grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a
+   predicate that counts them and can be stopped; else they stay. Text that is not XPath 1.0 stays as it is. */
+void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out);
 
 #endif

@@ -2,7 +2,11 @@
 /* A lexer of XPath 1.0 (3.7). It knows for each step whether it starts from one node, and for each operand of a
    comparison whether it is a list. If it does not know, it assumes the costly case. Lists are merged where a step
    starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for duplicates;
-   for the other axes it searches, even where there can be none. */
+   for the other axes it searches, even where there can be none.
+
+   The same lexer replaces comparisons and unions by functions. It does so only where the operands of the operator are
+   clear without a parser: a comparison whose left side begins its expression, or follows 'and', 'or', a bracket or a
+   comma, and whose right side ends likewise. Of "a = b = c" nothing is replaced. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
@@ -23,6 +27,8 @@ struct operand {
     bool wants_value;       /* the list on its left can be compared only with a value */
     const char *comparison; /* the place of that comparison */
     size_t comparison_length;
+    const char *begin, *left; /* of it, and of the operand on its left; NULL: not begun, or not clear */
+    bool follows_comparison, in_union;
 };
 struct level {
     char opened;
@@ -32,9 +38,22 @@ struct level {
     struct operand before;
 };
 
+enum { EDITS_MOST = 200 };
+/* A replacement of the expression's text, for xpath_use_functions. */
+struct edit {
+    const char *at;
+    size_t removed;
+    const char *text, *name; /* name: of the operator, follows the text in quotes */
+    size_t name_length;
+};
+
 struct look {
     const char *at;
     bool variables_are_values;
+    bool edits_steps;
+    struct edit *edits; /* NULL: it only looks */
+    size_t edit_count;
+    bool ticks; /* behind the present node test */
     enum expected expected;
     struct operand now;
     struct level levels[DEEPEST];
@@ -57,6 +76,15 @@ static bool unknown(struct look *l)
 static bool lists_compared(struct look *l)
 {
     return pairs(l, l->now.comparison, l->now.comparison_length, "number() or string() around one side");
+}
+
+/* False: there are too many. */
+static bool add_edit(struct look *l, const char *at, size_t removed, const char *text)
+{
+    if (l->edit_count == EDITS_MOST)
+        return false;
+    l->edits[l->edit_count++] = (struct edit){at, removed, text, NULL, 0};
+    return true;
 }
 
 static bool is_blank(char c)
@@ -112,17 +140,39 @@ static void begin_operand(struct look *l)
     begin_path(l);
 }
 
+/* Closes the function of a union. */
+static bool end_union(struct look *l)
+{
+    if (!l->now.in_union)
+        return false;
+    l->now.in_union = false;
+    return !add_edit(l, l->at, 0, ")") && unknown(l);
+}
+
 /* The operand that ends here was compared with a list. */
 static bool end_operand(struct look *l)
 {
-    return l->now.wants_value && !l->now.is_value && !l->now.computed && lists_compared(l);
+    if (end_union(l))
+        return true;
+    if (!l->now.wants_value || l->now.is_value || l->now.computed)
+        return false;
+    const bool more = *l->at && strchr("=!<>", *l->at);
+    if (!l->edits || !l->now.left || more)
+        return lists_compared(l);
+    const size_t first = l->edit_count;
+    if (!add_edit(l, l->now.left, 0, "openpla-compare(") ||
+        !add_edit(l, l->now.comparison, l->now.comparison_length, ",") || !add_edit(l, l->at, 0, ")"))
+        return lists_compared(l);
+    l->edits[first].name = l->now.comparison;
+    l->edits[first].name_length = l->now.comparison_length;
+    return false;
 }
 
 static void end_step(struct look *l, const char *end, bool one)
 {
     l->at = end;
     l->expected = OPERATOR;
-    l->now.from_one = l->now.is_value = one;
+    l->now.from_one = l->now.is_value = one && !l->now.in_union;
     l->now.at_root = false;
 }
 
@@ -166,8 +216,10 @@ static bool close_level(struct look *l)
 static bool take_slash(struct look *l)
 {
     const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
-    if (below && !l->now.from_one)
-        return pairs(l, l->at, 2, "// at the beginning alone, or each step by its name");
+    if (below && !l->now.from_one) {
+        if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "/descendant-or-self::node()[openpla-tick()]/"))
+            return pairs(l, l->at, 2, "// at the beginning alone, or each step by its name");
+    }
     l->now.at_root = begins && !below;
     l->now.from_one = l->now.is_value = l->now.from_one && !below;
     l->expected = STEP;
@@ -178,8 +230,10 @@ static bool take_slash(struct look *l)
 static bool take_dots(struct look *l)
 {
     const size_t length = l->at[1] == '.' ? 2 : 1;
-    if (length == 2 && !l->now.from_one)
-        return pairs(l, l->at, 2, "//Item[Data] in place of //Data/..");
+    if (length == 2 && !l->now.from_one) {
+        if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "parent::node()[openpla-tick()]"))
+            return pairs(l, l->at, 2, "//Item[Data] in place of //Data/..");
+    }
     end_step(l, l->at + length, l->now.from_one);
     return false;
 }
@@ -190,8 +244,11 @@ static bool take_axis(struct look *l, size_t length, const char *end)
     static const char others[] = "ancestor ancestor-or-self descendant descendant-or-self following following-sibling "
                                  "parent preceding preceding-sibling";
     const bool is_plain = is_one_of(l->at, length, plain);
-    if (!is_plain && (!l->now.from_one || !is_one_of(l->at, length, others)))
-        return pairs(l, l->at, length, "//Item[Data] in place of //Data/..");
+    if (!is_plain && (!l->now.from_one || !is_one_of(l->at, length, others))) {
+        if (!l->edits || !l->edits_steps || !is_one_of(l->at, length, others))
+            return pairs(l, l->at, length, "//Item[Data] in place of //Data/..");
+        l->ticks = true;
+    }
     l->now.at_root = l->now.at_root && is_one_of(l->at, length, "child");
     l->expected = is_one_of(l->at, length, to_one) ? NODE_TEST_OF_ONE : NODE_TEST;
     l->at = end;
@@ -202,15 +259,22 @@ static bool take_call(struct look *l, size_t length, const char *bracket)
 {
     static const char values[] =
         "boolean ceiling concat contains count element-available false floor format-number function-available "
-        "generate-id lang last local-name name namespace-uri normalize-space not number position round starts-with "
+        "generate-id lang last local-name name namespace-uri normalize-space not number openpla-compare openpla-tick "
+        "position round starts-with "
         "string string-length substring substring-after substring-before sum system-property translate true "
         "unparsed-entity-uri";
     const enum called called = is_one_of(l->at, length, "translate") ? TRANSLATE
                                : is_one_of(l->at, length, values)    ? VALUE
                                : is_one_of(l->at, length, "current") ? CURRENT
                                                                      : NODES;
-    if (called == NODES && !is_one_of(l->at, length, "comment node processing-instruction text"))
+    if (called == NODES && !is_one_of(l->at, length, "comment node openpla-union processing-instruction text"))
         return pairs(l, l->at, length, "a path");
+    if (l->ticks) { /* ancestor::node() */
+        const char *end = bracket + 1 + strspn(bracket + 1, " \t\r\n");
+        l->ticks = false;
+        if (*end != ')' || !add_edit(l, end + 1, 0, "[openpla-tick()]"))
+            return unknown(l);
+    }
     l->at = bracket;
     return open_level(l, '(', called);
 }
@@ -236,6 +300,9 @@ static bool take_name(struct look *l)
             return unknown(l);
     }
     end_step(l, end, one);
+    if (l->ticks && !add_edit(l, end, 0, "[openpla-tick()]"))
+        return unknown(l);
+    l->ticks = false;
     return false;
 }
 
@@ -298,8 +365,11 @@ static bool take_comparison(struct look *l)
         return unknown(l);
     if (end_operand(l))
         return true;
+    const char *left = l->now.follows_comparison || l->now.computed ? NULL : l->now.begin;
     l->at += length;
     begin_operand(l);
+    l->now.left = left;
+    l->now.follows_comparison = true;
     l->now.wants_value = !is_value;
     l->now.comparison = at;
     l->now.comparison_length = length;
@@ -342,7 +412,13 @@ static bool take_operator(struct look *l)
     case '/':
         return take_slash(l);
     case '|':
-        return pairs(l, l->at, 1, "//*[self::a or self::b] in place of //a | //b");
+        if (!l->edits || !l->now.begin || (!l->now.in_union && !add_edit(l, l->now.begin, 0, "openpla-union(")) ||
+            !add_edit(l, l->at, 1, ","))
+            return pairs(l, l->at, 1, "//*[self::a or self::b] in place of //a | //b");
+        l->now.in_union = true;
+        begin_path(l);
+        l->at++;
+        return false;
     case '=':
     case '!':
     case '<':
@@ -364,8 +440,11 @@ static bool take_operator(struct look *l)
             return true;
         begin_operand(l);
     } else {
+        if (end_union(l))
+            return true;
         l->now.computed = true;
         begin_path(l);
+        l->now.begin = NULL;
     }
     l->at += length;
     return false;
@@ -374,6 +453,8 @@ static bool take_operator(struct look *l)
 static bool take_token(struct look *l)
 {
     const char c = *l->at;
+    if (!l->now.begin && l->expected == OPERAND && c != '-' && c != ')')
+        l->now.begin = l->at;
     const bool step = c == '@' || c == '*' || name_length(l->at) || (c == '.' && !is_digit(l->at[1]));
     if (c == ')' && l->expected == OPERAND)
         return close_level(l); /* f() */
@@ -386,12 +467,52 @@ static bool take_token(struct look *l)
     return c == '@' ? take_attribute(l) : c == '.' ? take_dots(l) : take_name(l);
 }
 
+static bool read_expression(struct look *l)
+{
+    begin_operand(l);
+    for (l->at = skip_blanks(l->at); *l->at; l->at = skip_blanks(l->at))
+        if (take_token(l))
+            return true;
+    return l->deep ? unknown(l) : end_operand(l);
+}
+
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out)
 {
     struct look l = {.at = expression, .variables_are_values = variables_are_values, .out = out};
-    begin_operand(&l);
-    for (l.at = skip_blanks(l.at); *l.at; l.at = skip_blanks(l.at))
-        if (take_token(&l))
-            return true;
-    return l.deep ? unknown(&l) : end_operand(&l);
+    return read_expression(&l);
+}
+
+/* Edits at one place stay in the order in which they were added: brackets are closed from within. An opening one of a
+   comparison precedes that of a union, which was added before it and begins its left side. */
+static void sort_edits(struct edit *edits, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct edit moved = edits[i];
+        size_t k = i;
+        for (; k && (edits[k - 1].at > moved.at || (edits[k - 1].at == moved.at && moved.name)); k--)
+            edits[k] = edits[k - 1];
+        edits[k] = moved;
+    }
+}
+
+void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out)
+{
+    struct edit edits[EDITS_MOST];
+    struct look l = {
+        .at = expression, .variables_are_values = variables_are_values, .edits_steps = steps, .edits = edits};
+    const char *at = expression;
+    if (read_expression(&l))
+        l.edit_count = 0;
+    sort_edits(edits, l.edit_count);
+    for (size_t i = 0; i < l.edit_count; i++) {
+        text_buffer_add_n(out, at, (size_t)(edits[i].at - at));
+        text_buffer_add(out, edits[i].text);
+        if (edits[i].name) {
+            text_buffer_add(out, "'");
+            text_buffer_add_n(out, edits[i].name, edits[i].name_length);
+            text_buffer_add(out, "',");
+        }
+        at = edits[i].at + edits[i].removed;
+    }
+    text_buffer_add(out, at);
 }

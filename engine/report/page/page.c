@@ -8,6 +8,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/xml_document.h"
+#include "engine/base/xpath_lists.h"
+#include "engine/base/xpath_pairs.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page/page_parts.h"
 
@@ -221,6 +223,8 @@ struct transforming {
     const char *why;            /* NULL: as libxslt says */
     xmlChar *result;
     int size;
+    bool is_own;                   /* a sheet of the user */
+    struct text_buffer expression; /* here, as libxml2's memory may be left at any allocation */
 };
 
 static void wrong(struct transforming *t, const struct page_part *at, const char *why)
@@ -248,6 +252,43 @@ static xmlDocPtr read_part(struct transforming *t, const struct page_part *part,
     return FAILED(t->failed) ? NULL : d;
 }
 
+static bool has_expression(const xmlAttr *a)
+{
+    static const char *const names[] = {"select", "test"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!a->ns && !strcmp((const char *)a->name, names[i]))
+            return a->children && !a->children->next && a->children->type == XML_TEXT_NODE;
+    return false;
+}
+
+static xmlNodePtr next_element(xmlNodePtr e)
+{
+    xmlNodePtr next = e->children;
+    while (!next && e) {
+        next = e->next;
+        e = e->parent;
+    }
+    return next;
+}
+
+/* The sheet's comparisons of nodes in pairs become functions. */
+static void sheet_use_functions(struct transforming *t, xmlNodePtr root)
+{
+    for (xmlNodePtr e = root; e && SUCCEEDED(t->failed); e = next_element(e)) {
+        if (e->type != XML_ELEMENT_NODE || !e->ns || !xmlStrEqual(e->ns->href, XSLT_NAMESPACE))
+            continue;
+        for (xmlAttrPtr a = e->properties; a; a = a->next)
+            if (has_expression(a)) {
+                t->expression.length = 0;
+                xpath_use_functions((const char *)a->children->content, false, true, &t->expression);
+                if (t->expression.failed)
+                    t->failed = E_OUTOFMEMORY;
+                else if (strcmp(t->expression.text, (const char *)a->children->content) != 0)
+                    xmlNodeSetContent(a->children, BAD_CAST t->expression.text);
+            }
+    }
+}
+
 static void sheet_apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocPtr document)
 {
     xsltTransformContextPtr context = xsltNewTransformContext(sheet, document);
@@ -255,6 +296,7 @@ static void sheet_apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocP
         t->failed = E_OUTOFMEMORY;
         return;
     }
+    xpath_lists_use(context->xpathCtxt);
     context->maxTemplateDepth = MOST_DEPTH;
     context->maxTemplateVars = MOST_VARIABLES;
     context->opLimit = MOST_STEPS;
@@ -274,6 +316,10 @@ static void transform_in_memory(void *about)
     xmlDocPtr sheet = read_part(t, t->sheet, XSLT_PARSE_OPTIONS & ~(XML_PARSE_NOENT | XML_PARSE_DTDLOAD));
     xmlDocPtr document = sheet ? read_part(t, t->document, XML_PARSE_NOCDATA) : NULL;
     if (!sheet || !document)
+        return;
+    if (t->is_own)
+        sheet_use_functions(t, xmlDocGetRootElement(sheet));
+    if (FAILED(t->failed))
         return;
     xsltStylesheetPtr compiled = xsltParseStylesheetDoc(sheet);
     if (!compiled || compiled->errors)
@@ -324,7 +370,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
                        char **out, size_t *size)
 {
     struct transform_watch watch = {make, clock_monotonic_ms(), make->seconds ? make->seconds : PAGE_SECONDS, false};
-    struct transforming t = {.sheet = sheet, .document = document};
+    struct transforming t = {.sheet = sheet, .document = document, .is_own = make->sheet};
     *out = NULL;
     *size = 0;
     HRESULT hr = check_part(sheet, SHEET_MOST_BYTES);
@@ -342,6 +388,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     hr = xml_memory_use(memory, transform_in_memory, &t);
     xmlSetStructuredErrorFunc(NULL, NULL);
     complaining = NULL;
+    text_buffer_free(&t.expression);
     if (SUCCEEDED(hr))
         hr = take_result(&t, out, size);
     else if (watch.is_late)

@@ -36,6 +36,7 @@
    All evaluations of a run share a sum of operations (xpath_scope.operations, RUN_OPERATIONS). Each costs at
    least LEAST_COST, so that a step over many nodes with trivial expressions is limited too. */
 #include "engine/base/memory.h"
+#include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
 #include "engine/report/rules.h"
 #include "engine/report/rules/rules_parts.h"
@@ -318,6 +319,16 @@ static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
     return hr;
 }
 
+/* Lists are compared and joined by our functions. */
+static HRESULT use_functions(struct prepared *p)
+{
+    struct text_buffer b = {0};
+    xpath_use_functions(p->text.text, true, false, &b);
+    text_buffer_free(&p->text);
+    p->text = b;
+    return b.failed || !b.text ? E_OUTOFMEMORY : S_OK;
+}
+
 /* A `\` between steps is MS-PLA's (2.2.5). */
 static HRESULT expression_prepare(const char *expression, struct prepared *out)
 {
@@ -344,7 +355,9 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
             c++;
         }
     }
-    return SUCCEEDED(hr) && (out->text.failed || !out->text.text) ? E_OUTOFMEMORY : hr;
+    if (SUCCEEDED(hr) && (out->text.failed || !out->text.text))
+        hr = E_OUTOFMEMORY;
+    return SUCCEEDED(hr) ? use_functions(out) : hr;
 }
 
 /* ---- evaluation ---- */
@@ -454,6 +467,7 @@ static void expression_evaluate(void *about)
     context->opLimit = e->limit;
     context->node = e->node;
     rules_functions_use(context);
+    xpath_lists_use(context);
     for (size_t i = 0; i < e->value_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "v%u", (unsigned)i);

@@ -136,7 +136,7 @@ static void try_sheet(const uint8_t *data, size_t size)
     size_t length;
     const HRESULT hr = page_transform(&(struct page_part){"sheet", text, strlen(text)},
                                       &(struct page_part){"report", document, sizeof document - 1},
-                                      &(struct page_make){0}, &out, &length);
+                                      &(struct page_make){.sheet = "sheet"}, &out, &length);
     must(SUCCEEDED(hr) == (out != NULL) && (!out || length <= PAGE_MOST_OUTPUT));
     must(!file_exists("fuzz_page.written"));
     memory_free(out);

@@ -278,6 +278,69 @@ static void test_an_endless_sheet_is_stopped(void **state)
     end(&f);
 }
 
+#define SHEET(select)                                                                                                  \
+    "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'><xsl:output method='text'/>"       \
+    "<xsl:template match='/'><xsl:variable name='all' select='//Data'/><xsl:value-of select=\"" select                 \
+    "\"/></xsl:template></xsl:stylesheet>"
+
+/* A sheet of a user's over a large report, with a transformation that has `stop`. */
+static HRESULT make_by(struct fixture *f, const char *sheet, bool (*stop)(void *context), void *context, char **text)
+{
+    char *folder = path_folder(f->output), *mine = path_join(folder, "mine.xsl");
+    size_t size;
+    *text = NULL;
+    assert_int_equal(file_store(mine, sheet, strlen(sheet)), S_OK);
+    const HRESULT hr = try_make(f, (struct page_make){.sheet = mine, .stop = stop, .context = context});
+    if (SUCCEEDED(hr))
+        assert_int_equal(file_load(f->output, MOST_PAGE, text, &size), S_OK);
+    file_delete(mine);
+    memory_free(mine);
+    memory_free(folder);
+    return hr;
+}
+
+struct stopping {
+    unsigned asked, most; /* 0: never */
+};
+static bool stop_after(void *context)
+{
+    struct stopping *s = context;
+    return ++s->asked > s->most && s->most;
+}
+
+/* Comparing each of 100,000 nodes with each other takes minutes. */
+static void test_lists_in_sheets_are_compared_by_hashing(void **state)
+{
+    struct fixture f;
+    char *text;
+    struct stopping stopping = {0};
+    begin(state, &f);
+    text_buffer_add(&f.xml, "<Section name='s'><Table name='t'>");
+    for (int i = 0; i < 42000; i++)
+        text_buffer_format(&f.xml, "<Item><Data name='a'>row %d</Data><Data name='b'>cell %d</Data></Item>", i, i);
+    text_buffer_add(&f.xml, "</Table></Section></Report>");
+    assert_int_equal(
+        make_by(&f, SHEET("concat(//Data[@name='a'] = //Data[@name='b'], count(//Item | //Item), $all = $all)"), NULL,
+                NULL, &text),
+        S_OK);
+    assert_string_equal(text, "false42000true");
+    memory_free(text);
+    /* A step that compares in pairs is stopped in the middle: a little after what reading asks. */
+    assert_int_equal(make_by(&f, SHEET("1"), stop_after, &stopping, &text), S_OK);
+    memory_free(text);
+    stopping = (struct stopping){.most = stopping.asked + 5000};
+    assert_int_equal(file_store(f.output, "old", 3), S_OK);
+    assert_int_equal(make_by(&f, SHEET("count(//Data/..)"), stop_after, &stopping, &text),
+                     HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    text = scratch_read(f.output);
+    assert_string_equal(text, "old");
+    memory_free(text);
+    /* One of a list that is too long has a limit. */
+    assert_int_equal(make_by(&f, SHEET("count(//Item/following-sibling::Item)"), NULL, NULL, &text),
+                     OPENPLA_E_MALFORMED_XML);
+    end(&f);
+}
+
 static bool stop_at_once(void *context)
 {
     (void)context;
@@ -403,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_a_page_of_a_large_report_is_limited_and_states_its_omissions),
         cmocka_unit_test(test_a_sorted_column_has_bars),
         cmocka_unit_test(test_an_endless_sheet_is_stopped),
+        cmocka_unit_test(test_lists_in_sheets_are_compared_by_hashing),
         cmocka_unit_test(test_stopping_keeps_the_old_page),
         cmocka_unit_test(test_numbers_keep_their_significant_digits),
         cmocka_unit_test(test_a_text_is_cut_between_characters),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Detects expressions that compare each node with each other one. If such an expression is not detected, it runs for
    hours on a large report; a plain one that is mistaken for it is rejected there. */
+#include "engine/base/xml_document.h"
+#include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
@@ -94,6 +97,108 @@ static const struct {
     {"5 #", "#"},
 };
 
+/* Comparisons and unions become functions where their operands are clear; anything else stays as it is. */
+static const struct {
+    const char *expression, *rules, *sheets; /* NULL: unchanged */
+} replaced[] = {
+    {"//a = //b", "openpla-compare('=',//a , //b)", "openpla-compare('=',//a , //b)"},
+    {"//a!=//b", "openpla-compare('!=',//a,//b)", "openpla-compare('!=',//a,//b)"},
+    {"x[a <= b] and 5", "x[openpla-compare('<=',a , b)] and 5", "x[openpla-compare('<=',a , b)] and 5"},
+    {"5 and (//a = //b[c = d]) or 1", "5 and (openpla-compare('=',//a , //b[openpla-compare('=',c , d)])) or 1",
+     "5 and (openpla-compare('=',//a , //b[openpla-compare('=',c , d)])) or 1"},
+    {"//a | b | c", "openpla-union(//a , b , c)", "openpla-union(//a , b , c)"},
+    {"count(a|b) + 1", "count(openpla-union(a,b)) + 1", "count(openpla-union(a,b)) + 1"},
+    {"a|b = c|d", "openpla-compare('=',openpla-union(a,b ), openpla-union(c,d))",
+     "openpla-compare('=',openpla-union(a,b ), openpla-union(c,d))"},
+    {"-a|b", "-openpla-union(a,b)", "-openpla-union(a,b)"},
+    {"1 + a|b = 3", "1 + openpla-union(a,b )= 3", "1 + openpla-union(a,b )= 3"},
+    {"a = 5", NULL, NULL},
+    {"a = b = c", NULL, NULL},
+    {"a = b < c", NULL, NULL},
+    {"5 < //a = //b", NULL, NULL},
+    {"a + b = c", NULL, NULL},
+    {"'a = b'", NULL, NULL},
+    {"a = 'b = c' or 1", NULL, NULL},
+    {"a b = c", NULL, NULL},
+    {"//a/..", NULL, "//a/parent::node()[openpla-tick()]"},
+    {"a//b", NULL, "a/descendant-or-self::node()[openpla-tick()]/b"},
+    {"a/ancestor::b[1]", NULL, "a/ancestor::b[openpla-tick()][1]"},
+    {"a/following::node()/c", NULL, "a/following::node()[openpla-tick()]/c"},
+    {"a/ancestor::processing-instruction(')')", NULL, NULL},
+    {"../a", NULL, NULL},
+    {"//a/.. = //b", NULL, "openpla-compare('=',//a/parent::node()[openpla-tick()] , //b)"},
+};
+
+static void comparisons_and_unions_become_functions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
+        for (int sheets = 0; sheets < 2; sheets++) {
+            const char *wanted = sheets ? replaced[i].sheets : replaced[i].rules;
+            struct text_buffer b = {0};
+            xpath_use_functions(replaced[i].expression, true, sheets, &b);
+            assert_non_null(b.text);
+            if (strcmp(b.text, wanted ? wanted : replaced[i].expression) != 0)
+                fail_msg("%s: %s", replaced[i].expression, b.text);
+            text_buffer_free(&b);
+        }
+}
+
+static xmlXPathObjectPtr evaluate(xmlDocPtr document, const char *expression)
+{
+    xmlXPathContextPtr context = xmlXPathNewContext(document);
+    xpath_lists_use(context);
+    xmlXPathObjectPtr value = xmlXPathEval(BAD_CAST expression, context);
+    xmlXPathFreeContext(context);
+    assert_non_null(value);
+    return value;
+}
+
+/* Our functions have the results of libxml2's operators: numbers, texts, equal ones, none. */
+static void functions_are_equal_to_operators(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"1", "2", "x", "", "10", "-1", "<c>1</c>", "1 "};
+    static const char *const expressions[] = {
+        "//a = //b",        "//a != //b",        "//a < //b",        "//a <= //b",      "//a > //b",
+        "//a >= //b",       "//a/@n = //b/@n",   "//a[. = ../b]",    "//b[../a != .]",  "/ = //a",
+        "//a/text() = //c", "count(//a | //b)",  "count(//a | //a)", "//c | //a | //b", "//a | //zz",
+        "(//a | //b)[2]",   "string(//b | //a)", "//a = //zz",       "//zz != //a"};
+    uint32_t random = 1;
+    assert_true(xml_memory_begin());
+    for (int n = 0; n < 300; n++) {
+        struct text_buffer b = {0};
+        text_buffer_add(&b, "<r>");
+        for (int i = 0; i < n % 5; i++) {
+            random = random * 1664525u + 1013904223u;
+            const char *name = random & 1u << 20 ? "a" : "b", *value = values[(random >> 24) % (n % 7 + 1)];
+            text_buffer_format(&b, "<%s n='%u'>%s</%s>", name, (unsigned)(random >> 28), value, name);
+        }
+        text_buffer_add(&b, "</r>");
+        xmlDocPtr document = xmlReadMemory(b.text, (int)b.length, NULL, NULL, 0);
+        assert_non_null(document);
+        for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+            struct text_buffer ours = {0};
+            xpath_use_functions(expressions[i], true, false, &ours);
+            xmlXPathObjectPtr x = evaluate(document, expressions[i]), y = evaluate(document, ours.text);
+            bool same = x->type == y->type && x->boolval == y->boolval && x->floatval == y->floatval;
+            const int count = x->nodesetval ? x->nodesetval->nodeNr : 0;
+            same = same && count == (y->nodesetval ? y->nodesetval->nodeNr : 0);
+            for (int k = 0; k < count && same; k++)
+                same = x->nodesetval->nodeTab[k] == y->nodesetval->nodeTab[k];
+            if (same && x->type == XPATH_STRING)
+                same = xmlStrEqual(x->stringval, y->stringval);
+            if (!same)
+                fail_msg("%s, %s: %s", b.text, expressions[i], ours.text);
+            xmlXPathFreeObject(x);
+            xmlXPathFreeObject(y);
+            text_buffer_free(&ours);
+        }
+        xmlFreeDoc(document);
+        text_buffer_free(&b);
+    }
+}
+
 static void plain_expressions_are_found(void **state)
 {
     (void)state;
@@ -146,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_expressions_are_found),
         cmocka_unit_test(paired_expressions_are_found),
+        cmocka_unit_test(comparisons_and_unions_become_functions),
+        cmocka_unit_test(functions_are_equal_to_operators),
         cmocka_unit_test(variables_may_hold_nodes),
         cmocka_unit_test(brackets_have_a_bound),
     };

@@ -232,8 +232,10 @@ const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *li
         }
         if (*c == '&')
             n = html_entity(&h, c);
-        else if (strchr(" \t\r\n", *c))
-            h.blank = n = 1;
+        else if (strchr(" \t\r\n", *c)) {
+            h.blank = true;
+            n = 1;
+        }
         if (!n) {
             html_add(&h, c, 1);
             n = 1;
