@@ -55,6 +55,28 @@ static int choose_format(struct relog *r)
     return r->format ? CLI_DONE : cli_usage(VERB, "-f: unknown format '%s': expected one of %s", r->format_text, words);
 }
 
+/* Without -f the format is BIN, whatever the name of the output. A name that promises another format is an error, since
+   the next program would reject the file. With -f any name is what the user wants, as for Windows' relog. */
+static int check_name(const struct relog *r)
+{
+    /* Formats that analysts expect and relog does not write. */
+    static const char *const unwritten[] = {".parquet", ".arrow", ".feather", ".json", ".jsonl",
+                                            ".ndjson",  ".etl",   ".xlsx",    ".xml"};
+    const char *extension = path_extension(r->output);
+    const struct log_format_traits *format = *extension ? log_format_by_extension(extension) : NULL;
+    char words[64];
+    if (sql_source_is(r->output))
+        return cli_usage(VERB, "-o '%s': this is a database, but the format without -f is BIN (use -f SQL)", r->output);
+    if (format && format != r->format)
+        return cli_usage(VERB, "-o '%s': the format without -f is BIN (use -f %s, or the extension %s)", r->output,
+                         format->word, r->format->extension);
+    log_format_words(false, ", ", words, sizeof words);
+    for (size_t i = 0; i < sizeof unwritten / sizeof *unwritten; i++)
+        if (text_equal_nocase(extension, unwritten[i]))
+            return cli_usage(VERB, "-o '%s': cannot write this format (use -f with one of %s)", r->output, words);
+    return CLI_DONE;
+}
+
 /* Adds "SQL:" to "DSN!set". */
 static HRESULT choose_path(struct relog *r)
 {
@@ -436,6 +458,8 @@ static int relog_run(int argc, char **argv)
     }
     if (result == CLI_DONE)
         result = choose_format(&r);
+    if (result == CLI_DONE && r.output && !r.format_text && !r.listed)
+        result = check_name(&r);
     if (result == CLI_DONE && r.files.count == 0)
         result = cli_usage(VERB, "missing log");
     if (result == CLI_DONE && r.name_files.count && !(r.counters.count + r.counter_files.count))
@@ -470,7 +494,7 @@ const struct verb verb_relog = {
     "?. A log in a database is SQL:DSN!SET. Without -o it shows the time range.\n"
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
-    "  -f CSV|TSV|BIN|SQL  output format, default BIN\n"
+    "  -f CSV|TSV|BIN|SQL  output format, default BIN; required if the name of FILE ends like that of another format\n"
     "  -a                append to an existing file with the same counters (SQL always does)\n"
     "  -c PATH ...       only these counters; a path may contain * and omit its computer, and be English or in the\n"
     "                    log's language\n"

@@ -128,18 +128,33 @@ def parts_are_chosen():
     output = openpla(0, "relog", "a.csv", "\u2013f", "csv")
     check(output.startswith("\nInput\n----------------\nFile(s):\n     a.csv (CSV)\n\nBegin:") and "\\\\BOX" not in output,
           "without -q and -o the summary alone, by a dash of a web page too", output)
-    check("No data to return" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-b", "1/1/2030"), "no sample of the time")
-    output = openpla(3, "relog", "a.csv", "-o", "part.csv", "-y", "-c", "\\Memory\\*", "\\nothing\\*")
+    check("No data to return" in openpla(1, "relog", "a.csv", "-o", "none.blg", "-b", "1/1/2030"), "no sample of the time")
+    output = openpla(3, "relog", "a.csv", "-o", "part.blg", "-y", "-c", "\\Memory\\*", "\\nothing\\*")
     check("'\\nothing\\*' matches no counter of the input" in output, "a pattern that matches nothing", output)
-    check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", "\\nothing\\*"), "nothing matches")
-    check(not os.path.exists("none.csv"), "an empty log stays behind")
+    check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.blg", "-c", "\\nothing\\*"), "nothing matches")
+    check(not os.path.exists("none.blg"), "an empty log stays behind")
     for wrong, right in (("\\memroy\\*", "\\Memory\\*"), ("\\Process(*)\\Processor Time", "\\Process(*)\\% Processor Time")):
-        output = openpla(3, "relog", "a.csv", "-o", "part.csv", "-y", "-c", "\\Memory\\*", wrong)
+        output = openpla(3, "relog", "a.csv", "-o", "part.blg", "-y", "-c", "\\Memory\\*", wrong)
         check(f"'{wrong}' matches no counter of the input (did you mean '{right}'?)\n" in output, "a mistyped pattern", output)
-        output = openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", wrong)
+        output = openpla(1, "relog", "a.csv", "-o", "none.blg", "-c", wrong)
         check(f"'{wrong}' matches no counter of the input (did you mean '{right}'?) (-c)" in output, "the only pattern", output)
         output = openpla(1, "plot", "a.csv", "-o", "none.svg", "-counter", wrong)
         check(f"'{wrong}': the logs do not contain this counter (did you mean '{right}'?) (" in output, "of plot", output)
+
+
+def names_promise_formats():
+    """A name that ends like another format's would hold BLG, and the next program would reject the file."""
+    for name, says in (("u.csv", "-o 'u.csv': the format without -f is BIN (use -f CSV, or the extension .blg)"),
+                       ("u.TSV", "(use -f TSV, or the extension .blg)"),
+                       ("u.parquet", "-o 'u.parquet': cannot write this format (use -f with one of "),
+                       ("SQL:Data!set", "(use -f SQL)")):
+        output = openpla(2, "relog", "a.csv", "-o", name, "-y")
+        check(says in output and not os.path.exists(name), f"{name} without -f", output)
+    # As scripts for Windows' relog name their files.
+    for words in (("-o", "u.blg"), ("-o", "u.log"), ("-o", "a folder.csv/u"), ("-f", "TSV", "-o", "u.csv"), ("-f", "BIN", "-o", "u.csv"),
+                  ("-q", "-o", "u.csv"), ("-f", "CSV", "-o", "u.parquet")):
+        os.makedirs("a folder.csv", exist_ok=True)
+        openpla(0, "relog", "a.csv", *words, "-y")
 
 
 def logs_become_one():
@@ -186,8 +201,8 @@ def nothing_is_lost():
     check("cannot write 'no folder/new.csv': the folder does not exist" in output, "the user's own name of the file", output)
     check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")
     check(read("a.csv") == before, "a.csv is changed")
-    check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.csv"), "a log that is not there")
-    check(NO_FILE in openpla(1, "relog", "missing*.csv", "-o", "x.csv"), "logs that are not there")
+    check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.blg"), "a log that is not there")
+    check(NO_FILE in openpla(1, "relog", "missing*.csv", "-o", "x.blg"), "logs that are not there")
     with open("cut.csv", "wb") as f:
         f.write(before[:-5])
     output = openpla(3, "relog", "cut.csv", "-f", "csv", "-o", "whole.csv")
@@ -325,7 +340,7 @@ def under_windows_name():
 def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
-    for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
+    for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen, names_promise_formats,
                  logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, a_log_without_values_says_so,
                  under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log, progress_is_for_people)):
         print(step.__name__, flush=True)
