@@ -15,6 +15,8 @@
 #include <windows.h>
 #include <fcntl.h>
 #include <io.h>
+#elif defined(OPENPLA_STATIC)
+#include <nss.h>
 #endif
 
 const struct verb *const cli_verbs[] = {
@@ -148,6 +150,12 @@ int wmain(int argc, WCHAR **argv)
 #else
 int main(int argc, char **argv)
 {
+#ifdef OPENPLA_STATIC
+    /* What the C library itself contains: other sources of names are libraries of the computer, built for another one.
+     */
+    (void)__nss_configure_lookup("passwd", "files");
+    (void)__nss_configure_lookup("hosts", "files dns");
+#endif
     const int result = cli_hand_to_server(&argc, argv);
     return result == CLI_DONE ? verb_run_line(argc, argv) : result;
 }

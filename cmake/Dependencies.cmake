@@ -14,6 +14,11 @@ endif()
 set(_common -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${_inst}
   -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=OFF --no-warn-unused-cli)
 # Without these definitions libxml2's functions would be exported from our DLL.
+# Windows' threads there, pthreads natively.
+set(_threads)
+if(WIN32)
+  set(_threads -DHAVE_PTHREAD_H=0 -DCMAKE_HAVE_PTHREAD_H=0)
+endif()
 set(_xml_flags "-DLIBXML_STATIC -DLIBXML_STATIC_FOR_DLL -DLIBXSLT_STATIC -DLIBEXSLT_STATIC -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 
 function(_fetch)
@@ -37,7 +42,7 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
   message(STATUS "libxml2 and libxslt: built from Debian's sources")
   _fetch(libxml2 libxslt)
   file(MAKE_DIRECTORY ${_inst}/include/libxml2)
-  set(_xml ${_common} "-DCMAKE_C_FLAGS=${_xml_flags}" -DHAVE_PTHREAD_H=0 -DCMAKE_HAVE_PTHREAD_H=0)
+  set(_xml ${_common} "-DCMAKE_C_FLAGS=${_xml_flags}" ${_threads})
   _off(_xml2_off LIBXML2 ICONV ICU LZMA ZLIB PYTHON PROGRAMS TESTS HTTP FTP CATALOG DOCB DEBUG LEGACY MODULES C14N
     SCHEMATRON XINCLUDE MEM_DEBUG RUN_DEBUG)
   _off(_xslt_off LIBXSLT DEBUGGER CRYPTO MODULES PROFILER PYTHON TESTS MEM_DEBUG XSLT_DEBUG)
@@ -63,14 +68,14 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
     add_dependencies(${target} ${project})
   endfunction()
   _imported(LibXml2::LibXml2 libxml2.a ep_libxml2 INCLUDE ${_inst}/include/libxml2
-    DEFINE LIBXML_STATIC LIBXML_STATIC_FOR_DLL LINK ws2_32)
+    DEFINE LIBXML_STATIC LIBXML_STATIC_FOR_DLL LINK $<IF:$<PLATFORM_ID:Windows>,ws2_32,m>)
   _imported(LibXslt::LibXslt libxslt.a ep_libxslt INCLUDE ${_inst}/include DEFINE LIBXSLT_STATIC LINK LibXml2::LibXml2)
   _imported(LibXslt::LibExslt libexslt.a ep_libxslt DEFINE LIBEXSLT_STATIC LINK LibXslt::LibXslt)
   set(OPENPLA_BUNDLED_XML ON)
 endif()
 
 # Not libz.dll.a, with which our programs would need zlib1.dll beside them.
-if(WIN32)
+if(WIN32 OR OPENPLA_STATIC)
   set(ZLIB_USE_STATIC_LIBS ON)
 endif()
 find_package(ZLIB)

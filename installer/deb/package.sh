@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Functions that make Debian packages. Sourced by build.sh (the server) and native.sh (what runs without Wine), which set
-# `tree` and `out`. OPENPLA_DEB_VERSION overrides the version, OPENPLA_DEB_MAINTAINER sets the maintainer,
+# Functions that make Debian packages. Sourced by build.sh (the server), native.sh (what runs without Wine) and
+# ../tarball.sh, which set `tree` and `out`. OPENPLA_DEB_VERSION overrides the version, OPENPLA_DEB_MAINTAINER sets the maintainer,
 # OPENPLA_DEB_COMPRESSION (none, gzip) a faster compression than xz. The same files give the same bytes: file times are
 # SOURCE_DATE_EPOCH, or that of the commit.
 version=${OPENPLA_DEB_VERSION:-$(sed -n 's/^project(openpla VERSION \([0-9.]*\).*/\1/p' "$tree/CMakeLists.txt")}
@@ -22,6 +22,12 @@ package_begin() {
     mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$package"
 }
 
+# copyright_write TEMPLATE: prints it with the licence's text.
+copyright_write() {
+    sed -e "s|@HOLDER@|$(sed -n 's/^Copyright (c) //p' "$tree/LICENSE")|" "$1"
+    sed -n '/^Permission/,$p' "$tree/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
+}
+
 # package_document COPYRIGHT: the changelog, and the copyright by that template.
 package_document() {
     {
@@ -31,11 +37,7 @@ package_document() {
         echo
         echo " -- $maintainer  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")"
     } | gzip -9n >"$root/usr/share/doc/$package/changelog.gz"
-    holder=$(sed -n 's/^Copyright (c) //p' "$tree/LICENSE")
-    {
-        sed -e "s|@HOLDER@|$holder|" "$1"
-        sed -n '/^Permission/,$p' "$tree/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
-    } >"$root/usr/share/doc/$package/copyright"
+    copyright_write "$1" >"$root/usr/share/doc/$package/copyright"
 }
 
 # package_write CONTROL ARCHITECTURE [DEPENDS]: packs the root and prints the package's path. Lines of CONTROL that begin

@@ -17,11 +17,11 @@ for clone in one another-longer-name; do
     [ ! -d "$top/third_party/dl" ] || cp -R "$top/third_party/dl" "$work/$clone/third_party/"
     # A compiler cache would give the second build what the first has made.
     (unset CMAKE_C_COMPILER_LAUNCHER && cd "$work/$clone" && cmake --preset mingw -DBUILD_TESTING=OFF -DOPENPLA_ASSERTS=OFF &&
-        cmake --build --preset mingw && sh installer/build.sh) >"$work/$clone.log" 2>&1 || {
+        cmake --build --preset mingw && cmake --preset tools && sh installer/build.sh) >"$work/$clone.log" 2>&1 || {
         tail -n 20 "$work/$clone.log"
         exit 1
     }
-    (cd "$work/$clone/build" && rm -rf deb/openpla && find mingw/bin msi deb -type f \( -name '*.dll' -o -name '*.exe' \
+    (cd "$work/$clone/build" && rm -rf deb/openpla deb/openpla-tools && find mingw/bin msi deb -type f \( -name '*.dll' -o -name '*.exe' \
         -o -name '*.msi' -o -name '*.zip' -o -name '*.deb' \) -exec sha256sum {} + | sort -k 2) >"$work/$clone.sums"
     # The second build must not profit from the clock standing in the same second.
     sleep 2

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* unixODBC's driver manager. */
+/* unixODBC's driver manager. A static program cannot load a library that was built for another C library. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/error.h"
+
+#ifdef OPENPLA_STATIC
+
+HRESULT odbc_library_load(struct odbc_api *out)
+{
+    (void)out;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "this program is linked statically and cannot load unixODBC (use the package openpla-tools)");
+}
+
+#else
 
 #include <dlfcn.h>
 
@@ -22,3 +33,5 @@ HRESULT odbc_library_load(struct odbc_api *out)
 #undef FILL_ENTRY
     return S_OK;
 }
+
+#endif
