@@ -267,6 +267,8 @@ void timed_work_leave(void)
 
 /* ---- processors: CPUID (AMD and Intel document the same leaves), and whether Linux trusts its cycle counter ---- */
 
+#if defined(__x86_64__) || defined(__i386__)
+
 struct cpuid {
     uint32_t a, b, c, d;
 };
@@ -310,3 +312,18 @@ bool processor_cycles_are_time(void)
     enum { INVARIANT = 1 << 8 };
     return (processor_read_cpuid(0x80000007u).d & INVARIANT) != 0 && is_trusted();
 }
+
+#else
+
+enum processor_method processor_method(void)
+{
+    return PROCESSOR_UNKNOWN;
+}
+
+/* Sessions and counters then use the system's clock. */
+bool processor_cycles_are_time(void)
+{
+    return false;
+}
+
+#endif

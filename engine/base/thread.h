@@ -150,6 +150,8 @@ uint32_t processor_count(void); /* at least 1 */
 
 enum { PROCESSOR_NUMBER_BITS = 12 }; /* of what both ways give, which is the system's own number of the processor */
 
+#if defined(__x86_64__) || defined(__i386__)
+
 static inline uint64_t processor_cycles(void)
 {
     return __builtin_ia32_rdtsc();
@@ -178,5 +180,35 @@ static inline void processor_will_write(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
 }
+
+#elif defined(__aarch64__)
+
+/* ARM's generic timer, of one rate on all processors; a program cannot read which of them it runs on. */
+static inline uint64_t processor_cycles(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
+static inline uint32_t processor_here(void)
+{
+    return 0;
+}
+
+static inline uint64_t processor_cycles_here(uint32_t *processor)
+{
+    *processor = 0;
+    return processor_cycles();
+}
+
+static inline void processor_will_write(const void *address)
+{
+    __builtin_prefetch(address, 1);
+}
+
+#else
+#error "cycle counter of this processor"
+#endif
 
 #endif
