@@ -55,7 +55,7 @@ int cli_hand_to_server(int *argc, char **argv)
     }
     if (*argc < 2 || is_own(argv[1]))
         return CLI_DONE;
-    char *command = program_beside_module("../lib/openpla/openpla");
+    char *command = program_beside_module("../lib/openpla/openpla-server");
     int result = CLI_DONE;
     if (command && file_exists(command)) {
         char *const own = argv[0];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Functions that install OpenPLA in the Wine prefix $WINEPREFIX. Sourced by installer/bootstrap.sh (from the tree) and
-# installer/deb/openpla (from the Debian package). The caller sets:
+# installer/deb/openpla-server (from the Debian package). The caller sets:
 #   bin        folder of the programs
 #   wine_run   the path of cmake/wine-run.sh
 #   scripts    folder of check.vbs and stop-sets.vbs

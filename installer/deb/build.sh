@@ -40,12 +40,12 @@ install -m 0644 "$bin/$installed_data" "$lib/"
 mv "$out/build" "$lib/build"
 
 # The commands: /usr/bin/openpla runs this one.
-install -m 0755 "$here/openpla" "$here/service" "$here/tracefs" "$lib/"
+install -m 0755 "$here/openpla-server" "$here/service" "$here/tracefs" "$lib/"
 install -m 0644 "$tree/installer/prefix.sh" "$tree/installer/check.vbs" "$tree/installer/stop-sets.vbs" "$lib/"
 install -m 0755 "$tree/cmake/wine-run.sh" "$tree/cmake/wine-prefix.sh" "$lib/"
 install -m 0644 "$here/openpla.service" "$here/openpla-tracefs.service" "$root/usr/lib/systemd/system/"
 install -m 0755 "$here/postinst" "$here/prerm" "$here/postrm" "$root/DEBIAN/"
-python3 "$tree/installer/man_pages.py" server "$root/usr/share/man/man1" "$version" "$here/openpla"
+python3 "$tree/installer/man_pages.py" server "$root/usr/share/man/man1" "$version" "$here/openpla-server"
 gzip -9n "$root"/usr/share/man/man1/*.1
 
 # Pages and examples.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # native.sh [BUILD [OUT [PACKAGE ...]]]: the Debian packages of what runs without Wine, or those PACKAGEs alone, of the
 # native build in BUILD (build/tools), in OUT (build/deb). Prints their paths, one per line. package.sh tells what the
-# environment sets; OPENPLA_DEB_ARCHITECTURE names another architecture than this computer's.
+# environment sets; OPENPLA_DEB_ARCHITECTURE names another architecture than this computer's, for which BUILD is.
 # A package is a file native/PACKAGE.control, a template of its control file. Its first lines are comments:
 #   # components: NAME ...   what `cmake --install BUILD` installs of it (cmake/Install.cmake)
 #   # targets: NAME ...      what is built before
@@ -31,8 +31,10 @@ needed() {
     mkdir -p "$out/shlibs/debian"
     printf 'Source: openpla\n\nPackage: %s\nArchitecture: any\n' "$package" >"$out/shlibs/debian/control"
     # shellcheck disable=SC2086 # a list of names without blanks
-    (cd "$out/shlibs" && ln -sfn "$root" "root" && dpkg-shlibdeps -O $(printf 'root/%s ' $elf) 2>"$out/shlibs/warnings") |
-        sed -n 's/^shlibs:Depends=//p'
+    (cd "$out/shlibs" && ln -sfn "$root" root && dpkg-architecture -f -a "$architecture" -c \
+        dpkg-shlibdeps -O $(printf 'root/%s ' $elf) >found 2>warnings) ||
+        { cat "$out/shlibs/warnings" >&2 && fail "cannot find what '$package' depends on"; }
+    sed -n 's/^shlibs:Depends=//p' "$out/shlibs/found"
     rm -rf "$out/shlibs"
 }
 
@@ -58,7 +60,8 @@ native_package() {
     copyright=$here/copyright.in
     [ ! -e "$here/$1.copyright" ] || copyright=$here/$1.copyright
     package_document "$copyright"
-    package_write "$control" "${packed:-all}" "$(needed)"
+    depends=$(needed)
+    package_write "$control" "${packed:-all}" "$depends"
     packed=
 }
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deb.sh [SUITE ...]: the Debian package of build/mingw/bin in a bare bookworm and a bare trixie (tests/hosts/run.sh), as a
-# user has it: apt install, the command as an ordinary user, scripts, the service, an upgrade while a set runs, removal and
-# purge, after which the system has the files that it had. lintian says nothing of it. Needs root, the network, and ten
-# minutes for each; it is no part of a run. Roots are kept, in build/hosts. What is not tried is systemd itself, which no
-# chroot has: its units are read by systemd-analyze, and what they start is started by hand.
+# deb.sh [SUITE ...]: the Debian package of build/mingw/bin, with openpla-tools of build/tools, in a bare bookworm and a bare
+# trixie (tests/hosts/run.sh), as a user has it: apt install, the command as an ordinary user, scripts, the service, an
+# upgrade while a set runs, removal and purge, after which the system has the files that it had. lintian says nothing of
+# it. Needs root, the network, and ten minutes for each; it is no part of a run. Roots are kept, in build/hosts. What is
+# not tried is systemd itself, which no chroot has: its units are read by systemd-analyze, and what they start is started
+# by hand.
 set -eu
 
 # Each step with the seconds that have passed.
@@ -49,9 +50,9 @@ inside() {
     export DEBIAN_FRONTEND=noninteractive
     apt-get -q update >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get update"; }
     # What the package needs, so that only the package itself is between the two lists; and what looks at it.
-    apt-get -q install -y --no-install-recommends wine wine64 adduser lintian systemd man-db \
+    apt-get -q install -y --no-install-recommends wine wine64 adduser libxml2 libxslt1.1 zlib1g lintian systemd man-db \
         bash-completion >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
-    apt-get -q purge -y openpla >/dev/null 2>&1 || true
+    apt-get -q purge -y openpla openpla-tools >/dev/null 2>&1 || true
     id tester >/dev/null 2>&1 || useradd -m tester
     rm -rf /home/tester/.local
     files >/tmp/before
@@ -61,7 +62,7 @@ inside() {
     grep -v '^N:' /tmp/lintian.out || true
 
     say "apt install"
-    apt-get -q install -y "$OPENPLA_FIRST_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
+    apt-get -q install -y "$OPENPLA_TOOLS_DEB" "$OPENPLA_FIRST_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
     [ "$(command -v openpla)" = /usr/bin/openpla ] || fail "openpla is not on the PATH"
     systemd-analyze verify /usr/lib/systemd/system/openpla.service /usr/lib/systemd/system/openpla-tracefs.service
 
@@ -69,6 +70,8 @@ inside() {
 
     say "an ordinary user"
     said first 'performance logs and alerts' as_user openpla help
+    said native 'missing log' as_user openpla --native relog
+    [ ! -e /home/tester/.local/share/openpla ] || fail "help made a Wine prefix"
     said counters 'Exiting, please wait' as_user openpla typeperf '\System\Processes' -sc 2
     said doctor '' as_user openpla doctor
     cat /tmp/doctor.out
@@ -102,7 +105,7 @@ inside() {
     say "removal"
     apt-get -q remove -y openpla >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get remove"; }
     [ -e /var/lib/openpla/prefix ] || fail "removal took the service's sets along"
-    apt-get -q purge -y openpla >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get purge"; }
+    apt-get -q purge -y openpla openpla-tools >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get purge"; }
     files >/tmp/after
     diff /tmp/before /tmp/after || fail "these files are another after purge"
     ! getent passwd openpla || fail "the user is left"
@@ -119,7 +122,7 @@ out=$tree/build/deb
 OPENPLA_FIRST_DEB=$(sh "$tree/installer/deb/build.sh" | tail -n 1)
 again=$(sh "$tree/installer/deb/build.sh" "$tree/build/mingw/bin" "$out/again" | tail -n 1)
 if ! cmp "$OPENPLA_FIRST_DEB" "$again"; then
-    diff -r "$out/root" "$out/again/root" || true
+    diff -r "$out/openpla" "$out/again/openpla" || true
     fail "the same programs give another package"
 fi
 # The same with a program that is another.
@@ -130,7 +133,8 @@ printf newer >>"$out/newer/usr/lib/openpla/openpla.exe"
 echo newer >>"$out/newer/usr/lib/openpla/build"
 sed -i 's/^Version: .*/Version: 99/' "$out/newer/DEBIAN/control"
 dpkg-deb --root-owner-group -Zgzip --build "$out/newer" "$OPENPLA_NEWER_DEB" >/dev/null
-export OPENPLA_FIRST_DEB OPENPLA_NEWER_DEB
+OPENPLA_TOOLS_DEB=$(sh "$tree/installer/deb/native.sh" "$tree/build/tools" "$out" openpla-tools | tail -n 1)
+export OPENPLA_FIRST_DEB OPENPLA_NEWER_DEB OPENPLA_TOOLS_DEB
 for suite in ${*:-bookworm trixie}; do
     sh "$tree/tests/hosts/run.sh" "$suite" --keep -- sh /srv/openpla/tests/installer/deb.sh --inside
 done

@@ -10,7 +10,7 @@ import tempfile
 from packages import TREE, lintian, manual_page, run, unpack
 
 BIN = os.environ["OPENPLA_BIN_DIR"]
-MODES = {"usr/lib/openpla/openpla": 0o755, "usr/lib/openpla/service": 0o755, "usr/lib/openpla/tracefs": 0o755,
+MODES = {"usr/lib/openpla/openpla-server": 0o755, "usr/lib/openpla/service": 0o755, "usr/lib/openpla/tracefs": 0o755,
          "usr/lib/openpla/openpla.exe": 0o644, "usr/lib/openpla/openplasrv.exe": 0o644,
          "usr/lib/systemd/system/openpla.service": 0o644, "usr/lib/systemd/system/openpla-tracefs.service": 0o644,
          "usr/share/doc/openpla/copyright": 0o644}
@@ -41,7 +41,7 @@ def command(folder, scratch):
     environment = {**os.environ, "OPENPLA_PREFIX": f"{scratch}/d\u00e4 ta/prefix/"}
     for name in ("WINEPREFIX", "OPENPLA_DATA"):
         environment.pop(name, None)
-    openpla = f"{folder}/usr/lib/openpla/openpla"
+    openpla = f"{folder}/usr/lib/openpla/openpla-server"
     try:
         output = run(openpla, "typeperf", r"\System\Processes", "-sc", "1", env=environment)
         assert "creating the Wine prefix" in output and "(PDH-CSV 4.0)" in output, output

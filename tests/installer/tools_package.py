@@ -131,12 +131,15 @@ def names_the_server(folder, scratch):
 
 def runs_the_server(folder):
     """With its command beside the program, as the server's package installs it."""
-    openpla, command = f"{folder}/usr/bin/openpla", f"{folder}/usr/lib/openpla/openpla"
+    openpla, command = f"{folder}/usr/bin/openpla", f"{folder}/usr/lib/openpla/openpla-server"
     own = {words: run(openpla, *words) for words in (("help",), ("help", "relog"), ("version",), ("completion", "fish"))}
     os.makedirs(os.path.dirname(command))
     with open(command, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nprintf '%s;' server \"$@\"\nexit 7\n")
     os.chmod(command, 0o755)
+    # As the other package has it, which runs in Wine alone.
+    with open(f"{os.path.dirname(command)}/openpla.exe", "wb"):
+        pass
     for words in (("logman", "query", "two words"), ("--wine", "cscript"), ("relog", "x.blg"), ("--system", "--end")):
         assert run(openpla, *words, code=7) == "".join(f"{word};" for word in ("server", *words)), words
     for words, output in own.items():
