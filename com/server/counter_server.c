@@ -2,6 +2,7 @@
 /* The process that offers counters, and the code in the service that starts it. */
 #include "com/server/counter_server.h"
 
+#include "com/server/dcom_journal.h"
 #include "com/server/dcom_settings.h"
 #include "com/server/server.h"
 #include "engine/base/clock.h"
@@ -39,6 +40,13 @@ static bool offer(const char *protocol, const char *endpoint)
                            protocol, endpoint);
 }
 
+#ifdef _WIN64
+static void journal_report(const struct rpc_port_event *e)
+{
+    dcom_event_report("counters", e);
+}
+#endif
+
 /* With a TCP connection of Wine's runtime, the thread that waits for the next call and the one that sends the last
    answer share an event, and occasionally both wait forever (DECISIONS 110). */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
@@ -47,12 +55,14 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
         return offer("ncacn_ip_tcp", port);
     static struct auth_accounts accounts;
 #ifdef _WIN64 /* no server has 32 bits (DECISIONS 42) */
+    void (*const report)(const struct rpc_port_event *) = journal_report;
     HRESULT hr = dcom_auth_accounts(&accounts);
 #else
+    void (*const report)(const struct rpc_port_event *) = NULL;
     HRESULT hr = E_NOTIMPL;
 #endif
     if (SUCCEEDED(hr))
-        hr = counter_port_open(server, settings, &accounts);
+        hr = counter_port_open(server, settings, &accounts, report);
     return listener_report(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
 }
 

@@ -11,7 +11,6 @@
 #include "com/server/dcom.h"
 #include "com/server/dcom_journal.h"
 #include "com/server/dcom_link.h"
-#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
@@ -20,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SESSION_BUCKETS = 64, REPORT_KINDS = 4, REPORTS_A_MINUTE = 20, MINUTE_MS = 60000 };
+enum { SESSION_BUCKETS = 64 };
 
 struct front_session {
     struct front_session *next;
@@ -189,38 +188,10 @@ static void read_answers(void *user)
 
 /* ---- events ---- */
 
-/* Writes the first events of each kind in a minute. A later event reports how many were skipped. */
-static bool report_is_due(enum rpc_port_event_kind kind, uint64_t *skipped)
-{
-    static struct {
-        uint64_t begun_ms, skipped;
-        unsigned count;
-    } rates[REPORT_KINDS];
-    static struct lock lock = LOCK_INIT;
-    const uint64_t now = clock_monotonic_ms();
-    lock_enter(&lock);
-    if (now - rates[kind].begun_ms > MINUTE_MS) {
-        rates[kind].begun_ms = now;
-        rates[kind].count = 0;
-    }
-    const bool is_due = rates[kind].count < REPORTS_A_MINUTE;
-    *skipped = is_due ? rates[kind].skipped : 0;
-    rates[kind].count += is_due;
-    rates[kind].skipped = is_due ? 0 : rates[kind].skipped + 1;
-    lock_leave(&lock);
-    return is_due;
-}
-
 static void session_report(void *user, const struct rpc_port_event *e)
 {
-    static const enum dcom_event ids[REPORT_KINDS] = {[RPC_PORT_REFUSED] = DCOM_REFUSED,
-                                                      [RPC_PORT_LOGON_FAILED] = DCOM_LOGON_FAILED,
-                                                      [RPC_PORT_LOGGED_ON] = DCOM_LOGON,
-                                                      [RPC_PORT_FAILED] = DCOM_REFUSED};
-    struct dcom_event_facts facts = {.user = e->account, .address = e->address, .reason = e->reason};
     (void)user;
-    if (report_is_due(e->kind, &facts.count))
-        dcom_event_write(ids[e->kind], &facts);
+    dcom_event_report(NULL, e);
 }
 
 /* ---- main ---- */

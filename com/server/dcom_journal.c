@@ -4,10 +4,13 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/base/thread.h"
 #include "engine/logs/journal.h"
 
 #include <stdio.h>
 #include <inttypes.h>
+
+enum { REPORT_KINDS = 4, REPORTS_A_MINUTE = 20, MINUTE_MS = 60000 };
 
 static const struct {
     enum dcom_event id;
@@ -42,6 +45,7 @@ void dcom_event_write(enum dcom_event id, const struct dcom_event_facts *f)
         snprintf(error, sizeof error, "0x%08X", (unsigned)f->error);
     if (f->count)
         snprintf(count, sizeof count, "%" PRIu64, f->count);
+    field_add(&entry, "Service", f->service);
     field_add(&entry, "User", f->user);
     field_add(&entry, "Address", f->address);
     field_add(&entry, "Class", f->class_name);
@@ -51,4 +55,37 @@ void dcom_event_write(enum dcom_event id, const struct dcom_event_facts *f)
     if (folder)
         (void)journal_append(folder, &entry);
     memory_free(folder);
+}
+
+static bool report_is_due(enum rpc_port_event_kind kind, uint64_t *skipped)
+{
+    static struct {
+        uint64_t begun_ms, skipped;
+        unsigned count;
+    } rates[REPORT_KINDS];
+    static struct lock lock = LOCK_INIT;
+    const uint64_t now = clock_monotonic_ms();
+    lock_enter(&lock);
+    if (now - rates[kind].begun_ms > MINUTE_MS) {
+        rates[kind].begun_ms = now;
+        rates[kind].count = 0;
+    }
+    const bool is_due = rates[kind].count < REPORTS_A_MINUTE;
+    *skipped = is_due ? rates[kind].skipped : 0;
+    rates[kind].count += is_due;
+    rates[kind].skipped = is_due ? 0 : rates[kind].skipped + 1;
+    lock_leave(&lock);
+    return is_due;
+}
+
+void dcom_event_report(const char *service, const struct rpc_port_event *e)
+{
+    static const enum dcom_event ids[REPORT_KINDS] = {[RPC_PORT_REFUSED] = DCOM_REFUSED,
+                                                      [RPC_PORT_LOGON_FAILED] = DCOM_LOGON_FAILED,
+                                                      [RPC_PORT_LOGGED_ON] = DCOM_LOGON,
+                                                      [RPC_PORT_FAILED] = DCOM_REFUSED};
+    struct dcom_event_facts facts = {
+        .service = service, .user = e->account, .address = e->address, .reason = e->reason};
+    if (report_is_due(e->kind, &facts.count))
+        dcom_event_write(ids[e->kind], &facts);
 }

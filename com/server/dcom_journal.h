@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Events about remote clients. */
+/* Events about remote clients, of DCOM and of counters. */
 #ifndef OPENPLA_DCOM_JOURNAL_H
 #define OPENPLA_DCOM_JOURNAL_H
 
 #include "engine/base/error.h"
+#include "engine/rpc/port.h"
 
 enum dcom_event {
     DCOM_OPENED = 9040,
@@ -15,11 +16,15 @@ enum dcom_event {
 };
 /* Strings may be NULL: absent. */
 struct dcom_event_facts {
+    const char *service; /* NULL: DCOM */
     const char *user, *address, *reason, *class_name;
     uint64_t count; /* of earlier events of this kind that were not written; 0: absent */
     HRESULT error;
 };
 /* Writes the event to the journal, and ignores a failure. */
 void dcom_event_write(enum dcom_event id, const struct dcom_event_facts *facts);
+/* Writes what happened at a port: the first events of each kind in a minute. A later event reports how many were
+   skipped. May be called by several threads. */
+void dcom_event_report(const char *service, const struct rpc_port_event *event);
 
 #endif

@@ -100,10 +100,11 @@ DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out);
 #define COUNTER_PORT_CONNECTIONS 256
 
 /* Listens on settings->port until the process exits, with one thread per connection. Clients log on by NTLM with the
-   accounts (NULL: nobody can). All arguments are borrowed permanently. Fails with the system's error and a message
-   that names the port. */
+   accounts (NULL: nobody can). `report` (NULL: nobody) is called by the threads of connections, several at the same
+   time. All arguments are borrowed permanently. Fails with the system's error and a message that names the port. */
 struct auth_accounts;
+struct rpc_port_event; /* engine/rpc/port.h */
 HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings,
-                          const struct auth_accounts *accounts);
+                          const struct auth_accounts *accounts, void (*report)(const struct rpc_port_event *event));
 
 #endif

@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: MIT
 """The service offers counters by RPC only where a setting says so, in a process of its own: one that dies hard takes
 nothing from the service and is started anew, and it ends with the service."""
+import os
+import subprocess
+
 from faults import answers, check, free_port, kill_one, processes, wait_for, wine
 
+PROGRAM = os.path.join(os.environ["OPENPLA_BIN_DIR"], "openpla.exe")
+RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
 KEY = "HKLM\\Software\\OpenPLA"
 
 
@@ -16,6 +21,18 @@ def start_service():
     wait_for("the service starts", started)
 
 
+def failed_logon(there):
+    """Whoever tries passwords at the port leaves a trace."""
+    name = f"intruder{os.getpid()}"
+    done = subprocess.run(["sh", RUNNER, PROGRAM, "typeperf", "-q", "-s", there, "-u", name, "*"],
+                          env=dict(os.environ, OPENPLA_WINE_RUN="through"), input="a password of nobody\n",
+                          encoding="utf-8", errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    check(done.returncode != 0, f"a logon without an account: {done.stdout}")
+    code, text = wine(PROGRAM, "events", "-max", "1000")
+    lines = [line for line in text.splitlines() if name in line]
+    check(code == 0 and lines and "9043" in lines[0] and "counters" in lines[0], f"no event about it: {lines}")
+
+
 def main():
     port = free_port()
     try:
@@ -25,6 +42,7 @@ def main():
         check(code == 0, text)
         start_service()
         wait_for("counters are offered", lambda: answers(port))
+        failed_logon(f"127.0.0.1:{port}")
         running = processes("openplasrv", "/service")
         kill_one("openplasrv", "/counters")
         wait_for("counters are offered again", lambda: answers(port))

@@ -9,7 +9,6 @@
 #include "engine/pdh/remote/pcq_session.h"
 #include "engine/rpc/port.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define PACKET_PRIVACY 6 /* RPC_C_AUTHN_LEVEL_PKT_PRIVACY */
@@ -89,6 +88,7 @@ uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings
 struct port {
     struct pcq_service service;
     struct rpc_port_settings settings;
+    void (*report)(const struct rpc_port_event *event); /* NULL: nobody */
 };
 
 struct port_session {
@@ -131,21 +131,20 @@ static uint32_t port_call(void *user, void *session, const struct rpc_call *call
 
 static void port_report(void *user, const struct rpc_port_event *e)
 {
-    (void)user;
+    const struct port *p = user;
     TRACE_STEP(rpc, "connection of %s: %s", e->address, e->reason);
-    if (e->kind != RPC_PORT_LOGON_FAILED)
-        return;
-    fprintf(stderr, "openplasrv: logon of '%s' from %s failed\n", e->account, e->address);
-    fflush(stderr);
+    if (p->report)
+        p->report(e);
 }
 
 HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings,
-                          const struct auth_accounts *accounts)
+                          const struct auth_accounts *accounts, void (*report)(const struct rpc_port_event *event))
 {
     struct port *p = memory_zero(1, sizeof *p);
     uint16_t port;
     if (!p)
         return E_OUTOFMEMORY;
+    p->report = report;
     p->service.server = server;
     p->service.settings = settings;
     p->settings = (struct rpc_port_settings){.port = settings->port, .from = settings->from};
