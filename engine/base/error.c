@@ -153,6 +153,11 @@ const char *error_text(HRESULT hr)
     return state->hr == hr && state->text[0] ? state->text : error_standard_text(hr);
 }
 
+HRESULT error_latest(void)
+{
+    return own_state()->hr;
+}
+
 void error_clear(void)
 {
     struct error_state *state = own_state();

@@ -28,6 +28,8 @@ HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The text that this thread set last for exactly this hr, otherwise the standard text of hr; never NULL. Valid until
    the thread's next error_ call. */
 const char *error_text(HRESULT hr);
+/* The HRESULT of that text; S_OK: none is set. */
+HRESULT error_latest(void);
 /* A failure and its text, saved while other calls, which may set other texts, clean up or continue: `struct error_kept
    why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
 struct error_kept {

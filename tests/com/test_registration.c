@@ -30,7 +30,7 @@
 #define SERVICE_KEY   "System\\CurrentControlSet\\Services\\OpenPLA"
 #define API_TRACES_KEY                                                                                                 \
     "Software\\Microsoft\\Windows\\CurrentVersion\\WINEVT\\Publishers\\{4d1c64a7-6f3b-4f0e-9a3c-5f5f0c6b8e21}"
-#define COMMAND       L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
+#define COMMAND L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
 
 static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
 static const struct registration no_service = {.folder = FOLDER, .mode = REGISTRATION_DROPIN};

@@ -41,8 +41,8 @@ struct orpc_peer {
     struct wakeup *end;
 };
 
-/* What happens if an idle connection ends during a call. A request that the server may have received is repeated, on a
-   new connection, only if that changes nothing there. */
+/* If an idle connection ends during a call, a request that the server may have received is repeated, on a new
+   connection, only if that changes nothing there. */
 enum peer_repeat { PEER_ONCE, PEER_REPEAT };
 /* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,

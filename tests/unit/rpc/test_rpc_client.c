@@ -19,7 +19,7 @@
 enum { RUN_DOWN_MS = 1500, PING_MS = 100 };
 
 static struct orpc_server *server;
-static char port_text[8], advertised[8]; /* where the server is, and where clients look for it */
+static char port_text[8], advertised[8]; /* where the server is, and where clients call it */
 static struct wakeup *session_ended;
 static _Atomic unsigned begun, ended;
 
@@ -162,6 +162,7 @@ static void calls_by_name_give_values_and_error_messages(void **state)
     assert_non_null(strstr(error_text(unknown), "'Nothing'"));
     orpc_answer_free(&answer);
     orpc_object_release(o);
+    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* also after the last release, which is a call, too */
     orpc_peer_release(p);
     expect_nothing_left();
 }
@@ -431,7 +432,7 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     expect_nothing_left();
 }
 
-/* What only reads is done again, and a connection that had ended before the call costs nothing. */
+/* Reading calls are repeated, and a connection that had ended before the call costs nothing. */
 static void reads_and_calls_on_ended_connections_succeed(void **state)
 {
     const struct ndr_variant one = {.vt = NDR_I4, .number = 1};

@@ -164,7 +164,7 @@ static int sleeping(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* Reads the import slot anew at each call, so that hooks of a running process are seen. */
+/* Each call reads the import slot again, so hooks of a running process are seen. */
 static __attribute__((noinline, noclone)) bool a_thousand_calls(void)
 {
     for (int i = 0; i < 1000; i++)
