@@ -466,19 +466,6 @@ static HRESULT run_export(struct run *r, struct logman_target *t)
     return hr;
 }
 
-/* Read in this process, without the server. */
-static HRESULT query_providers(const struct run *r, const char *server)
-{
-    bool own;
-    const HRESULT hr = sets_is_own_machine(server, &own);
-    if (FAILED(hr))
-        return hr;
-    if (own)
-        return r->json ? logman_json_providers(r->json, r->line) : logman_show_providers(r->line);
-    return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
-                     "-s: cannot list the providers of '%s': only those of this computer are known", server);
-}
-
 static HRESULT run_query(struct run *r)
 {
     const struct logman_option *server = logman_option(r->line, LOGMAN_SERVER);
@@ -486,7 +473,7 @@ static HRESULT run_query(struct run *r)
     struct logman_target t = {0};
     struct object *all = NULL;
     if (r->line->adverb == LOGMAN_PROVIDERS)
-        return query_providers(r, server ? server->words.items[0] : NULL);
+        return r->json ? logman_json_providers(r->json, r->line) : logman_show_providers(r->line);
     if (r->line->name && strcmp(r->line->name, "*") != 0) {
         HRESULT hr = logman_target_open(r->line, &t);
         if (SUCCEEDED(hr))

@@ -37,6 +37,8 @@ HRESULT logman_show_set(struct object *set, bool session);
 /* All known providers, those of a process, or the keywords, levels and processes of one of them. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
+/* The provider that the line names, and a value map of the processes that have registered it. */
+HRESULT logman_find_provider(const struct logman_line *line, struct object **out, struct object **processes);
 /* All known providers, or with -pid those of the process; a reference to their collection. */
 HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
 /* "Counter", "Trace" ... */

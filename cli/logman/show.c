@@ -3,6 +3,9 @@
 #include "cli/logman/logman.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
+#include "engine/etw/etw_types.h"
+#include "engine/pla/remote_providers.h"
+#include "engine/pla/sets.h"
 #include "engine/pla/trace_event_providers.h"
 
 #include <stdio.h>
@@ -414,16 +417,55 @@ static void provider_row(struct object *provider)
     memory_free(name);
 }
 
+/* *server NULL: -s names this computer, or is not given. */
+static HRESULT other_computer(const struct logman_line *l, const char **server)
+{
+    const struct logman_option *o = logman_option(l, LOGMAN_SERVER);
+    bool own = true;
+    HRESULT hr = o ? sets_is_own_machine(o->words.items[0], &own) : S_OK;
+    *server = SUCCEEDED(hr) && !own ? o->words.items[0] : NULL;
+    return hr;
+}
+
 HRESULT logman_list_providers(const struct logman_line *l, struct object **out)
 {
     const struct logman_option *process = logman_option(l, LOGMAN_PROCESS);
+    const char *server = NULL;
     uint32_t id = 0;
     *out = NULL;
     HRESULT hr = process ? logman_u32("pid", process->words.items[0], &id) : S_OK;
     if (SUCCEEDED(hr))
+        hr = other_computer(l, &server);
+    if (SUCCEEDED(hr))
         hr = object_create(&trace_data_provider_collection_class, NULL, out);
-    if (SUCCEEDED(hr) &&
-        FAILED(hr = process ? trace_providers_list_of_process(*out, id) : trace_providers_list(*out))) {
+    if (SUCCEEDED(hr) && server)
+        hr = remote_providers_list(*out, server, process ? &id : NULL);
+    else if (SUCCEEDED(hr))
+        hr = process ? trace_providers_list_of_process(*out, id) : trace_providers_list(*out);
+    if (FAILED(hr) && *out) {
+        object_release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT logman_find_provider(const struct logman_line *l, struct object **out, struct object **processes)
+{
+    const char *server;
+    *out = *processes = NULL;
+    HRESULT hr = other_computer(l, &server);
+    if (SUCCEEDED(hr) && !server) {
+        hr = logman_known_provider(l->name, out);
+        if (SUCCEEDED(hr))
+            hr = trace_provider_processes(*out, processes);
+    } else if (SUCCEEDED(hr)) {
+        hr = object_create(&trace_data_provider_class, NULL, out);
+        if (SUCCEEDED(hr))
+            hr = remote_provider_query(*out, server, l->name, processes);
+        if (hr == HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND))
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "'%s': unknown provider '%s'", server, l->name);
+    }
+    if (FAILED(hr) && *out) {
         object_release(*out);
         *out = NULL;
     }
@@ -470,14 +512,11 @@ static HRESULT show_map(struct object *map, const char *what, int digits)
     return hr;
 }
 
-static HRESULT show_processes(struct object *provider)
+static HRESULT show_processes(struct object *map)
 {
-    struct object *map, **list;
+    struct object **list;
     size_t count;
-    HRESULT hr = trace_provider_processes(provider, &map);
-    if (FAILED(hr))
-        return hr;
-    hr = collection_snapshot(map, &list, &count);
+    HRESULT hr = collection_snapshot(map, &list, &count);
     if (SUCCEEDED(hr)) {
         printf("\n%-20s%s\n%s\n", "PID", "Image", rule);
         for (size_t i = 0; i < count; i++) {
@@ -489,16 +528,15 @@ static HRESULT show_processes(struct object *provider)
         }
         objects_release(list, count);
     }
-    object_release(map);
     return hr;
 }
 
 HRESULT logman_show_providers(const struct logman_line *l)
 {
-    struct object *provider;
+    struct object *provider, *processes;
     if (!l->name)
         return show_all(l);
-    HRESULT hr = logman_known_provider(l->name, &provider);
+    HRESULT hr = logman_find_provider(l, &provider, &processes);
     if (FAILED(hr))
         return hr;
     provider_head();
@@ -507,7 +545,8 @@ HRESULT logman_show_providers(const struct logman_line *l)
     if (SUCCEEDED(hr))
         hr = show_map(child_of(provider, "Level"), "Level", 2);
     if (SUCCEEDED(hr))
-        hr = show_processes(provider);
+        hr = show_processes(processes);
+    object_release(processes);
     object_release(provider);
     return hr;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/logman.h"
 #include "engine/base/memory.h"
-#include "engine/pla/trace_event_providers.h"
 
 #include <inttypes.h>
 
@@ -290,9 +289,8 @@ static HRESULT put_known(struct json *j, const char *name, struct object *map)
     return hr;
 }
 
-static HRESULT put_one(struct json *j, struct object *provider)
+static HRESULT put_one(struct json *j, struct object *provider, struct object *processes)
 {
-    struct object *processes;
     json_begin(j, NULL, '{');
     HRESULT hr = put_provider(j, provider);
     if (SUCCEEDED(hr))
@@ -300,11 +298,7 @@ static HRESULT put_one(struct json *j, struct object *provider)
     if (SUCCEEDED(hr))
         hr = put_known(j, "Levels", object_child(provider, class_property(provider->class, "Level")));
     if (SUCCEEDED(hr))
-        hr = trace_provider_processes(provider, &processes);
-    if (FAILED(hr))
-        return hr;
-    hr = put_known(j, "Processes", processes);
-    object_release(processes);
+        hr = put_known(j, "Processes", processes);
     if (SUCCEEDED(hr))
         json_end(j, '}');
     return hr;
@@ -329,14 +323,15 @@ static HRESULT put_list(struct json *j, struct object *all)
 
 HRESULT logman_json_providers(struct json *j, const struct logman_line *line)
 {
-    struct object *found = NULL;
-    HRESULT hr = line->name ? logman_known_provider(line->name, &found) : logman_list_providers(line, &found);
+    struct object *found = NULL, *processes = NULL;
+    HRESULT hr = line->name ? logman_find_provider(line, &found, &processes) : logman_list_providers(line, &found);
     if (FAILED(hr))
         return hr;
     json_begin(j, "providers", '[');
-    hr = line->name ? put_one(j, found) : put_list(j, found);
+    hr = line->name ? put_one(j, found, processes) : put_list(j, found);
     if (SUCCEEDED(hr))
         json_end(j, ']');
+    object_release(processes);
     object_release(found);
     return hr;
 }

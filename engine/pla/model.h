@@ -335,6 +335,8 @@ HRESULT value_map_resolve(struct object *map, struct object *from);
 HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count);
 /* Adds an integer, or a string: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
 HRESULT value_map_add_value(struct object *map, const struct variant *in);
+/* Adds an item that is not enabled. */
+HRESULT value_map_add_named(struct object *map, const char *key, const char *description, uint64_t value);
 
 /* ---- issues: what Commit and SetXml report ---- */
 /* A new plaValidation map. */

@@ -46,6 +46,8 @@ struct orpc_answer {
    have been executed. Frees the request in any case; free *answer in any case. Returns the failure of the transport or
    the fault; the method's HRESULT is the end of the answer. */
 HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer);
+/* The same for a method that only reads: it is repeated if the connection ends. */
+HRESULT orpc_call_again(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer);
 void orpc_answer_free(struct orpc_answer *answer);
 
 /* ---- calls by name, of an object whose interface is IDispatch or derived from it ---- */

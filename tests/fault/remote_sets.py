@@ -57,6 +57,22 @@ def is_refused(there, name, password, what):
     check("logon" in text, f"{what}: {text}")
 
 
+def event_providers(there):
+    """The other computer is this one, so it must have the same event providers, but for those that come and go."""
+    def rows(*more):
+        return set(openpla(0, "logman", "query", "providers", *more).splitlines())
+    own, other = rows(), rows("-s", there)
+    check(any("Windows Kernel Trace" in line for line in other), f"the list: {sorted(other)}")
+    check(len(own ^ other) <= len(own) // 2, f"the lists differ: {sorted(own ^ other)}")
+    for name in "Windows Kernel Trace", "{9E814AAD-3204-11D2-9A82-006008A86939}":
+        here, there_too = rows(name), rows(name, "-s", there)
+        check(any("0x" in line for line in here) and here == there_too, f"{name} differs: {sorted(here ^ there_too)}")
+    text = openpla(1, "logman", "query", "providers", "No such", "-s", there)
+    check("unknown" in text and "'No such'" in text, f"an unknown event provider: {text}")
+    check("does not exist" in openpla(1, "logman", "query", "providers", "-pid", "4294967280", "-s", there),
+          "an unknown process")
+
+
 def what_roles_allow(there):
     for name, role, code in ("reader", "users", 1), ("boss", "administrators", 0):
         openpla(0, "dcom", "account", "add", name, "-role", role, password=PASSWORD)
@@ -92,6 +108,7 @@ def main():
         check("without an account" in openpla(1, "logman", "query", "-s", there), "nobody logs on without an account")
         openpla(0, "remote", "add", "127.0.0.1", "tester", password=PASSWORD)
         life_of_a_set(there, root)
+        event_providers(there)
         what_roles_allow(there)
         script(there)
         server_dies(there, port)

@@ -69,30 +69,12 @@ static const struct known_value kernel_flags[] = {
 };
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static HRESULT add_value(struct object *map, const char *key, const char *description, uint64_t value)
-{
-    struct object *item;
-    HRESULT hr = object_create(&value_map_item_class, map, &item);
-    if (FAILED(hr))
-        return hr;
-    struct value_map_item *v = (struct value_map_item *)item;
-    v->Value = (struct variant){.type = VARIANT_UI8, .integer = (int64_t)value};
-    v->ValueMapType = ((struct value_map *)map)->ValueMapType;
-    hr = object_put_text(item, class_property(item->class, "Key"), key);
-    if (SUCCEEDED(hr))
-        hr = object_put_text(item, class_property(item->class, "Description"), description);
-    if (SUCCEEDED(hr))
-        hr = collection_add(map, item);
-    object_release(item);
-    return hr;
-}
-
 static HRESULT add_values(struct object *map, uint32_t type, const struct known_value *values, size_t count)
 {
     HRESULT hr = S_OK;
     ((struct value_map *)map)->ValueMapType = type;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = add_value(map, values[i].name, values[i].name, values[i].value);
+        hr = value_map_add_named(map, values[i].name, values[i].name, values[i].value);
     return hr;
 }
 
@@ -102,7 +84,7 @@ static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords
     struct event_fields fields;
     HRESULT known = event_provider_fields(host_etw(), guid, of_keywords, &fields), hr = known;
     for (size_t i = 0; SUCCEEDED(hr) && i < fields.count; i++)
-        hr = add_value(map, fields.items[i].name, fields.items[i].description, fields.items[i].value);
+        hr = value_map_add_named(map, fields.items[i].name, fields.items[i].description, fields.items[i].value);
     event_fields_free(&fields);
     return FAILED(hr) ? hr : known;
 }
@@ -349,7 +331,7 @@ static HRESULT add_process(struct object *map, uint32_t process)
         return hr;
     if (FAILED(hr)) /* another account's process: only its id is known */
         program = text_format("%u", (unsigned)process);
-    hr = program ? add_value(map, program, "", process) : E_OUTOFMEMORY;
+    hr = program ? value_map_add_named(map, program, "", process) : E_OUTOFMEMORY;
     memory_free(program);
     return hr;
 }

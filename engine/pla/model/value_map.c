@@ -293,6 +293,24 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
     return SUCCEEDED(hr) ? add_number(map, number) : hr;
 }
 
+HRESULT value_map_add_named(struct object *map, const char *key, const char *description, uint64_t value)
+{
+    struct object *item;
+    HRESULT hr = object_create(&value_map_item_class, map, &item);
+    if (FAILED(hr))
+        return hr;
+    struct value_map_item *v = (struct value_map_item *)item;
+    v->Value = (struct variant){.type = VARIANT_UI8, .integer = (int64_t)value};
+    v->ValueMapType = ((struct value_map *)map)->ValueMapType;
+    hr = object_put_text(item, class_property(item->class, "Key"), key);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(item, class_property(item->class, "Description"), description);
+    if (SUCCEEDED(hr))
+        hr = collection_add(map, item);
+    object_release(item);
+    return hr;
+}
+
 /* Enables the item with that number; adds one without a name if missing. */
 static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
 {

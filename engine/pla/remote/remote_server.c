@@ -113,7 +113,13 @@ void remote_server_close(struct remote_server *s)
         server_free(s);
 }
 
-/* MS-PLA 2.1 and 3.2.4: {Data1-098B-11D8-9414-505054503030}. */
+/* MS-PLA 1.9: all of its identifiers are {Data1-098B-11D8-9414-505054503030}. */
+static GUID identifier(uint32_t first)
+{
+    return (GUID){first, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
+}
+
+/* MS-PLA 2.1 and 3.2.4. */
 static const struct {
     const char *space;
     uint32_t set, collection;
@@ -127,11 +133,20 @@ HRESULT remote_server_create(struct remote_server *s, const char *space, bool is
     size_t i = 0;
     while (strcmp(classes[i].space, space) != 0)
         i++; /* every namespace has a row */
-    const GUID id = {is_collection ? classes[i].collection : classes[i].set,
-                     0x098B,
-                     0x11D8,
-                     {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
+    const GUID id = identifier(is_collection ? classes[i].collection : classes[i].set);
     return orpc_activate(s->peer, &id, &dispatch_iid, out);
+}
+
+HRESULT remote_server_activate(struct remote_server *s, uint32_t class, uint32_t interface, struct orpc_object **out)
+{
+    const GUID clsid = identifier(class), iid = identifier(interface);
+    return orpc_activate(s->peer, &clsid, &iid, out);
+}
+
+bool remote_is_interface(const GUID *iid, uint32_t interface)
+{
+    const GUID expected = identifier(interface);
+    return guid_equal(iid, &expected);
 }
 
 bool remote_object_is_gone(HRESULT hr)

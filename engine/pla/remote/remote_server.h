@@ -14,6 +14,9 @@ struct remote_server *remote_server_reference(struct remote_server *s);
 void remote_server_close(struct remote_server *s); /* NULL is allowed */
 /* A new object of the class of a namespace's sets, or of their collection; its interface is IDispatch. */
 HRESULT remote_server_create(struct remote_server *s, const char *space, bool is_collection, struct orpc_object **out);
+/* A new object of another class of MS-PLA. Classes and interfaces are named by the first part of their identifier. */
+HRESULT remote_server_activate(struct remote_server *s, uint32_t class, uint32_t interface, struct orpc_object **out);
+bool remote_is_interface(const GUID *iid, uint32_t interface);
 
 /* An argument of a call. */
 struct remote_argument {

@@ -206,3 +206,8 @@ HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *requ
 {
     return object_call(o, opnum, request, PEER_ONCE, answer);
 }
+
+HRESULT orpc_call_again(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer)
+{
+    return object_call(o, opnum, request, PEER_REPEAT, answer);
+}
