@@ -460,7 +460,7 @@ static HRESULT put_api_log(const struct change *c)
 {
     const struct logman_option *o = logman_option(c->line, LOGMAN_OUTPUT);
     struct value v;
-    if (!o || c->collector->class != &api_tracing_collector_class)
+    if ((!o && !c->create) || c->collector->class != &api_tracing_collector_class)
         return S_OK;
     HRESULT hr = object_get(c->collector, class_property(c->collector->class, "FileName"), &v);
     char *file = SUCCEEDED(hr) ? text_format("%s.etl", v.text) : NULL;

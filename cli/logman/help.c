@@ -317,8 +317,14 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
         !is_set(set, "Segment"))
         hr = texts_add(warnings, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
                                  "file, with -f bincirc in the same file");
-    if (SUCCEEDED(hr) && stored && line->verb == LOGMAN_CREATE && output && !logman_option(line, LOGMAN_VERSION) &&
-        log_is_log_name(output->words.items[0]))
+    const bool api = logman_adverb_of(collector) == LOGMAN_API;
+    if (SUCCEEDED(hr) && api &&
+        (logman_option(line, LOGMAN_VERSION) || logman_is_given(line, LOGMAN_OVERWRITE) ||
+         logman_is_given(line, LOGMAN_APPEND)))
+        hr = texts_add(warnings,
+                       "-v, -ow, -a: an API trace ignores them (if its log exists, the new one gets a number)");
+    if (SUCCEEDED(hr) && !api && stored && line->verb == LOGMAN_CREATE && output &&
+        !logman_option(line, LOGMAN_VERSION) && log_is_log_name(output->words.items[0]))
         hr = texts_add(warnings,
                        "-o: the run number is appended to the file name (_000001); use --v to keep the name unchanged");
     if (SUCCEEDED(hr) && (logman_is_given(line, LOGMAN_RUN_FOR) || logman_is_given(line, LOGMAN_INTERVAL)) &&

@@ -110,11 +110,21 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     return hr;
 }
 
-/* The file's name without decorations. */
+/* The last part of a path of Windows on every host: natively sets are only edited. */
+static const char *last_part(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (strchr("\\/:", *at))
+            name = at + 1;
+    return name;
+}
+
+/* The name of an API trace's log without its extension: LogFilePath's, or else the program's. "": neither is set. */
 static char *api_log_base(const struct api_tracing_collector *c, const char *extension)
 {
-    const char *name = path_name(c->LogFilePath[0] ? c->LogFilePath : c->ExePath);
-    const char *ending = c->LogFilePath[0] ? extension : ".exe";
+    const char *log = last_part(c->LogFilePath), *name = log[0] ? log : last_part(c->ExePath);
+    const char *ending = log[0] ? extension : ".exe";
     const bool extended = text_equal_nocase(path_extension(name), ending);
     return text_copy_n(name, strlen(name) - (extended ? strlen(ending) : 0));
 }
@@ -125,7 +135,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     /* MS-PLA 2.2.2.11: FileName, FileNameFormat and its pattern are ignored for API traces (DECISIONS 168). */
     const struct api_tracing_collector *api =
         o->class == &api_tracing_collector_class ? (const struct api_tracing_collector *)o : NULL;
-    const bool undecorated = api && (api->LogFilePath[0] || api->ExePath[0]);
+    const bool undecorated = api && (last_part(api->LogFilePath)[0] || last_part(api->ExePath)[0]);
     char *file = NULL;
     *out = NULL;
     object_lock(o);
