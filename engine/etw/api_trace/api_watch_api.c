@@ -16,6 +16,10 @@
    thread loads the DLL; the first calls of the process are missing. The stub needs nothing but LoadLibraryW, so a
    watcher that dies leaves a program that works.
 
+   Wine allocates memory in another process by a message to one of its threads, which a signal wakes. A thread that has
+   just started can miss that signal, and then the watcher would wait for as long as the process lives. A second thread,
+   the guard, notices that and allocates memory there, too, which sends another signal. The process is then late.
+
    To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
    because the loader of a stopped process would hold it up while others start. */
 #include "engine/base/memory.h"
@@ -50,6 +54,8 @@ enum {
     PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
     HEADERS_ROOM = 4096,
     CALIBRATE_MS = 20,
+    GUARD_POLL_MS = 500,
+    GUARD_WAIT_MS = 1500, /* that a change of a process may take */
 };
 
 /* ---- injection ---- */
@@ -281,6 +287,9 @@ struct api_watch {
     const WCHAR *name; /* of its file, in `program` */
     char *text;        /* the path, for error texts */
     HANDLE thread, stopped, ready;
+    HANDLE guard, watched; /* `watched`: the watching thread has ended */
+    HANDLE busy;           /* process that the watching thread changes; NULL: none. `lock` protects both */
+    ULONGLONG busy_since;
     struct seen *seen; /* processes that need no more attention */
     size_t seen_count, seen_room;
     uint8_t *list; /* of the system's processes */
@@ -368,6 +377,46 @@ static struct pending *free_pending(struct api_watch *w)
     return NULL;
 }
 
+static void set_busy(struct api_watch *w, HANDLE process)
+{
+    lock_enter(&w->lock);
+    w->busy = process;
+    w->busy_since = GetTickCount64();
+    lock_leave(&w->lock);
+}
+
+/* Waits for the process, as the watching thread does; ends when the process ends. Closes the handle. */
+static DWORD WINAPI wake_process(void *process)
+{
+    void *page = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE, PAGE_NOACCESS);
+    if (page)
+        VirtualFreeEx(process, page, 0, MEM_RELEASE);
+    CloseHandle(process);
+    return 0;
+}
+
+static DWORD WINAPI guard_run(void *argument)
+{
+    struct api_watch *w = argument;
+    while (WaitForSingleObject(w->watched, GUARD_POLL_MS) == WAIT_TIMEOUT) {
+        HANDLE process = NULL;
+        lock_enter(&w->lock);
+        if (w->busy && GetTickCount64() - w->busy_since > GUARD_WAIT_MS) {
+            if (!DuplicateHandle(GetCurrentProcess(), w->busy, GetCurrentProcess(), &process, 0, FALSE,
+                                 DUPLICATE_SAME_ACCESS))
+                process = NULL;
+            w->busy_since = GetTickCount64();
+        }
+        lock_leave(&w->lock);
+        HANDLE thread = process ? CreateThread(NULL, 0, wake_process, process, 0, NULL) : NULL;
+        if (thread)
+            CloseHandle(thread);
+        else if (process)
+            CloseHandle(process);
+    }
+    return 0;
+}
+
 /* True: it needs no more attention. `first`: it ran before the watcher. */
 static bool take_process(struct api_watch *w, DWORD id, bool first, struct pending *p)
 {
@@ -381,6 +430,7 @@ static bool take_process(struct api_watch *w, DWORD id, bool first, struct pendi
     }
     HRESULT hr = is_program(w, process);
     p->thread = NULL;
+    set_busy(w, process);
     if (hr == S_OK && first) {
         hr = attach_begin(process, w->text, &p->thread);
         p->entry = (struct entry){.process = process};
@@ -392,6 +442,7 @@ static bool take_process(struct api_watch *w, DWORD id, bool first, struct pendi
         if (FAILED(hr))
             note_failure(w, hr);
     }
+    set_busy(w, NULL);
     if (hr != S_OK) {
         CloseHandle(process);
         return FAILED(hr);
@@ -528,7 +579,9 @@ HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out
         w->name = slash ? slash + 1 : w->program;
         w->stopped = CreateEventW(NULL, TRUE, FALSE, NULL);
         w->ready = CreateEventW(NULL, TRUE, FALSE, NULL);
-        w->thread = w->stopped && w->ready ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
+        w->watched = CreateEventW(NULL, TRUE, FALSE, NULL);
+        w->guard = w->watched ? CreateThread(NULL, 0, guard_run, w, 0, NULL) : NULL;
+        w->thread = w->stopped && w->ready && w->guard ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
         if (!w->thread)
             hr = error_set(HRESULT_FROM_WIN32(GetLastError()), "API tracing: cannot start the watching thread");
     }
@@ -551,6 +604,13 @@ void api_watch_stop(struct api_watch *w)
         WaitForSingleObject(w->thread, INFINITE);
         CloseHandle(w->thread);
     }
+    if (w->guard) {
+        SetEvent(w->watched);
+        WaitForSingleObject(w->guard, INFINITE);
+        CloseHandle(w->guard);
+    }
+    if (w->watched)
+        CloseHandle(w->watched);
     for (struct pending *p = w->pending; p < w->pending + PENDING; p++)
         if (p->used)
             pending_close(p);
