@@ -45,11 +45,13 @@ const char *http_status_text(unsigned status);
 
 struct http_security;
 
-/* A body: borrowed, or a text that the server frees. */
+/* A body: borrowed until it is given back, or a text that the server frees. */
 struct http_body {
     const char *type, *bytes;
     char *owned; /* from memory_alloc; NULL: borrowed */
     size_t size;
+    void (*give_back)(void *owner); /* called when the body has been sent, on the connection's thread; may be NULL */
+    void *owner;
     bool gzip; /* the bytes are compressed */
 };
 

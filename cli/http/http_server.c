@@ -55,6 +55,13 @@ static HRESULT send_all(struct http_connection *c, const char *bytes, size_t siz
     return hr;
 }
 
+static void body_end(struct http_body *body)
+{
+    if (body->give_back)
+        body->give_back(body->owner);
+    memory_free(body->owned);
+}
+
 static void connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
     const struct http_options *o = &c->server->options;
@@ -67,7 +74,7 @@ static void connection_answer(struct http_connection *c, unsigned status, const 
         status = o->answer(o->user, request, &body);
     }
     if (status != 200) {
-        memory_free(body.owned);
+        body_end(&body);
         body = (struct http_body){.type = "text/plain; charset=utf-8", .bytes = line};
         body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, http_status_text(status));
     }
@@ -81,7 +88,7 @@ static void connection_answer(struct http_connection *c, unsigned status, const 
     if (head && SUCCEEDED(send_all(c, head, strlen(head))) && !request->head)
         (void)send_all(c, body.bytes, body.size);
     memory_free(head);
-    memory_free(body.owned);
+    body_end(&body);
 }
 
 /* False: the client does not speak TLS, has no certificate that is accepted, or takes too long. */

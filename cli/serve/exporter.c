@@ -393,6 +393,7 @@ void exporter_close(struct exporter *e)
     memory_free(e->given);
     memory_free(e->seen);
     steady_free(&e->steady);
+    text_buffer_free(&e->spare);
     texts_free(&e->wide);
     texts_free(&e->refused);
     counter_nearest_free(&e->nearest);

@@ -62,6 +62,7 @@ struct exporter {
     uint64_t *seen; /* hashes of labels; 0: free */
     size_t seen_slots;
     struct steady steady;
+    struct text_buffer spare; /* of an earlier page */
     uint64_t pages, duplicates, tried;
 };
 

@@ -396,7 +396,21 @@ static HRESULT page_make(struct exporter *e, bool openmetrics, const struct text
 HRESULT exporter_page(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out)
 {
     lock_enter(&e->lock);
+    *out = e->spare;
+    e->spare = (struct text_buffer){0};
+    out->length = 0;
     const HRESULT hr = page_make(e, openmetrics, collectors, out);
     lock_leave(&e->lock);
     return hr;
+}
+
+void exporter_give_back(struct exporter *e, struct text_buffer *page)
+{
+    lock_enter(&e->lock);
+    if (!e->spare.text && !page->failed) {
+        e->spare = *page;
+        *page = (struct text_buffer){0};
+    }
+    lock_leave(&e->lock);
+    text_buffer_free(page);
 }

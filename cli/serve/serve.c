@@ -12,6 +12,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static const char verb_name[] = "serve";
 static const char help_text[] =
@@ -126,29 +129,47 @@ static unsigned query_read(struct http_span query, struct texts *collectors)
     return 200;
 }
 
+/* A page on its way to a client. */
+struct served_page {
+    struct exporter *exporter;
+    struct text_buffer text;
+};
+
+static void served_page_end(void *owner)
+{
+    struct served_page *p = owner;
+    exporter_give_back(p->exporter, &p->text);
+    memory_free(p);
+}
+
+static unsigned serve_metrics(struct exporter *e, const struct http_request *request, struct http_body *out)
+{
+    struct texts collectors = {0};
+    struct served_page *p = memory_zero(1, sizeof *p);
+    const bool openmetrics = page_wants_openmetrics(request->accept);
+    unsigned status = p ? query_read(request->query, &collectors) : 500;
+    if (!p)
+        return status;
+    p->exporter = e;
+    if (status == 200 && FAILED(exporter_page(e, openmetrics, &collectors, &p->text)))
+        status = 500;
+    texts_free(&collectors);
+    *out = (struct http_body){.type = openmetrics ? page_type_openmetrics : page_type_text,
+                              .bytes = p->text.text,
+                              .size = p->text.length,
+                              .give_back = served_page_end,
+                              .owner = p};
+    return status;
+}
+
 static unsigned serve_answer(void *user, const struct http_request *request, struct http_body *out)
 {
     if (http_span_is(request->path, "/")) {
-        *out = (struct http_body){"text/html; charset=utf-8", front_page, NULL, sizeof front_page - 1, false};
+        *out =
+            (struct http_body){.type = "text/html; charset=utf-8", .bytes = front_page, .size = sizeof front_page - 1};
         return 200;
     }
-    if (!http_span_is(request->path, "/metrics"))
-        return 404;
-    struct text_buffer b = {0};
-    const bool openmetrics = page_wants_openmetrics(request->accept);
-    struct texts collectors = {0};
-    unsigned status = query_read(request->query, &collectors);
-    if (status == 200 && FAILED(exporter_page(user, openmetrics, &collectors, &b)))
-        status = 500;
-    texts_free(&collectors);
-    if (status != 200) {
-        text_buffer_free(&b);
-        return status;
-    }
-    out->type = openmetrics ? page_type_openmetrics : page_type_text;
-    out->size = b.length;
-    out->bytes = out->owned = text_buffer_take(&b);
-    return out->owned ? 200 : 500;
+    return http_span_is(request->path, "/metrics") ? serve_metrics(user, request, out) : 404;
 }
 
 /* Says what others can do to a server that they can reach. */
@@ -210,10 +231,22 @@ static int serve_counters(const struct serve_settings *s)
     return result;
 }
 
+/* Each connection has a thread, and glibc gives each thread a heap of its own, in which parts of what the exporter
+   keeps would lie: memory would grow for hundreds of pages. Large blocks are to leave the heap when they are freed. */
+static void serve_use_one_heap(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE_BYTES = 64 << 10 };
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
 static int serve_run(int argc, char **argv)
 {
     struct serve_settings s = {0};
     struct texts arguments = {0};
+    serve_use_one_heap();
     remote_counters_begin();
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)

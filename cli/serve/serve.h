@@ -43,8 +43,10 @@ const struct texts *exporter_refused(const struct exporter *e);
 /* The number of counters that are served; one with "*" counts once. */
 size_t exporter_counters(const struct exporter *e);
 /* Takes a sample and adds the page. `collectors`: only those of the preset; empty: all. May be called by several
-   threads. */
+   threads. *out is to be given back, and the next page reuses its memory. */
 HRESULT exporter_page(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out);
+/* Takes a page's text back, from memory_alloc. */
+void exporter_give_back(struct exporter *e, struct text_buffer *page);
 void exporter_close(struct exporter *e); /* NULL is allowed */
 
 #endif

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPU per scraped series and memory of openpla serve, beside Prometheus' node exporter in the same run.
+
+serve_peers.py OPENPLA [SCRAPES]    OPENPLA is an optimised build; needs the Debian package prometheus-node-exporter (or a
+                                    program in NODE_EXPORTER), without which ours alone is measured
+The CPU is the sum of /proc/<pid>/task/*/schedstat over the scrapes of one connection each, after a warm-up, in rounds that
+take turns, so that other load hits both. A series is a line of the page that is no comment. "the same" are the collectors of
+processors, memory, disks, network and the like, without those for each process, which the node exporter does not have. Exit
+code 1 if a ratio of CPU per series is above 0.7.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+MOST_RATIO, WARM_UP, ROUNDS = 0.7, 5, 5
+SAME = [r"\Processor Information(*)\*", r"\Memory\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*", r"\TCPv4\*",
+        r"\UDPv4\*", r"\System\Context Switches/sec", r"\System\System Up Time"]
+MANY = [r"\Process(*)\*", r"\Thread(*)\*", *SAME]
+NODE_SAME = ["--collector.disable-defaults", "--web.disable-exporter-metrics"] + [
+    "--collector." + name for name in "cpu meminfo netdev diskstats stat filesystem vmstat netstat".split()]
+
+
+class Target:
+    def __init__(self, name, port, arguments):
+        self.name, self.url = name, f"http://127.0.0.1:{port}/metrics"
+        self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.cpu_ms = self.wall_ms = self.series = self.scrapes = 0
+        for _ in range(600):
+            try:
+                self.scrape()
+                break
+            except OSError:
+                time.sleep(0.1)
+        for _ in range(WARM_UP):
+            self.scrape()
+
+    def scrape(self):
+        with urllib.request.urlopen(self.url) as answer:
+            return sum(1 for line in answer.read().splitlines() if line and not line.startswith(b"#"))
+
+    def cpu(self):
+        total = 0
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/schedstat", encoding="ascii") as f:
+                    total += int(f.read().split()[0])
+            except OSError:
+                pass
+        return total / 1e6
+
+    def rss_mb(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1]) / 1024
+
+    def round(self, count):
+        cpu, begun = self.cpu(), time.monotonic()
+        for _ in range(count):
+            self.series += self.scrape()
+        self.cpu_ms += self.cpu() - cpu
+        self.wall_ms += 1000 * (time.monotonic() - begun)
+        self.scrapes += count
+
+    def per_series(self):
+        return 1000 * self.cpu_ms / self.series
+
+    def show(self):
+        n = self.scrapes
+        print(f"{self.name:34} {self.series / n:7.0f} series  {self.wall_ms / n:7.1f} ms  CPU {self.cpu_ms / n:6.2f} ms a page, "
+              f"{self.per_series():6.2f} us a series  {self.rss_mb():5.1f} MB")
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def compare(scrapes, *targets):
+    for _ in range(ROUNDS):
+        for target in targets:
+            target.round(max(scrapes // ROUNDS, 1))
+    for target in targets:
+        target.show()
+    ratio = targets[0].per_series() / targets[1].per_series() if len(targets) > 1 else 0
+    if ratio:
+        print(f"ratio of CPU per series: {ratio:.2f} (at most {MOST_RATIO})\n")
+    for target in targets:
+        target.end()
+    return ratio
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    scrapes = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    node = os.environ.get("NODE_EXPORTER") or shutil.which("prometheus-node-exporter")
+    ports = iter(range(19500, 19600))
+
+    def ours(name, *arguments):
+        port = next(ports)
+        return Target(f"openpla serve, {name}", port, [program, "serve", "-http", str(port), *arguments])
+
+    def theirs(name, *arguments):
+        if not node:
+            return []
+        port = next(ports)
+        return [Target(f"node exporter, {name}", port, [node, f"--web.listen-address=127.0.0.1:{port}", *arguments])]
+
+    ratios = [compare(scrapes, ours("the same", *SAME), *theirs("the same", *NODE_SAME)),
+              compare(scrapes, ours("windows_exporter", "-preset", "windows_exporter"), *theirs("defaults")),
+              compare(scrapes, ours("processes and threads", *MANY))]
+    sys.exit(1 if max(ratios) > MOST_RATIO else 0)
+
+
+main()
