@@ -29,9 +29,11 @@ bool http_span_is_digits(struct http_span s);
 
 /* The spans are parts of the bytes that were read. */
 struct http_request {
-    bool head;                                             /* without a body */
-    struct http_span path, query;                          /* as sent, before and behind the first '?' */
-    struct http_span accept, accept_encoding, credentials; /* headers; credentials: Authorization. Empty: none */
+    size_t size;                          /* of the request, in the bytes that were read */
+    bool keep_alive;                      /* the client may send another one */
+    bool head;                            /* without a body */
+    struct http_span path, query;         /* as sent, before and behind the first '?' */
+    struct http_span accept, credentials; /* headers, credentials: Authorization. Empty: none */
 };
 /* Reads what has arrived. `own_name` is this computer's name, which a client may call it by; NULL: by any name. Returns
    0 if more bytes are needed, 200 with *out, or the status to refuse the request with: 400 malformed, 403 a foreign
@@ -52,7 +54,6 @@ struct http_body {
     size_t size;
     void (*give_back)(void *owner); /* called when the body has been sent, on the connection's thread; may be NULL */
     void *owner;
-    bool gzip; /* the bytes are compressed */
 };
 
 struct http_options {

@@ -104,6 +104,16 @@ struct http_span http_span_trim(struct http_span s)
     return s;
 }
 
+/* Whether a list such as "TE, close" has "close". */
+static bool names_close(struct http_span list)
+{
+    struct http_span token;
+    while (http_span_split(&list, ',', &token))
+        if (header_is(http_span_trim(token), "close"))
+            return true;
+    return header_is(http_span_trim(list), "close");
+}
+
 /* Takes a header that the server uses. False: it must not occur twice. */
 static bool take_header(struct http_span name, struct http_span value, struct http_request *out)
 {
@@ -113,8 +123,8 @@ static bool take_header(struct http_span name, struct http_span value, struct ht
         out->credentials = value;
     } else if (header_is(name, "Accept") && !out->accept.at) {
         out->accept = value;
-    } else if (header_is(name, "Accept-Encoding") && !out->accept_encoding.at) {
-        out->accept_encoding = value;
+    } else if (header_is(name, "Connection")) {
+        out->keep_alive &= !names_close(value);
     }
     return true;
 }
@@ -169,6 +179,8 @@ unsigned http_request_read(const char *bytes, size_t size, const char *own_name,
         return 400;
     if (!http_span_is(line, "HTTP/1.1") && !http_span_is(line, "HTTP/1.0"))
         return 505;
+    out->size = end;
+    out->keep_alive = http_span_is(line, "HTTP/1.1");
     const unsigned headers = read_headers(from, own_name, out);
     if (headers != 200)
         return headers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP server. One thread accepts connections, each of which has a thread for one request and its answer. The
+/* The HTTP server. One thread accepts connections, each of which has a thread for its requests and their answers. The
    number of connections and the time and size of each are limited, so a client can only delay itself and, at worst, the
    others for as long as it has all connections. */
 #include "cli/http/http.h"
@@ -16,10 +16,12 @@
 
 enum {
     MOST_CONNECTIONS = 16,
-    REQUEST_MS = 5000, /* for all bytes of a request */
-    ANSWER_MS = 10000, /* for all bytes of an answer */
-    SEND_MS = 2000,    /* for the next bytes of it */
-    SLICE_MS = 250,    /* threads check so often whether the program exits */
+    KEPT_CONNECTIONS = 8, /* more are closed behind an answer, or while they are idle */
+    IDLE_MS = 120000,     /* until the next request of a kept one; scrapes are a minute apart at most, usually */
+    REQUEST_MS = 5000,    /* for all bytes of a request */
+    ANSWER_MS = 10000,    /* for all bytes of an answer */
+    SEND_MS = 2000,       /* for the next bytes of it */
+    SLICE_MS = 250,       /* threads check so often whether the program exits */
     PART_BYTES = 4096,
 };
 
@@ -37,8 +39,9 @@ struct http_server {
 struct http_connection {
     struct http_server *server;
     struct socket_end *socket;
-    struct http_security_state *security; /* NULL: none */
+    struct http_security_state *security; /* of its TLS session; NULL: none */
     struct tls_session *tls;              /* NULL: none */
+    size_t size;                          /* of bytes */
     char bytes[HTTP_REQUEST_BYTES];       /* of the request */
 };
 
@@ -62,33 +65,47 @@ static void body_end(struct http_body *body)
     memory_free(body->owned);
 }
 
-static void connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
+/* Checks who asks, by the files of now, and makes the body. Returns the status. */
+static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
+                            const char **challenge)
 {
     const struct http_options *o = &c->server->options;
-    struct http_body body = {.type = "text/plain; charset=utf-8"};
-    char line[64];
-    if (status == 200 && c->security && !http_security_accepts(c->security, request))
+    struct http_security_state *now = o->security ? http_security_take(o->security) : NULL;
+    unsigned status = 200;
+    if (now && !http_security_accepts(now, request)) {
         status = 401;
-    if (status == 200) {
-        body = (struct http_body){0};
-        status = o->answer(o->user, request, &body);
+        *challenge = http_security_challenge(now);
     }
+    http_security_release(now);
+    return status == 200 ? o->answer(o->user, request, body) : status;
+}
+
+/* False: the connection ends. */
+static bool connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
+{
+    struct http_body body = {.type = NULL};
+    const char *more = "";
+    char line[64];
+    const bool keep = status == 200 && request->keep_alive && !atomic_load(&c->server->closing) &&
+                      atomic_load(&c->server->connections) <= KEPT_CONNECTIONS;
+    if (status == 200)
+        status = answer_make(c, request, &body, &more);
     if (status != 200) {
         body_end(&body);
         body = (struct http_body){.type = "text/plain; charset=utf-8", .bytes = line};
         body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, http_status_text(status));
     }
-    char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%s%s"
-                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+    char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%sConnection: %s\r\n"
+                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
                              status, http_status_text(status), body.type, (unsigned long long)body.size,
-                             status == 405   ? "Allow: GET, HEAD\r\n"
-                             : status == 401 ? http_security_challenge(c->security)
-                                             : "",
-                             body.gzip ? "Content-Encoding: gzip\r\n" : "", o->headers);
-    if (head && SUCCEEDED(send_all(c, head, strlen(head))) && !request->head)
-        (void)send_all(c, body.bytes, body.size);
+                             status == 405 ? "Allow: GET, HEAD\r\n" : more, c->server->options.headers,
+                             keep ? "keep-alive" : "close");
+    HRESULT hr = head ? send_all(c, head, strlen(head)) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !request->head)
+        hr = send_all(c, body.bytes, body.size);
     memory_free(head);
     body_end(&body);
+    return SUCCEEDED(hr) && keep;
 }
 
 /* False: the client does not speak TLS, has no certificate that is accepted, or takes too long. */
@@ -110,42 +127,69 @@ static bool connection_begin(struct http_connection *c)
     return hr == S_OK;
 }
 
-/* Returns the status to answer with; 0: the client has gone, or the program exits. */
-static unsigned connection_read(struct http_connection *c, struct http_request *request)
+static HRESULT connection_receive(struct http_connection *c, size_t *got)
+{
+    char *to = c->bytes + c->size;
+    const size_t room = sizeof c->bytes - c->size;
+    return c->tls ? tls_receive_some(c->tls, to, room, SLICE_MS, got)
+                  : socket_receive_some(c->socket, to, room, SLICE_MS, got);
+}
+
+/* Whether a kept connection that has sent nothing yet may go on waiting. */
+static bool connection_may_idle(const struct http_connection *c, uint64_t passed_ms)
+{
+    return passed_ms < IDLE_MS && atomic_load(&c->server->connections) <= KEPT_CONNECTIONS;
+}
+
+/* Returns the status to answer with; 0: the client has gone, or the program exits. `kept`: it has had an answer. */
+static unsigned connection_read(struct http_connection *c, bool kept, struct http_request *request)
 {
     const struct http_server *s = c->server;
     const char *name = s->is_public && s->options.any_host ? NULL : s->own_name;
-    const uint64_t begun = clock_monotonic_ms();
-    unsigned status = 0;
-    for (size_t size = 0; status == 0;) {
+    uint64_t begun = clock_monotonic_ms();
+    unsigned status = c->size > 0 ? http_request_read(c->bytes, c->size, name, request) : 0;
+    while (status == 0) {
         size_t got;
+        const bool idle = kept && c->size == 0;
         const uint64_t passed = clock_passed_ms(begun, clock_monotonic_ms());
-        if (atomic_load(&s->closing))
+        if (atomic_load(&s->closing) || (idle && !connection_may_idle(c, passed)))
             return 0;
-        if (passed >= REQUEST_MS)
+        if (!idle && passed >= REQUEST_MS)
             return 408;
-        const HRESULT hr =
-            c->tls ? tls_receive_some(c->tls, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got)
-                   : socket_receive_some(c->socket, c->bytes + size, sizeof c->bytes - size, SLICE_MS, &got);
+        const HRESULT hr = connection_receive(c, &got);
         if (hr == HRESULT_FROM_WIN32(ERROR_TIMEOUT))
             continue;
         if (hr != S_OK)
             return 0;
-        size += got;
-        status = http_request_read(c->bytes, size, name, request);
+        begun = idle ? clock_monotonic_ms() : begun;
+        c->size += got;
+        status = http_request_read(c->bytes, c->size, name, request);
     }
     return status;
+}
+
+/* Answers requests until the connection ends. A request that follows without waiting stands behind the previous one. */
+static void connection_serve_requests(struct http_connection *c)
+{
+    struct http_request request = {.head = false};
+    bool keep = true;
+    for (bool kept = false; keep; kept = true) {
+        const unsigned status = connection_read(c, kept, &request);
+        keep = status != 0 && connection_answer(c, status, &request);
+        if (keep) {
+            c->size -= request.size;
+            memmove(c->bytes, c->bytes + request.size, c->size);
+        }
+    }
 }
 
 static void connection_serve(void *user)
 {
     struct http_connection *c = user;
     struct http_server *s = c->server;
-    struct http_request request = {.head = false};
     socket_set_timeouts(c->socket, SEND_MS, SEND_MS);
-    const unsigned status = connection_begin(c) ? connection_read(c, &request) : 0;
-    if (status != 0)
-        connection_answer(c, status, &request);
+    if (connection_begin(c))
+        connection_serve_requests(c);
     tls_session_close(c->tls);
     http_security_release(c->security);
     socket_close(c->socket);
@@ -175,7 +219,7 @@ static void server_accept(struct http_server *s)
     }
     socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* its buffers are empty: this does not wait */
     if (!s->options.security || !http_security_has_tls(s->options.security))
-        connection_answer(c, 503, &none);
+        (void)connection_answer(c, 503, &none);
     socket_close(socket);
     memory_free(c);
     atomic_fetch_sub(&s->connections, 1);

@@ -116,6 +116,39 @@ def no_path_serves_files(server):
     check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 403, "a page of another site")
 
 
+def connections_are_kept(server):
+    """A scraper asks again by the same connection, without waiting for the answer if it likes; many idle ones end."""
+    request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
+        for count in (1, 1, 3):
+            s.sendall(request * count)
+            for _ in range(count):
+                check(read_answer(s).startswith(b"HTTP/1.1 200 "), "an answer")
+        s.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: Close\r\n\r\n"))
+        check(b"\r\nConnection: close\r\n" in read_answer(s) and s.recv(1) == b"", "it ends if the client says so")
+    kept = []
+    try:
+        for _ in range(12):
+            kept.append(socket.create_connection(("127.0.0.1", server.port), PATIENCE))
+            kept[-1].sendall(request)
+            read_answer(kept[-1])
+        check(any(s.recv(1) == b"" for s in kept[-1:]), "beyond eight, one ends behind its answer")
+        check(page(server).series, "and a new client is answered")
+    finally:
+        for s in kept:
+            s.close()
+
+
+def read_answer(s):
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += s.recv(1)
+    head, length = answer, int(re.search(rb"Content-Length: (\d+)", answer)[1])
+    while length:
+        length -= len(s.recv(min(length, 65536)))
+    return head
+
+
 def a_slow_scraper_delays_nobody(server):
     """Clients that ask for the page and never read it, or send half a request, leave the others their answers."""
     slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(8)]
@@ -211,6 +244,7 @@ def main():
                 series_stay_with_their_process(server)
             values_are_those_of_typeperf(server)
             no_path_serves_files(server)
+            connections_are_kept(server)
             a_slow_scraper_delays_nobody(server)
             promtool_is_content(server)
         finally:
