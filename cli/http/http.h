@@ -77,4 +77,17 @@ const char *http_server_url(const struct http_server *s);
 bool http_server_is_public(const struct http_server *s);
 void http_server_close(struct http_server *s); /* waits for its threads; NULL is allowed */
 
+/* ---- http_serving.c ---- */
+
+/* A server with the security of a file. Zero-initialise. */
+struct http_serving {
+    struct http_server *server;
+    struct http_security *security;
+};
+/* Opens the server, prints its address with `page` behind it, and warns on stderr of what others can do. `web`: the
+   file of -web; NULL: none. options->security is not used. */
+HRESULT http_serving_begin(const char *verb, const char *web, const char *page, const struct http_options *options,
+                           struct http_serving *out);
+void http_serving_end(struct http_serving *s);
+
 #endif

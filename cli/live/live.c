@@ -28,13 +28,14 @@ static const char help_text[] =
     "  -http [ADDRESS:]PORT  serve a page with moving charts at this port; the default address is 127.0.0.1, which "
     "only\n"
     "                this computer can reach; port 0: a free one. The address of the page is printed\n"
+    "  -web FILE     TLS and accounts of that page, in the format of Prometheus' exporter toolkit\n"
     "\n"
     "In a terminal: q quits, space pauses, arrows and PgUp, PgDn scroll. Otherwise one line per counter and sample is\n"
     "written: time, counter and value, separated by tabs. The last hour is kept.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct live_settings {
-    const char *counter_file, *interval, *machine, *http;
+    const char *counter_file, *interval, *machine, *http, *web;
     uint32_t samples; /* 0: no end */
     uint64_t interval_ms;
     struct texts counters, paths; /* as named, and with computers */
@@ -56,10 +57,12 @@ static int live_parse(int argc, char **argv, struct live_settings *s)
 {
     const struct option options[] = {
         {"cf", OPTION_TEXT, &s->counter_file}, {"si", OPTION_TEXT, &s->interval}, {"sc", OPTION_COUNT, &s->samples},
-        {"s", OPTION_TEXT, &s->machine},       {"http", OPTION_TEXT, &s->http},
+        {"s", OPTION_TEXT, &s->machine},       {"http", OPTION_TEXT, &s->http},   {"web", OPTION_TEXT, &s->web},
     };
     const int result = options_parse(LIVE_VERB, argc, argv, options, sizeof options / sizeof *options, &s->counters);
     s->interval_ms = 1000;
+    if (result == CLI_DONE && s->web && !s->http)
+        return cli_usage(LIVE_VERB, "-web requires -http");
     if (result == CLI_DONE && s->interval && !pace_parse_interval(s->interval, &s->interval_ms))
         return cli_usage(LIVE_VERB, "-si: invalid time '%s': expected, for example, 5, 0.25 or 1:30", s->interval);
     return result;
@@ -239,21 +242,14 @@ static HRESULT live_show_terminal(struct live_run *r)
 
 static HRESULT live_show(struct live_run *r)
 {
-    struct http_server *server = NULL;
+    struct http_serving serving = {NULL, NULL};
     HRESULT hr = S_OK;
     int64_t utc;
     const struct log_cell *cells;
     if (r->settings->http) {
         const struct http_options options = {
             .where = r->settings->http, .headers = live_answer_headers, .answer = live_answer, .user = &r->history};
-        hr = http_server_open(&options, &server);
-        if (SUCCEEDED(hr)) {
-            printf("%s\n", http_server_url(server));
-            fflush(stdout);
-            if (http_server_is_public(server))
-                fputs("openpla live: everybody who reaches this address can read the counters, without a password\n",
-                      stderr);
-        }
+        hr = http_serving_begin(LIVE_VERB, r->settings->web, "", &options, &serving);
     }
     r->pace = pace_begin(r->settings->interval_ms);
     if (SUCCEEDED(hr) && pace_wait(&r->pace)) { /* rates begin here */
@@ -266,7 +262,7 @@ static HRESULT live_show(struct live_run *r)
         hr = live_show_terminal(r);
         live_terminal_end();
     }
-    http_server_close(server);
+    http_serving_end(&serving);
     return hr;
 }
 

@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/counters/remote_counters.h"
 #include "cli/counters/sample_pace.h"
-#include "cli/http/security.h"
 #include "cli/live/live.h"
 #include "cli/serve/preset.h"
 #include "engine/base/memory.h"
@@ -172,41 +171,19 @@ static unsigned serve_answer(void *user, const struct http_request *request, str
     return http_span_is(request->path, "/metrics") ? serve_metrics(user, request, out) : 404;
 }
 
-/* Says what others can do to a server that they can reach. */
-static void serve_warn(const struct http_server *server, const struct http_security *security)
-{
-    const bool accounts = security && http_security_has_accounts(security);
-    if (!http_server_is_public(server))
-        return;
-    if (!accounts)
-        fputs("openpla serve: everybody who reaches this address can read the counters, without a password\n", stderr);
-    else if (!http_security_has_tls(security))
-        fputs("openpla serve: passwords and tokens are sent to this address without encryption\n", stderr);
-}
-
 static int serve_until_interrupted(const struct serve_settings *s, struct exporter *e)
 {
-    struct http_server *server = NULL;
-    struct http_security *security = NULL;
-    HRESULT hr = s->web ? http_security_open(s->web, &security) : S_OK;
+    struct http_serving serving;
     const struct http_options options = {.where = s->http,
                                          .headers =
                                              "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n",
                                          .any_host = true,
                                          .answer = serve_answer,
-                                         .user = e,
-                                         .security = security};
-    if (SUCCEEDED(hr))
-        hr = http_server_open(&options, &server);
-    if (SUCCEEDED(hr)) {
-        printf("%smetrics\n", http_server_url(server));
-        fflush(stdout);
-        serve_warn(server, security);
-        while (!interrupt_wait(UINT32_MAX)) {
-        }
+                                         .user = e};
+    const HRESULT hr = http_serving_begin(verb_name, s->web, "metrics", &options, &serving);
+    while (SUCCEEDED(hr) && !interrupt_wait(UINT32_MAX)) {
     }
-    http_server_close(server);
-    http_security_close(security);
+    http_serving_end(&serving);
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 
@@ -231,7 +208,7 @@ static int serve_counters(const struct serve_settings *s)
     return result;
 }
 
-/* Each connection has a thread, and glibc gives each thread a heap of its own, in which parts of what the exporter
+/* Each connection has a thread, and glibc gives each thread a separate heap, in which parts of what the exporter
    keeps would lie: memory would grow for hundreds of pages. Large blocks are to leave the heap when they are freed. */
 static void serve_use_one_heap(void)
 {

@@ -95,6 +95,16 @@ def mistakes_are_explained():
     openpla(1, "serve", "-http", "0", COUNTER, "-web", "no such file")
 
 
+def the_page_of_live_has_them_too():
+    check("-web requires -http" in openpla(2, "live", COUNTER, "-web", "web.yml"), "-web alone")
+    server = Served("live", "0", COUNTER, "-si", "0.1", "-web", write("web.yml", "bearer_token_file: tokens\n"))
+    try:
+        check(server.get("/counters")[0].status == 401, "nobody")
+        check(server.get("/counters", Authorization="Bearer second")[0].status == 200, "a token")
+    finally:
+        server.end()
+
+
 def what_windows_lacks():
     for text, why in ((f"basic_auth_users:\n  alice: {HASH}\n", "bearer_token_file"), ("tls_server_config:\n  cert_file: tokens\n  key_file: tokens\n", "proxy")):
         said = openpla(1, "serve", "-http", "0", COUNTER, "-web", write("web.yml", text))
@@ -188,6 +198,7 @@ def main():
             only_accounts_are_let_in()
             pages_by_tls()
         write("tokens", "second\n")
+        the_page_of_live_has_them_too()
         tokens_change_while_it_runs()
         a_public_address_warns()
         os.chdir("/")
