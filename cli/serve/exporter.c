@@ -20,7 +20,10 @@
 
 #include <string.h>
 
-enum { RETRY_MS = 30000 }; /* counters that could not be added are tried again so often */
+enum {
+    RETRY_MS = 30000, /* counters that could not be added are tried again so often at most */
+    MOST_TRIES = 16,  /* for one page, which would be late otherwise */
+};
 
 /* ---- paths ---- */
 
@@ -106,14 +109,22 @@ bool exporter_retry(struct exporter *e)
 {
     const uint64_t now = clock_monotonic_ms();
     bool more = false;
-    if (clock_passed_ms(e->tried, now) < RETRY_MS)
-        return false;
-    e->tried = now;
-    for (size_t i = 0; i < e->path_count; i++)
-        if (e->paths[i].refused && SUCCEEDED(counter_query_add(e->query, e->wide.items[i], i))) {
+    if (e->next_retry == e->path_count) {
+        if (clock_passed_ms(e->tried, now) < RETRY_MS)
+            return false;
+        e->tried = now;
+        e->next_retry = 0;
+    }
+    for (size_t tries = 0; e->next_retry < e->path_count && tries < MOST_TRIES; e->next_retry++) {
+        const size_t i = e->next_retry;
+        if (!e->paths[i].refused)
+            continue;
+        tries++;
+        if (SUCCEEDED(counter_query_add(e->query, e->wide.items[i], i))) {
             e->paths[i].refused = false;
             more = true;
         }
+    }
     return more;
 }
 
@@ -190,9 +201,8 @@ static char *family_help(const struct exporter *e, size_t column, const struct m
 
 static bool same_family(const struct metric_family *f, const char *base, size_t length)
 {
-    const size_t of_name = strlen(f->name);
-    const size_t of_base = f->kind == METRIC_COUNTER ? of_name - strlen("_total") : of_name;
-    return of_base == length && memcmp(f->name, base, length) == 0;
+    return strncmp(f->name, base, length) == 0 &&
+           (!f->name[length] || (f->kind == METRIC_COUNTER && strcmp(f->name + length, "_total") == 0));
 }
 
 static HRESULT family_add(struct exporter *e, char *name, char *help, const struct metric_form *form,
@@ -354,6 +364,7 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
         hr = exporter_add_path(e, settings->paths->items[i], NULL);
     if (SUCCEEDED(hr) && e->preset)
         hr = exporter_add_preset(e);
+    e->next_retry = e->path_count;
     if (SUCCEEDED(hr))
         hr = exporter_open_query(e);
     return SUCCEEDED(hr) ? exporter_take_given(e) : hr;

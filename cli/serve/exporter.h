@@ -64,10 +64,11 @@ struct exporter {
     struct steady steady;
     struct text_buffer spare; /* of an earlier page */
     uint64_t pages, duplicates, tried;
+    size_t next_retry; /* of paths; their number: all have been tried */
 };
 
-/* Tries the counters again that could not be added: a program that offers them may have started. True: there are more
-   columns now. */
+/* Tries some of the counters again that could not be added: a program that offers them may have started. True: there
+   are more columns now. */
 bool exporter_retry(struct exporter *e);
 /* Adds uses of all columns that paths have given since the last call. */
 HRESULT exporter_take_given(struct exporter *e);
