@@ -12,9 +12,9 @@
     "<PerformanceCounterDataCollector><Name>c</Name><LogFileFormat>0</LogFileFormat><Counter>\\System\\Processes"      \
     "</Counter></PerformanceCounterDataCollector>"
 
-enum damage { TOO_LONG, NOTHING_IN_IT, CUT, BINARY, ZEROS, FOLDER, NOT_A_SET, OTHER_NAME, DAMAGES };
-static const char *const damage_names[DAMAGES] = {"too long", "empty",  "cut",       "binary",
-                                                  "zeros",    "folder", "not a set", "another name inside"};
+enum damage { TOO_LONG, NOTHING_IN_IT, CUT, EDITED, BINARY, ZEROS, FOLDER, NOT_A_SET, OTHER_NAME, DAMAGES };
+static const char *const damage_names[DAMAGES] = {
+    "too long", "empty", "cut", "edited", "binary", "zeros", "folder", "not a set", "another name inside"};
 
 static void write_file(const char *path, const void *data, size_t size)
 {
@@ -37,6 +37,13 @@ static void make_damage(const char *path, enum damage damage)
     case CUT:
         assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
         write_file(path, text, size / 2);
+        memory_free(text);
+        break;
+    case EDITED: /* the lines behind the XML stay, so only their hash shows that it has changed */
+        assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
+        assert_non_null(strstr(text, "<?openpla-security of="));
+        memcpy(strstr(text, "</Counter>"), "<<", 2);
+        write_file(path, text, size);
         memory_free(text);
         break;
     case FOLDER:
@@ -195,7 +202,8 @@ static void a_damaged_record(void **state)
 {
     (void)state;
     for (int damage = 0; damage < DAMAGES; damage++)
-        record_is_damaged_so((enum damage)damage);
+        if (damage != EDITED) /* a record has no such lines */
+            record_is_damaged_so((enum damage)damage);
 }
 
 int main(void)
