@@ -1,67 +1,126 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON writer of openpla.exe's --json. */
 #include "cli/output.h"
+#include "engine/base/text_put.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-static void put_text(FILE *out, const char *text)
+/* How many bytes of the text stand in JSON as they are. */
+static size_t plain_length(const char *text)
 {
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', out);
-        if (*c < ' ')
-            fprintf(out, "\\u%04x", *c);
-        else
-            fputc(*c, out);
+    size_t n = 0;
+    while ((unsigned char)text[n] >= ' ' && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
+enum { ESCAPE_MOST = 8 };
+
+/* Writes the escape of a character that plain_length stopped at, and returns its length. */
+static size_t put_escape(char out[ESCAPE_MOST], char c)
+{
+    if (c == '"' || c == '\\') {
+        out[0] = '\\';
+        out[1] = c;
+        return 2;
     }
-    fputc('"', out);
+    return (size_t)snprintf(out, ESCAPE_MOST, "\\u%04x", (unsigned)(unsigned char)c);
+}
+
+/* What one call writes: the file gets it in one piece, as each fwrite takes a lock. */
+struct pending {
+    FILE *out;
+    size_t size;
+    char bytes[512];
+};
+
+static void put_out(struct pending *out)
+{
+    fwrite(out->bytes, 1, out->size, out->out);
+    out->size = 0;
+}
+
+static void put_bytes(struct pending *out, const char *text, size_t size)
+{
+    if (size > sizeof out->bytes - out->size)
+        put_out(out);
+    if (size > sizeof out->bytes) {
+        fwrite(text, 1, size, out->out);
+        return;
+    }
+    memcpy(out->bytes + out->size, text, size);
+    out->size += size;
+}
+
+static void put_text(struct pending *out, const char *text)
+{
+    char escape[ESCAPE_MOST];
+    put_bytes(out, "\"", 1);
+    for (;;) {
+        const size_t plain = plain_length(text);
+        put_bytes(out, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        put_bytes(out, escape, put_escape(escape, *text++));
+    }
+    put_bytes(out, "\"", 1);
 }
 
 void json_add_text(struct text_buffer *b, const char *text)
 {
-    text_buffer_add(b, "\"");
-    for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c < ' ') {
-            text_buffer_format(b, "\\u%04x", (unsigned)(unsigned char)*c);
-            continue;
-        }
-        if (*c == '"' || *c == '\\')
-            text_buffer_add(b, "\\");
-        text_buffer_add_n(b, c, 1);
+    char escape[ESCAPE_MOST];
+    text_buffer_add_n(b, "\"", 1);
+    for (;;) {
+        const size_t plain = plain_length(text);
+        text_buffer_add_n(b, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        text_buffer_add_n(b, escape, put_escape(escape, *text++));
     }
-    text_buffer_add(b, "\"");
+    text_buffer_add_n(b, "\"", 1);
 }
 
-static void new_line(struct json *j)
+static void new_line(const struct json *j, struct pending *out)
 {
     if (j->compact)
         return;
-    fputc('\n', j->out);
-    for (int i = 0; i < j->depth; i++)
-        fputs("  ", j->out);
+    char line[1 + 2 * JSON_DEPTH];
+    const size_t size = 1 + 2 * (size_t)j->depth;
+    line[0] = '\n';
+    memset(line + 1, ' ', size - 1);
+    put_bytes(out, line, size);
 }
 
-static void begin_value(struct json *j, const char *name)
+static void begin_value(struct json *j, struct pending *out, const char *name)
 {
+    out->out = j->out;
+    out->size = 0;
     if (j->depth > 0) {
         if (j->filled[j->depth - 1])
-            fputs(j->compact ? ", " : ",", j->out);
+            put_bytes(out, ", ", j->compact ? 2 : 1);
         j->filled[j->depth - 1] = true;
-        new_line(j);
+        new_line(j, out);
     }
     if (name) {
-        put_text(j->out, name);
-        fputs(": ", j->out);
+        put_text(out, name);
+        put_bytes(out, ": ", 2);
     }
+}
+
+static void put_value(struct json *j, const char *name, const char *text, size_t size)
+{
+    struct pending out;
+    begin_value(j, &out, name);
+    put_bytes(&out, text, size);
+    put_out(&out);
 }
 
 void json_begin(struct json *j, const char *name, char bracket)
 {
-    begin_value(j, name);
-    fputc(bracket, j->out);
+    put_value(j, name, &bracket, 1);
     if (j->depth < JSON_DEPTH) {
         j->brackets[j->depth] = bracket;
         j->filled[j->depth++] = false;
@@ -70,36 +129,41 @@ void json_begin(struct json *j, const char *name, char bracket)
 
 void json_end(struct json *j, char bracket)
 {
+    struct pending out = {.out = j->out, .size = 0};
     const bool filled = j->filled[--j->depth];
     if (filled)
-        new_line(j);
-    fputc(bracket, j->out);
+        new_line(j, &out);
+    put_bytes(&out, &bracket, 1);
     if (j->depth == 0)
-        fputc('\n', j->out);
+        put_bytes(&out, "\n", 1);
+    put_out(&out);
 }
 
 void json_text(struct json *j, const char *name, const char *text)
 {
-    begin_value(j, name);
+    struct pending out;
+    begin_value(j, &out, name);
     if (text)
-        put_text(j->out, text);
+        put_text(&out, text);
     else
-        fputs("null", j->out);
+        put_bytes(&out, "null", 4);
+    put_out(&out);
 }
 
 void json_integer(struct json *j, const char *name, int64_t value)
 {
-    begin_value(j, name);
-    fprintf(j->out, "%" PRId64, value);
+    char text[1 + TEXT_PUT_DECIMAL] = "-";
+    const char *end = text_put_u64(text + 1, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    const char *begin = value < 0 ? text : text + 1;
+    put_value(j, name, begin, (size_t)(end - begin));
 }
 
 void json_number(struct json *j, const char *name, double value)
 {
-    begin_value(j, name);
+    char text[32] = "null";
     if (isfinite(value))
-        fprintf(j->out, "%.17g", value);
-    else
-        fputs("null", j->out);
+        snprintf(text, sizeof text, "%.17g", value);
+    put_value(j, name, text, strlen(text));
 }
 
 /* Whether the text is a number as JSON has them: no blanks, no sign "+", no zeros in front. */
@@ -132,12 +196,10 @@ void json_number_text(struct json *j, const char *name, const char *text)
         json_text(j, name, text);
         return;
     }
-    begin_value(j, name);
-    fputs(text, j->out);
+    put_value(j, name, text, strlen(text));
 }
 
 void json_bool(struct json *j, const char *name, bool value)
 {
-    begin_value(j, name);
-    fputs(value ? "true" : "false", j->out);
+    put_value(j, name, value ? "true" : "false", value ? 4 : 5);
 }

@@ -69,7 +69,8 @@ void text_buffer_add(struct text_buffer *b, const char *text)
 
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 {
-    if (!text_buffer_reserve(b, bytes))
+    const bool fits = !b->failed && bytes < b->capacity - b->length; /* with the NUL; nearly always */
+    if (!fits && !text_buffer_reserve(b, bytes))
         return;
     if (bytes)
         memcpy(b->text + b->length, text, bytes);

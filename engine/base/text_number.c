@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and GUIDs as text. */
 #include "engine/base/text.h"
+#include "engine/base/text_put.h"
 
 #include <string.h>
 
-enum { GUID_TEXT = 38, MOST_DECIMAL = 20, MOST_HEX = 16 };
+enum { GUID_TEXT = TEXT_PUT_GUID, MOST_DECIMAL = TEXT_PUT_DECIMAL, MOST_HEX = 16 };
 
 static bool is_blank(char c)
 {
@@ -125,6 +126,22 @@ static char *put_hex(char *at, uint64_t value, unsigned count, const char *digit
     return at + count;
 }
 
+/* All numbers of two digits: half as many divisions. */
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                            "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
+
+/* Writes the number so that it ends at `end`, and returns where it begins. */
+static char *put_decimal_before(char *end, uint64_t value)
+{
+    for (; value >= 100; value /= 100)
+        end = memcpy(end - 2, pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        return memcpy(end - 2, pairs + 2 * value, 2);
+    *--end = (char)('0' + value);
+    return end;
+}
+
 /* Writes GUID_TEXT characters. */
 static void put_guid(char *at, const GUID *guid, const char *digits)
 {
@@ -158,20 +175,22 @@ bool guid_equal(const GUID *a, const GUID *b)
 
 char *text_put_digits(char *at, uint64_t value, unsigned count)
 {
-    for (unsigned i = count; i > 0; i--, value /= 10)
-        at[i - 1] = (char)('0' + value % 10);
+    unsigned left = count;
+    for (; left > 1; left -= 2, value /= 100)
+        memcpy(at + left - 2, pairs + 2 * (value % 100), 2);
+    if (left)
+        *at = (char)('0' + value % 10);
     return at + count;
 }
 
 static void text_buffer_add_decimal(struct text_buffer *b, uint64_t value, unsigned digits, bool negative)
 {
-    char text[1 + MOST_DECIMAL];
-    size_t at = sizeof text;
-    for (unsigned i = 0; i < MOST_DECIMAL && (value != 0 || i < digits || i == 0); i++, value /= 10)
-        text[--at] = (char)('0' + value % 10);
+    char text[1 + MOST_DECIMAL], *const end = text + sizeof text, *at = put_decimal_before(end, value);
+    while (at > text + 1 && (unsigned)(end - at) < digits)
+        *--at = '0';
     if (negative)
-        text[--at] = '-';
-    text_buffer_add_n(b, text + at, sizeof text - at);
+        *--at = '-';
+    text_buffer_add_n(b, at, (size_t)(end - at));
 }
 
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits)
@@ -184,15 +203,40 @@ void text_buffer_add_i64(struct text_buffer *b, int64_t value)
     text_buffer_add_decimal(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
 }
 
+char *text_put_u64(char *at, uint64_t value)
+{
+    char text[MOST_DECIMAL], *const end = text + sizeof text;
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return at + 1;
+    }
+    const char *begin = put_decimal_before(end, value);
+    memcpy(at, begin, (size_t)(end - begin));
+    return at + (end - begin);
+}
+
+char *text_put_hex(char *at, uint64_t value, unsigned digits)
+{
+    unsigned count = !digits ? 1 : digits < MOST_HEX ? digits : MOST_HEX;
+    while (count < MOST_HEX && value >> 4 * count)
+        count++;
+    memcpy(at, "0x", 2);
+    return put_hex(at + 2, value, count, upper);
+}
+
+char *text_put_guid(char *at, const GUID *guid)
+{
+    static const GUID none;
+    if (guid_equal(guid, &none)) /* most events have no activity */
+        return (char *)memcpy(at, "{00000000-0000-0000-0000-000000000000}", GUID_TEXT) + GUID_TEXT;
+    put_guid(at, guid, lower);
+    return at + GUID_TEXT;
+}
+
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits)
 {
-    char text[2 + MOST_HEX];
-    size_t at = sizeof text;
-    for (unsigned i = 0; i < MOST_HEX && (value != 0 || i < digits || i == 0); i++, value >>= 4)
-        text[--at] = upper[value & 15];
-    text[--at] = 'x';
-    text[--at] = '0';
-    text_buffer_add_n(b, text + at, sizeof text - at);
+    char text[TEXT_PUT_HEX];
+    text_buffer_add_n(b, text, (size_t)(text_put_hex(text, value, digits) - text));
 }
 
 void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size)
@@ -211,6 +255,6 @@ void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t s
 void text_buffer_add_guid(struct text_buffer *b, const GUID *guid)
 {
     char text[GUID_TEXT];
-    put_guid(text, guid, lower);
+    text_put_guid(text, guid);
     text_buffer_add_n(b, text, sizeof text);
 }

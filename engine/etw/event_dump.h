@@ -116,5 +116,7 @@ void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime
 /* Appends the text in quotation marks, with inner ones doubled. Line ends and other control characters become blanks,
    so an event stays on one line. */
 void dump_quoted(struct text_buffer *b, const char *text, size_t size);
+/* Whether dump_quoted only adds the quotation marks: the text has no inner ones and no control characters. */
+bool dump_is_quotable(const char *text, size_t size);
 
 #endif

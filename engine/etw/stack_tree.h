@@ -12,7 +12,7 @@ struct stack_tree {
     uint32_t count;    /* nodes, without the root */
     uint64_t *values;  /* of node n at n - 1 */
     uint32_t *parents; /* the next outer node; 0: none */
-    uint32_t *slots;   /* hash table of nodes */
+    uint64_t *slots;   /* hash table of nodes: the node, below 32 bits of its hash */
     size_t capacity, slot_count;
     uint32_t *latest; /* stacks that were added lately, by the hash of their values; NULL: out of memory, or none yet */
     uint64_t refused; /* nodes that were not added because of `most` */

@@ -12,8 +12,16 @@ struct folded {
 /* ';' separates frames, and a line ends a stack. */
 static void add_part(struct text_buffer *b, const char *text)
 {
-    for (const char *c = text; *c; c++)
-        text_buffer_add_n(b, *c == ';' ? ":" : (unsigned char)*c < ' ' ? " " : c, 1);
+    for (;;) {
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= ' ' && text[plain] != ';')
+            plain++;
+        text_buffer_add_n(b, text, plain);
+        text += plain;
+        if (!*text)
+            return;
+        text_buffer_add_n(b, *text++ == ';' ? ":" : " ", 1);
+    }
 }
 
 static HRESULT write_counts(struct export *x)

@@ -3,6 +3,7 @@
    and the CSV format. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/base/text_put.h"
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/decode/manifest/message_tables.h"
@@ -291,19 +292,32 @@ static void comma(struct text_buffer *b)
     text_buffer_add_n(b, ",", 1);
 }
 
-static void decimal(struct text_buffer *b, uint64_t csv_add_value)
+static char *put_decimal(char *at, uint64_t number)
 {
-    comma(b);
-    text_buffer_add_u64(b, csv_add_value, 1);
+    *at++ = ',';
+    return text_put_u64(at, number);
+}
+
+static char *put_hex(char *at, uint64_t number, unsigned digits)
+{
+    *at++ = ',';
+    return text_put_hex(at, number, digits);
+}
+
+/* Whether readers take the text for one cell although it is not quoted. */
+static bool is_plain_cell(const char *text, size_t size)
+{
+    const char *const end = text + size;
+    for (const char *c = text; c < end; c++)
+        if ((unsigned char)*c <= ',' && ((unsigned char)*c < ' ' || *c == '"' || *c == ','))
+            return false;
+    return size == 0 || (text[0] != ' ' && end[-1] != ' ');
 }
 
 /* Quotes a cell if readers would split it otherwise. */
 static void add_cell(struct text_buffer *b, const char *text, size_t size)
 {
-    size_t plain = 0;
-    while (plain < size && (unsigned char)text[plain] >= ' ' && text[plain] != '"' && text[plain] != ',')
-        plain++;
-    if (plain == size && (size == 0 || (text[0] != ' ' && text[size - 1] != ' ')))
+    if (is_plain_cell(text, size))
         text_buffer_add_n(b, text, size);
     else
         dump_quoted(b, text, size);
@@ -314,28 +328,61 @@ static uint64_t milliseconds(const struct dumped_event *e, uint32_t units)
     return (uint64_t)units * e->timer_resolution / 10000;
 }
 
-/* Appends the instance ids, two items of the header that most events lack. */
-static void add_instance(struct event_dump_step *s)
+/* The instance ids, two items of the header that most events lack. */
+static char *put_instance(char *at, const struct dumped_event *e)
 {
-    struct text_buffer *b = &s->dump->text;
     uint32_t numbers[2];
-    const void *item = dumped_event_item(s->event, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO, sizeof numbers);
-    if (!item) {
-        text_buffer_add_n(b, ",,", 2);
-        return;
-    }
+    const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO, sizeof numbers);
+    if (!item)
+        return (char *)memcpy(at, ",,", 2) + 2;
     memcpy(numbers, item, sizeof numbers);
-    decimal(b, numbers[0]);
-    decimal(b, numbers[1]);
+    return put_decimal(put_decimal(at, numbers[0]), numbers[1]);
+}
+
+static char *put_related(char *at, const struct dumped_event *e)
+{
+    GUID related;
+    const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof related);
+    *at++ = ',';
+    if (!item)
+        return at;
+    memcpy(&related, item, sizeof related);
+    return text_put_guid(at, &related);
+}
+
+enum { HEAD_CELLS = 20, HEAD_MOST = HEAD_CELLS * (1 + TEXT_PUT_DECIMAL) + 2 * (1 + TEXT_PUT_GUID) };
+
+/* The header's numbers, which have a limited length. */
+static void add_head_numbers(struct text_buffer *b, const struct dumped_event *e)
+{
+    const EVENT_RECORD *r = e->record;
+    const EVENT_HEADER *h = &r->EventHeader;
+    const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    char text[HEAD_MOST], *at = put_decimal(text, d->Id);
+    at = put_decimal(at, d->Version);
+    at = put_decimal(at, d->Channel);
+    at = put_decimal(at, d->Level);
+    at = put_decimal(at, d->Opcode);
+    at = put_decimal(at, d->Task);
+    at = put_hex(at, d->Keyword, 16);
+    at = put_hex(at, h->ProcessId, 8);
+    at = put_hex(at, h->ThreadId, 8);
+    at = put_decimal(at, event_dump_processor(r));
+    at = put_instance(at, e);
+    *at++ = ',';
+    at = text_put_guid(at, &h->ActivityId);
+    at = put_related(at, e);
+    at = put_decimal(at, (uint64_t)h->TimeStamp.QuadPart);
+    at = put_decimal(at, milliseconds(e, h->KernelTime));
+    at = put_decimal(at, milliseconds(e, h->UserTime));
+    text_buffer_add_n(b, text, (size_t)(at - text));
 }
 
 static void csv_add_head(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
     const struct dumped_event *e = s->event;
-    const EVENT_RECORD *r = e->record;
-    const EVENT_HEADER *h = &r->EventHeader;
-    const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    const EVENT_HEADER *h = &e->record->EventHeader;
     const char *name = dumped_event_name(e, &s->dump->cell);
     if (name)
         add_cell(b, name, strlen(name));
@@ -345,33 +392,8 @@ static void csv_add_head(struct event_dump_step *s)
     if (e->schema && e->schema->opcode_name)
         add_cell(b, e->schema->opcode_name, strlen(e->schema->opcode_name));
     else
-        text_buffer_add_u64(b, d->Opcode, 1);
-    decimal(b, d->Id);
-    decimal(b, d->Version);
-    decimal(b, d->Channel);
-    decimal(b, d->Level);
-    decimal(b, d->Opcode);
-    decimal(b, d->Task);
-    comma(b);
-    text_buffer_add_hex(b, d->Keyword, 16);
-    comma(b);
-    text_buffer_add_hex(b, h->ProcessId, 8);
-    comma(b);
-    text_buffer_add_hex(b, h->ThreadId, 8);
-    decimal(b, event_dump_processor(r));
-    add_instance(s);
-    comma(b);
-    text_buffer_add_guid(b, &h->ActivityId);
-    comma(b);
-    GUID related;
-    const void *item = dumped_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, sizeof related);
-    if (item) {
-        memcpy(&related, item, sizeof related);
-        text_buffer_add_guid(b, &related);
-    }
-    decimal(b, (uint64_t)h->TimeStamp.QuadPart);
-    decimal(b, milliseconds(e, h->KernelTime));
-    decimal(b, milliseconds(e, h->UserTime));
+        text_buffer_add_u64(b, h->EventDescriptor.Opcode, 1);
+    add_head_numbers(b, e);
 }
 
 /* For WPP messages adds the text and the number before the arguments. */
@@ -385,10 +407,9 @@ static HRESULT csv_begin_values(struct event_dump_step *s)
     const HRESULT hr = dumped_event_sentence(s->event, cell);
     comma(b);
     dump_quoted(b, cell->length ? cell->text : "", cell->length);
+    comma(b);
     if (tmf_sequence(s->event->record, &number))
-        decimal(b, number);
-    else
-        comma(b);
+        text_buffer_add_u64(b, number, 1);
     return hr;
 }
 
@@ -405,21 +426,48 @@ static bool is_text(const struct value_type *t)
            (t->in >= IN_TYPE_COUNTEDSTRING && t->in <= IN_TYPE_NONNULLTERMINATEDANSISTRING);
 }
 
+/* Whether the value's text consists of digits, letters and the marks of numbers, times and GUIDs. */
+static bool never_needs_quotes(const struct event_schema *schema, const struct event_value *v)
+{
+    static const bool plain_in[] = {
+        [IN_TYPE_INT8] = true,    [IN_TYPE_UINT8] = true,    [IN_TYPE_INT16] = true,    [IN_TYPE_UINT16] = true,
+        [IN_TYPE_INT32] = true,   [IN_TYPE_UINT32] = true,   [IN_TYPE_INT64] = true,    [IN_TYPE_UINT64] = true,
+        [IN_TYPE_FLOAT] = true,   [IN_TYPE_DOUBLE] = true,   [IN_TYPE_BOOLEAN] = true,  [IN_TYPE_GUID] = true,
+        [IN_TYPE_POINTER] = true, [IN_TYPE_FILETIME] = true, [IN_TYPE_HEXINT32] = true, [IN_TYPE_HEXINT64] = true,
+    };
+    const struct value_type *t = &v->type;
+    return t->in < sizeof plain_in && plain_in[t->in] && t->out != OUT_TYPE_STRING && t->out != OUT_TYPE_WIN32ERROR &&
+           t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
+}
+
+/* The value is written where it belongs and moved only if it needs quotes. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
     if (step != STEP_VALUE || !event_property_is_shown(v->property))
         return S_OK;
+    const bool text = is_text(&v->type);
+    const size_t before = b->length;
+    text_buffer_add_n(b, ",\"", text ? 2 : 1);
+    const size_t from = b->length;
+    const HRESULT hr = event_value_text(s->event->schema, v, b);
+    if (FAILED(hr) || b->failed) {
+        b->length = before;
+        return FAILED(hr) ? hr : E_OUTOFMEMORY;
+    }
+    const size_t size = b->length - from;
+    if (text && dump_is_quotable(b->text + from, size)) {
+        text_buffer_add_n(b, "\"", 1);
+        return S_OK;
+    }
+    if (!text && (never_needs_quotes(s->event->schema, v) || is_plain_cell(b->text + from, size)))
+        return S_OK;
     cell->length = 0;
-    const HRESULT hr = event_value_text(s->event->schema, v, cell);
-    if (FAILED(hr))
-        return hr;
-    comma(b);
-    if (is_text(&v->type))
-        dump_quoted(b, cell->length != 0 ? cell->text : "", cell->length);
-    else
-        add_cell(b, cell->length != 0 ? cell->text : "", cell->length);
+    text_buffer_add_n(cell, b->text + from, size);
+    b->length = before + 1;
+    if (!cell->failed)
+        dump_quoted(b, cell->text, size);
     return cell->failed ? E_OUTOFMEMORY : S_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All schemas that a process knows, cached by the key that an event is looked up with. */
+#include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -129,7 +130,7 @@ static uint64_t key_hash(const struct key *key)
     uint64_t hash = hash_number(HASH_START, key->number), guid[2];
     memcpy(guid, &key->provider, sizeof guid);
     hash = hash_number(hash_number(hash, guid[0]), guid[1]);
-    hash = hash_bytes(hash, key->metadata, key->metadata_size);
+    hash = hash_long(hash, key->metadata, key->metadata_size);
     return hash_number(hash, key->traits_size);
 }
 

@@ -576,6 +576,14 @@ void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime
     text_buffer_add_n(b, fraction, sizeof fraction);
 }
 
+bool dump_is_quotable(const char *text, size_t size)
+{
+    for (const char *c = text; c < text + size; c++)
+        if ((unsigned char)*c <= '"' && ((unsigned char)*c < ' ' || *c == '"'))
+            return false;
+    return true;
+}
+
 void dump_quoted(struct text_buffer *b, const char *text, size_t size)
 {
     text_buffer_add_n(b, "\"", 1);

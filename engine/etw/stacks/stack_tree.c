@@ -6,39 +6,52 @@
 
 enum {
     FIRST_NODES = 64,
-    LATEST = 1 << 14,   /* stacks whose node is found by the hash of all their values */
+    LATEST = 1 << 16,   /* stacks whose node is found by the hash of all their values */
     LATEST_FROM = 1024, /* nodes; small trees need no such table */
 };
 
 /* Mixes all bits into the upper ones, so that chosen addresses do not collide easily. */
-static size_t tree_home(const struct stack_tree *t, uint32_t parent, uint64_t value)
+static uint64_t tree_hash(uint32_t parent, uint64_t value)
 {
     uint64_t h = (value ^ ((uint64_t)parent << 40 | parent)) * UINT64_C(0x9E3779B97F4A7C15);
     h = (h ^ h >> 29) * UINT64_C(0xBF58476D1CE4E5B9);
-    return (size_t)(h ^ h >> 32) & (t->slot_count - 1);
+    return h ^ h >> 32;
 }
 
-/* The slot of the node, or the free one where it belongs. */
-static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value)
+#define SLOT_NODE(slot) ((uint32_t)(slot))
+
+static uint64_t slot_of_node(uint64_t hash, uint32_t node)
 {
-    size_t at = tree_home(t, parent, value);
-    for (uint32_t node; (node = t->slots[at]) != 0; at = (at + 1) & (t->slot_count - 1))
-        if (t->values[node - 1] == value && t->parents[node - 1] == parent)
+    return (hash & ~(uint64_t)UINT32_MAX) | node;
+}
+
+/* The slot of the node, or the free one where it belongs. The hash in the slot says nearly always which node it is, so
+   that the nodes of other slots, which are far apart in memory, are not read. */
+static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value, uint64_t hash)
+{
+    size_t at = (size_t)hash & (t->slot_count - 1);
+    for (uint64_t slot; SLOT_NODE(slot = t->slots[at]) != 0; at = (at + 1) & (t->slot_count - 1)) {
+        const uint32_t node = SLOT_NODE(slot);
+        if (slot == slot_of_node(hash, node) && t->values[node - 1] == value && t->parents[node - 1] == parent)
             break;
+    }
     return at;
 }
 
 static bool tree_grow_slots(struct stack_tree *t)
 {
-    uint32_t *old = t->slots;
+    uint64_t *old = t->slots;
     const size_t count = t->slot_count ? 2 * t->slot_count : 2 * FIRST_NODES;
-    uint32_t *slots = memory_zero(count, sizeof *slots);
+    uint64_t *slots = memory_zero(count, sizeof *slots);
     if (!slots)
         return false;
     t->slots = slots;
     t->slot_count = count;
-    for (uint32_t node = 1; node <= t->count; node++)
-        t->slots[tree_slot(t, t->parents[node - 1], t->values[node - 1])] = node;
+    for (uint32_t node = 1; node <= t->count; node++) {
+        const uint32_t parent = t->parents[node - 1];
+        const uint64_t value = t->values[node - 1], hash = tree_hash(parent, value);
+        t->slots[tree_slot(t, parent, value, hash)] = slot_of_node(hash, node);
+    }
     memory_free(old);
     return true;
 }
@@ -63,9 +76,10 @@ uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
     /* At most three quarters of the slots are used. */
     if ((uint64_t)t->count * 4 >= (uint64_t)t->slot_count * 3 && !tree_grow_slots(t))
         return 0;
-    const size_t at = tree_slot(t, parent, value);
-    if (t->slots[at] != 0)
-        return t->slots[at];
+    const uint64_t hash = tree_hash(parent, value);
+    const size_t at = tree_slot(t, parent, value, hash);
+    if (SLOT_NODE(t->slots[at]) != 0)
+        return SLOT_NODE(t->slots[at]);
     if (t->count >= t->most) {
         t->refused++;
         return 0;
@@ -74,7 +88,8 @@ uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
         return 0;
     t->values[t->count] = value;
     t->parents[t->count] = parent;
-    return t->slots[at] = ++t->count;
+    t->slots[at] = slot_of_node(hash, ++t->count);
+    return t->count;
 }
 
 /* Whether the path from the node to `parent` has these values. Nodes of a stack are neighbours in memory, slots are

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines after the XML of a stored definition, each a processing instruction: Security, account, then name and
    owner. */
+#include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
@@ -145,26 +146,6 @@ HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
 #define TEXT_MOST            2048 /* bytes; a longer descriptor is read from the XML */
 
 enum { DIGITS = 16 };
-
-/* Faster for kilobytes: four hashes of eight bytes at a time, which do not wait for each other's multiplication. The
-   result differs from that of hash_bytes. */
-static uint64_t hash_long(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *p = bytes;
-    uint64_t a = hash, b = hash ^ 1, c = hash ^ 2, d = hash ^ 3, parts[4];
-    for (; size >= sizeof parts; p += sizeof parts, size -= sizeof parts) {
-        memcpy(parts, p, sizeof parts);
-        a = hash_number(a, parts[0]);
-        b = hash_number(b, parts[1]);
-        c = hash_number(c, parts[2]);
-        d = hash_number(d, parts[3]);
-        a ^= a >> 32; /* multiplication alone carries no bit downwards */
-        b ^= b >> 32;
-        c ^= c >> 32;
-        d ^= d >> 32;
-    }
-    return hash_bytes(hash_number(hash_number(hash_number(a, b), c), d), p, size);
-}
 
 static void digits_of(const char *xml, size_t size, char out[DIGITS + 1])
 {

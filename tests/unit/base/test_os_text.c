@@ -269,7 +269,7 @@ static void numbers_behind_a_text(void **state)
                                      UINT32_MAX, 1ull << 32, 9999999999, INT64_MAX, 1ull << 63, 10000000000000000000u,
                                      UINT64_MAX};
     static const unsigned digits[] = {0, 1, 2, 4, 8, 16, 20};
-    static const GUID known = {0x03837521, 0x008B, 0x11D8, {0x04, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0xFF}};
+    static const GUID known = {0x03837521, 0x008B, 0x11D8, {0x04, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0xFF}}, none;
     static const uint8_t bytes[] = {0, 0x0A, 0xF0, 0xFF};
     char expected[64], put[4] = "";
     struct text_buffer b = {0};
@@ -301,6 +301,11 @@ static void numbers_behind_a_text(void **state)
     assert_string_equal(b.text, "{03837521-008b-11d8-0414-5050545030ff}000AF0FF");
     assert_ptr_equal(text_put_digits(put, 12345, 3), put + 3);
     assert_string_equal(put, "345");
+    assert_ptr_equal(text_put_digits(put, 1205, 2), put + 2);
+    assert_string_equal(put, "055"); /* the last of the three is from before */
+    b.length = 0;
+    text_buffer_add_guid(&b, &none);
+    assert_string_equal(b.text, "{00000000-0000-0000-0000-000000000000}");
     text_buffer_add_bytes(&b, bytes, SIZE_MAX / 2 + 2); /* twice that is a few bytes */
     assert_true(b.failed);
     text_buffer_free(&b);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes numbers and GUIDs where the caller has room: for lines of dozens of numbers, whose length is known. Each
+   function returns the end of what it wrote and writes no NUL. */
+#ifndef OPENPLA_TEXT_PUT_H
+#define OPENPLA_TEXT_PUT_H
+
+#include "engine/base/error.h"
+
+#include <stdint.h>
+
+enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* the most that one of them writes */
+char *text_put_u64(char *at, uint64_t value);
+/* "0x" and at least so many upper-case digits, up to 16. */
+char *text_put_hex(char *at, uint64_t value, unsigned digits);
+/* In braces, lower case. */
+char *text_put_guid(char *at, const GUID *guid);
+
+#endif
