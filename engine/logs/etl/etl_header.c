@@ -239,6 +239,8 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
 /* ticks * to / from, without running over where the result does not. */
 static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 {
+    if (to == from) /* the usual clock; the divisions would take a tenth of the time that an event takes to be read */
+        return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
     const int64_t rest = ticks % from; /* with a clock above 900 GHz this would run over */
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
