@@ -7,6 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
+#include "engine/logs/sql_log.h"
 #include "library/logs/library.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ HRESULT handle_open(enum handle_kind kind, void *object, void **out)
         handles.generation = (handles.generation + 1) & (UINTPTR_MAX >> SLOT_BITS);
         handles.slots[place] = (struct handle_slot){.object = object, .generation = handles.generation, .kind = kind};
         /* Never dereferenced. */
-        *out = (void *)(handles.generation << SLOT_BITS | (place + 1)); /* NOLINT(performance-no-int-to-ptr) */
+        *out = (void *)(handles.generation << SLOT_BITS | (place + 1));
     }
     lock_leave(&handles.lock);
     return hr;
@@ -132,6 +133,11 @@ HRESULT library_name_error(HRESULT hr, const char *verb, const char *name)
     if (SUCCEEDED(hr) || strstr(error_text(hr), name))
         return hr;
     return error_prefix(hr, "cannot %s '%s'", verb, name);
+}
+
+const char *library_short_name(const char *path)
+{
+    return sql_source_is(path) ? "SQL:..." : path;
 }
 
 HRESULT library_check_pointer(const void *pointer, const char *function, const char *argument)

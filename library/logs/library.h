@@ -12,6 +12,8 @@
 openpla_result library_result(HRESULT hr);
 /* Makes sure that the reason names the object: adds "cannot <verb> '<name>': " if the name is not in it. */
 HRESULT library_name_error(HRESULT hr, const char *verb, const char *name);
+/* The name of a log for messages when memory is out: "SQL:..." for a database, whose name may contain a password. */
+const char *library_short_name(const char *path);
 /* Checks an argument of a public function that must not be NULL. */
 HRESULT library_check_pointer(const void *pointer, const char *function, const char *argument);
 /* Checks a string of the caller: UTF-8, not NULL unless `may_be_null`. */

@@ -105,7 +105,7 @@ openpla_result openpla_log_open(const char *path, const struct openpla_log_optio
         return library_result(hr);
     struct library_log *l = memory_zero(1, sizeof *l);
     if (!l)
-        return library_result(error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path));
+        return library_result(error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", library_short_name(path)));
     char *name = (char *)(uintptr_t)path;
     const struct texts one = {.count = 1, .items = &name};
     hr = inputs_open(&l->inputs, &one);
@@ -117,7 +117,7 @@ openpla_result openpla_log_open(const char *path, const struct openpla_log_optio
         hr = handle_open(HANDLE_LOG, l, &handle);
     if (FAILED(hr)) {
         char *shown = format_path(path);
-        hr = library_name_error(hr, "open", shown ? shown : "the log");
+        hr = library_name_error(hr, "open", shown ? shown : library_short_name(path));
         const struct error_kept why = error_keep(hr);
         memory_free(shown);
         log_free(l);

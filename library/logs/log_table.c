@@ -69,7 +69,7 @@ static bool grow_columns(struct table *t, size_t count)
         t->values = values;
         t->column_capacity = capacity;
     }
-    for (size_t i = t->shown.counters; i < count; i++)
+    for (size_t i = t->shown.counters; t->values && i < count; i++)
         for (size_t k = 0; k < t->shown.samples; k++)
             t->values[i * t->shown.stride + k] = (double)NAN;
     t->shown.counters = count;
@@ -88,8 +88,8 @@ static HRESULT add_sample(struct table *t, struct library_log *log, int64_t utc,
         return no_memory(log, t);
     if (t->shown.samples == t->shown.stride && !grow_rows(t))
         return no_memory(log, t);
-    double *to = &t->values[t->shown.samples];
-    for (size_t i = 0; i < count; i++, to += t->shown.stride)
+    double *to = t->values ? &t->values[t->shown.samples] : NULL;
+    for (size_t i = 0; to && i < count; i++, to += t->shown.stride)
         *to = log->columns.cells[i].has_value ? log->columns.cells[i].value : (double)NAN;
     t->times[t->shown.samples++] = utc;
     return S_OK;
@@ -108,8 +108,11 @@ openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, str
         return library_result(hr);
     struct library_log *l = object;
     struct table *t = memory_zero(1, sizeof *t);
-    if (!t)
+    if (!t) {
         hr = error_set(E_OUTOFMEMORY, "cannot read '%s': out of memory", l->info.path);
+        handle_leave(log);
+        return library_result(hr);
+    }
     while (hr == S_OK && (hr = library_log_next(l, &utc)) == S_OK)
         hr = add_sample(t, l, utc, max_values != 0 ? max_values : DEFAULT_VALUES);
     if (SUCCEEDED(hr) && !grow_columns(t, l->columns.counters.count)) /* without a sample */
@@ -120,7 +123,7 @@ openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, str
         *table = &t->shown;
     } else {
         const struct error_kept why = error_keep(hr);
-        openpla_table_free(t ? &t->shown : NULL);
+        openpla_table_free(&t->shown);
         hr = error_restore(&why);
     }
     handle_leave(log);

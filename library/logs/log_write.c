@@ -36,7 +36,7 @@ static HRESULT writer_take_counters(struct library_writer *w, const struct openp
         hr = library_check_text(counters[i].path, false, CREATE, "counters.path");
         if (SUCCEEDED(hr))
             hr = log_counters_add_path(&w->counters, counters[i].path);
-        if (FAILED(hr))
+        if (FAILED(hr) || !w->counters.items)
             break;
         struct log_counter *own = &w->counters.items[i];
         own->type = counters[i].type;
@@ -122,8 +122,11 @@ openpla_result openpla_writer_create(const char *path, const struct openpla_coun
     if (FAILED(hr))
         return library_result(hr);
     struct library_writer *w = memory_zero(1, sizeof *w);
-    if (!w || !(w->path = format_path(path)))
-        hr = error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", path);
+    if (!w)
+        return library_result(error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", library_short_name(path)));
+    w->path = format_path(path);
+    if (!w->path)
+        hr = error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", library_short_name(path));
     if (SUCCEEDED(hr))
         hr = writer_take_counters(w, counters, count);
     if (SUCCEEDED(hr))
@@ -131,13 +134,11 @@ openpla_result openpla_writer_create(const char *path, const struct openpla_coun
     if (SUCCEEDED(hr))
         hr = handle_open(HANDLE_WRITER, w, &handle);
     if (FAILED(hr)) {
-        if (w && w->path && hr != E_INVALIDARG)
+        if (w->path && hr != E_INVALIDARG)
             hr = library_name_error(hr, "create", w->path);
         const struct error_kept why = error_keep(hr);
-        if (w) {
-            (void)log_writer_close(w->writer);
-            writer_free(w);
-        }
+        (void)log_writer_close(w->writer);
+        writer_free(w);
         return library_result(error_restore(&why));
     }
     *writer = handle;

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = os.environ["OPENPLA_SOURCE_DIR"]
-sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
+import pythons
+from pythons import SOURCE, check
 from made_trace import SECOND, START, event, self_described, trace  # noqa: E402
 
 BUILD, PROGRAM, COMPILER, OPTIONS = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
@@ -27,17 +27,12 @@ def run(*command, expected=0, **more):
     return done.stdout
 
 
-def check(right, what, *more):
-    if not right:
-        sys.exit("\n".join(str(part) for part in (what, *more)))
-
-
 def install(prefix):
     for component in ("logs-library", "logs-development", "python-module"):
         run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)
     found = {os.path.relpath(os.path.join(folder, name), prefix) for folder, _, names in os.walk(prefix) for name in names}
     libraries = {os.path.basename(name) for name in found if ".so" in name}
-    check(libraries == {"libopenpla-logs.so", "libopenpla-logs.so.0", "libopenpla-logs.so.0.1.0"}, "libraries", libraries)
+    check(libraries == {"libopenpla-logs.so", "libopenpla-logs.so.0", f"libopenpla-logs.so.{pythons.version()}"}, "libraries", libraries)
     check({"include/openpla/logs.h", "lib/python3/dist-packages/openpla/__init__.py",
            "lib/python3/dist-packages/openpla/_library.py"} <= found, "files", sorted(found))
     return next(os.path.join(prefix, os.path.dirname(name)) for name in found if name.endswith("openpla-logs.pc"))

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Runs a test's code in a Python with the module openpla, whose library may need a sanitizer's runtime."""
 import os
+import re
 import subprocess
 import sys
 
 SOURCE = os.environ["OPENPLA_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
+
+
+def version():
+    """That of CMakeLists.txt, which is the only place that has it."""
+    with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as f:
+        return re.search(r"^project\(openpla VERSION ([\d.]+)", f.read(), re.M).group(1)
 
 
 def environment():

@@ -16,7 +16,7 @@ import warnings
 from . import _library
 from ._library import Error
 
-__all__ = ["Error", "LogWarning", "Table", "counters", "events", "info", "read", "version"]
+__all__ = ["Error", "Events", "LogWarning", "Table", "counters", "events", "info", "read", "version"]
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _EPOCH_FILETIME = 116444736000000000
@@ -108,9 +108,12 @@ class _Handle:
         return self
 
     def __exit__(self, *_):
-        if self.handle:
-            self.call("close")
-            self.handle = None
+        self.close()
+
+    def close(self):
+        handle, self.handle = self.handle, None
+        if handle:
+            _library.check(self.library, getattr(self.library, f"openpla_{self.kind}_close")(handle))
 
 
 def _open_log(path, counters, begin, end, flags):
@@ -318,12 +321,39 @@ def events(path, manifests=(), programs=None, formats=None, format_folders=None,
     if begin is not None or end is not None:
         options.begin = _filetime(begin, _library.TIME_MIN)
         options.end = _filetime(end, _library.TIME_MAX)
-    return _iterate_events(_Handle("trace", path, options))
+    return Events(_Handle("trace", path, options))
 
 
-def _iterate_events(trace):
-    with trace:
-        event = ctypes.POINTER(_library.Event)()
-        while trace.call("next", ctypes.byref(event)):
-            yield _event(event.contents)
-        trace.warn(0, 2)
+class Events:
+    """The events of a trace, one by one. The trace is closed at the end, by close(), or with the object."""
+
+    def __init__(self, trace):
+        self._trace = trace
+        self._event = ctypes.POINTER(_library.Event)()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._trace is None:
+            raise StopIteration
+        if not self._trace.call("next", ctypes.byref(self._event)):
+            self._trace.warn(0, 2)
+            self.close()
+            raise StopIteration
+        return _event(self._event.contents)
+
+    def close(self):
+        """Closes the trace; there are no more events then."""
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
