@@ -110,6 +110,25 @@ static void formats_give_back_what_was_written(void **state)
     }
 }
 
+/* The same in a database, whose password must not be shown. */
+static void a_database_gives_back_what_was_written(void **state)
+{
+    char *path = text_format("SQL:Driver={SQLite3};Database=%s/test.db;PWD=secret!load", folder);
+    openpla_log *log;
+    const struct openpla_log_info *info;
+    (void)state;
+    assert_non_null(path);
+    write_three(path, NULL);
+    assert_int_equal(openpla_log_open(path, NULL, &log), OPENPLA_OK);
+    assert_int_equal(openpla_log_get_info(log, &info), OPENPLA_OK);
+    assert_int_equal(info->format, OPENPLA_FORMAT_SQL);
+    assert_int_equal(info->samples, 5);
+    assert_null(strstr(info->path, "secret"));
+    assert_three(log, true);
+    assert_int_equal(openpla_log_close(log), OPENPLA_OK);
+    memory_free(path);
+}
+
 /* A program would see the counters or the hours that it did not ask for. */
 static void options_select_counters_and_times(void **state)
 {
@@ -343,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_give_back_what_was_written),
+        cmocka_unit_test(a_database_gives_back_what_was_written),
         cmocka_unit_test(options_select_counters_and_times),
         cmocka_unit_test(a_seek_goes_anywhere_and_restarts_rates),
         cmocka_unit_test(a_table_has_late_instances),

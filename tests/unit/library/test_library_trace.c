@@ -2,6 +2,7 @@
 /* Event traces through the library: events and their fields, the selected time, and errors of memory.
    tests/library/python_module.py compares events of all kinds with the output of `openpla trace show`. */
 #include "engine/base/file.h"
+#include "engine/base/thread.h"
 #include "engine/logs/etl_file.h"
 #include "library/include/openpla/logs.h"
 #include "tests/unit/scratch_folder.h"
@@ -156,6 +157,41 @@ static void out_of_memory_is_an_ordinary_error(void **state)
     }
 }
 
+struct reading {
+    uint64_t events;
+    bool failed;
+};
+
+static void read_trace(void *user)
+{
+    struct reading *r = user;
+    const struct openpla_event *event;
+    for (int i = 0; i < 3 && !r->failed; i++) {
+        openpla_trace *trace;
+        r->failed = openpla_trace_open(path, NULL, &trace) != OPENPLA_OK;
+        while (!r->failed && openpla_trace_next(trace, &event) == OPENPLA_OK)
+            r->events++;
+        r->failed |= openpla_trace_close(trace) != OPENPLA_OK;
+    }
+}
+
+/* The built-in definitions and the XML library are the process's, so opening traces at once must not disturb them. */
+static void threads_read_different_traces(void **state)
+{
+    struct reading all[4] = {0};
+    struct thread *threads[4];
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(thread_start(read_trace, &all[i], &threads[i]), S_OK);
+    for (int i = 0; i < 4; i++) {
+        while (!thread_wait(threads[i], UINT32_MAX)) {
+        }
+        thread_close(threads[i]);
+        assert_false(all[i].failed);
+        assert_int_equal(all[i].events, 3 * (EVENTS + 1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_time_selects_events),
         cmocka_unit_test(wrong_definitions_are_named),
         cmocka_unit_test(out_of_memory_is_an_ordinary_error),
+        cmocka_unit_test(threads_read_different_traces),
     };
     return cmocka_run_group_tests(tests, make_trace, end_trace);
 }
