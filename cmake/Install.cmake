@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` installs of the native build, by component, below CMAKE_INSTALL_PREFIX and DESTDIR:
 #   tools  openpla, its manual pages, completion for bash, zsh and fish, report schemas, rules and XML Schemas
-# Each component has a target of its name, which builds what it installs and nothing else. installer/deb/native.sh makes
+#   logs-library, logs-development, python-module  libopenpla-logs and its Python module (library/CMakeLists.txt)
+# The component tools has a target of its name, which builds what it installs and nothing else. installer/deb/native.sh makes
 # a Debian package of a component.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE

@@ -49,7 +49,7 @@ native_package() {
             { cat "$out/$1.log" >&2 && fail "cannot install the component '$component' of '$build'"; }
     done
     rm -f "$out/$1.log"
-    [ -z "$(find "$root/usr/bin" "$root/usr/lib" -type f 2>/dev/null)" ] || packed=$architecture
+    [ -z "$(find "$root/usr/bin" "$root/usr/lib" -type f ! -path '*/dist-packages/*' 2>/dev/null)" ] || packed=$architecture
     find "$root/usr/share/man" -name '*.[1-9]' -exec gzip -9n {} + 2>/dev/null || true
     for file in "$here/$1".*; do
         case $file in
