@@ -57,7 +57,7 @@ struct xml_document {
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
 /* The same for the bytes of a file: UTF-8, or UTF-16 with a byte order mark, as in Windows' files. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
-/* For documents that are larger than a set's XML can be. Zero: the limits of xml_document_open. */
+/* For documents that are larger than a set's XML can be. Zero means the limits that xml_document_open uses. */
 struct xml_limits {
     size_t bytes;  /* of the text as UTF-8 */
     size_t memory; /* of the document */

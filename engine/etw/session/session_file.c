@@ -136,7 +136,7 @@ static HRESULT session_file_check_same(const struct session_file *f, const char 
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
     if (old->buffer_size != own->buffer_size) {
-        return error_set(hr, "cannot append to '%s': it has buffers of %u bytes, the session of %u", path,
+        return error_set(hr, "cannot append to '%s': its buffers have %u bytes, those of the session %u", path,
                          (unsigned)old->buffer_size, (unsigned)own->buffer_size);
     }
     if (old->processors != own->processors) {

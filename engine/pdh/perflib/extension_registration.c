@@ -163,7 +163,7 @@ static uint32_t higher(uint32_t last, uint32_t other)
     return other > last && other <= INT32_MAX ? other : last;
 }
 
-/* The highest number of all services and of the system. */
+/* The highest counter number that any service or the system uses. */
 static uint32_t highest_number(const struct registered_extensions *all)
 {
     uint32_t last = higher(COUNTERS_OF_SYSTEM, all->last_counter);

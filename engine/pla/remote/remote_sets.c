@@ -118,7 +118,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     if (FAILED(hr))
         return hr;
     hr = remote_object_call_again(*out, "Query", arguments, 2);
-    if (definition_is_damaged(hr)) /* it is bound, for Delete */
+    if (definition_is_damaged(hr)) /* the object is bound, so that Delete works */
         return hr;
     if (FAILED(hr)) {
         orpc_object_release(*out);

@@ -36,7 +36,7 @@ void value_statistics_free(struct value_statistics *s);
 /* ---- charts ----
 
    A series of values over time in a limited number of points: each is a part of the time with its least, mean and
-   greatest value. So no peak is lost, however long the log is, and each sample is a point while they fit. */
+   greatest value. So no peak is lost, however long the log is. If all samples fit, each one is a point. */
 #define CHART_POINTS       1024 /* of a series, about the pixels of a chart's width */
 #define CHART_LEAST_POINTS 32   /* of one series among very many */
 

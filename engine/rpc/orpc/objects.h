@@ -47,7 +47,7 @@ struct orpc_server {
     struct orpc_limits limits;
     uint64_t oxid;
     GUID rem_unknown;
-    struct lock lock; /* over all that follows; no handler is called under it */
+    struct lock lock; /* protects all members below; never held while a handler is called */
     struct remote_object *objects, *by_oid[BUCKETS];
     struct remote_interface *by_ipid[BUCKETS];
     size_t object_count;

@@ -201,8 +201,8 @@ ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVEN
     return give_block(hr, &block, buffer, size);
 }
 
-/* Builds a PROVIDER_FILTER_INFO for each filter, one after another; offsets in their properties are relative to the
-   whole. */
+/* Builds a PROVIDER_FILTER_INFO for each filter, one after another; offsets in their properties count from the start of
+ * the whole buffer. */
 static HRESULT list_filters(void *context, const struct provider_manifest *manifest)
 {
     struct asked *asked = context;

@@ -402,8 +402,9 @@ static HRESULT write_threshold(struct writing *w)
     if (FAILED(hr))
         return hr;
     if (!why && !o.count)
-        why = out->question_count ? "its code creates no alert with these answers (see -answer), or calls nothing known"
-                                  : "its code calls neither StaticThreshold nor CreateAlert";
+        why = out->question_count
+                  ? "its code creates no alert with these answers (see -answer), or it calls only unknown functions"
+                  : "its code calls neither StaticThreshold nor CreateAlert";
     const size_t strings = w->strings.length;
     text_buffer_add(w->to, "   <Rule");
     add_name(w, w->to, "name", pal_format(w->pool, "%s: %s", w->analysis->name, w->threshold->name));
