@@ -21,9 +21,9 @@ BIN = os.environ["OPENPLA_BIN_DIR"]
 PROGRAM = r"C:\Program Files\OpenPLA"
 REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 1638 or 1603: the low byte is what Unix sees
 # What Wine itself writes when it is used: its installer's empty lists, devices, how many services there ever were, what
-# the host's ODBC has.
+# the host's ODBC has. Windows always has the keys of event publishers, which the last one leaves empty in Wine.
 OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\ODBC\b|"
-                     r"Software\\Microsoft\\Windows\\CurrentVersion\\Installer|"
+                     r"Software\\Microsoft\\Windows\\CurrentVersion\\(Installer|WINEVT(\\Publishers)?\])|"
                      r"System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))", re.I)
 # What fails behind a step: it tells first whether files, registry and service are there, then ends with an error.
 STEP = r"""if exist "C:\Program Files\OpenPLA\openplasrv.exe" echo files>>C:\reached

@@ -579,6 +579,7 @@ static int setup_all(void **state)
     char *folder = os_module_folder();
     target = path_join(folder, "api_target.exe");
     memory_free(folder);
+    scratch_environment("API_TARGET_AWAITS", "1");
     return target ? setup(state) : -1;
 }
 
