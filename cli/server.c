@@ -25,6 +25,7 @@ HRESULT cli_start_error(HRESULT hr, const char *program)
 }
 #else
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 HRESULT cli_start_error(HRESULT hr, const char *program)
@@ -56,8 +57,10 @@ int cli_hand_to_server(int *argc, char **argv)
     if (*argc < 2 || is_own(argv[1]))
         return CLI_DONE;
     char *command = program_beside_module("../lib/openpla/openpla-server");
+    struct stat found;
     int result = CLI_DONE;
-    if (command && file_exists(command)) {
+    /* Beside a program in a folder like /tmp/x, other users may have put one. */
+    if (command && stat(command, &found) == 0 && (found.st_uid == 0 || found.st_uid == geteuid())) {
         char *const own = argv[0];
         argv[0] = command;
         execv(command, argv);

@@ -14,6 +14,10 @@ static char *(*crypt_rn)(const char *phrase, const char *setting, void *data, in
 
 HRESULT password_library_load(void)
 {
+#ifdef OPENPLA_STATIC
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "this program is linked statically and cannot load crypt(3) (use the package openpla-tools)");
+#endif
     void *module = crypt_rn ? NULL : dlopen(LIBRARY, RTLD_NOW);
     if (module)
         crypt_rn = (char *(*)(const char *, const char *, void *, int))dlsym(module, "crypt_rn");

@@ -17,14 +17,12 @@ enum {
     MOST_CREDENTIALS = 1024,
 };
 
-/* No password has it; it takes as long as a real one, so an unknown user is not answered sooner. */
-static const char nobody_hash[] = "$2y$10$........................................................";
-
 struct http_security_state {
     atomic_uint references;
     struct web_config config;
     struct tls_server *tls;
     uint64_t hash;
+    struct lock checking; /* held while a password is checked; never with `lock` held */
     struct lock lock;
     struct texts accepted; /* Authorization headers of basic authentication */
 };
@@ -34,7 +32,7 @@ struct http_security {
     bool tls, accounts; /* as the server began */
     struct lock lock;
     struct http_security_state *state;
-    uint64_t checked, refused; /* when; the hash of files that cannot be used, 0: none */
+    uint64_t checked, refused; /* when; the hash of files that were reported as unusable, 0: none */
 };
 
 /* ---- the files ---- */
@@ -75,6 +73,12 @@ static HRESULT state_load(const char *path, uint64_t hash, struct http_security_
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
+static bool state_has_accounts(const struct http_security_state *s)
+{
+    const struct web_config *c = &s->config;
+    return c->users.count > 0 || c->tokens.count > 0 || c->client_certificate == WEB_CLIENT_VERIFY;
+}
+
 HRESULT http_security_open(const char *path, struct http_security **out)
 {
     struct http_security *s = memory_zero(1, sizeof *s);
@@ -86,9 +90,8 @@ HRESULT http_security_open(const char *path, struct http_security **out)
     s->path = text_copy(path);
     HRESULT hr = s->path ? state_load(path, 0, &s->state, &seen) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        const struct web_config *c = &s->state->config;
         s->tls = s->state->tls != NULL;
-        s->accounts = c->users.count > 0 || c->tokens.count > 0 || c->client_certificate == WEB_CLIENT_VERIFY;
+        s->accounts = state_has_accounts(s->state);
         return S_OK;
     }
     const struct error_kept why = error_keep(hr);
@@ -124,16 +127,18 @@ struct http_security_state *http_security_take(struct http_security *s)
     const uint64_t now = clock_monotonic_ms();
     if (clock_passed_ms(s->checked, now) >= RELOAD_MS) {
         s->checked = now;
-        const HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
-        if (FAILED(hr) && (seen != s->refused || !s->refused))
-            fprintf(stderr, "openpla: the previous settings stay in use: %s\n", error_text(hr));
-        s->refused = FAILED(hr) ? seen + (seen == 0) : 0;
-        /* A page cannot change from TLS to none under its address. */
-        if (newer && (newer->tls != NULL) != s->tls) {
-            fputs("openpla: the previous settings stay in use: TLS is switched only by a restart\n", stderr);
+        HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
+        /* A page cannot change from TLS to none under its address, and a file that is being written, or is cut by a
+           full disk, must not open it for everybody. */
+        if (newer && ((newer->tls != NULL) != s->tls || (s->accounts && !state_has_accounts(newer)))) {
             http_security_release(newer);
             newer = NULL;
+            hr = error_set(E_INVALIDARG, "'%s': TLS and accounts are switched off only by a restart", s->path);
         }
+        seen += seen == 0;
+        if (FAILED(hr) && seen != s->refused)
+            fprintf(stderr, "openpla: the previous settings stay in use: %s\n", error_text(hr));
+        s->refused = FAILED(hr) ? seen : 0;
         if (newer) {
             http_security_release(s->state);
             s->state = newer;
@@ -203,7 +208,7 @@ static bool base64_read(struct http_span s, char *out, size_t room)
 
 static bool user_accepts(const struct web_config *c, const char *user, const char *password)
 {
-    const char *hash = nobody_hash;
+    const char *hash = c->hashes.items[0]; /* for an unknown user, who is then not answered sooner than others */
     bool known = false;
     for (size_t i = 0; i < c->users.count; i++)
         if (strcmp(c->users.items[i], user) == 0) {
@@ -213,24 +218,43 @@ static bool user_accepts(const struct web_config *c, const char *user, const cha
     return password_matches(password, hash) && known;
 }
 
-/* One check at a time: a client that guesses passwords has one processor at most. */
+static bool was_accepted(struct http_security_state *s, struct http_span encoded)
+{
+    bool accepted = false;
+    lock_enter(&s->lock);
+    for (size_t i = 0; i < s->accepted.count; i++)
+        accepted |= secret_equals(encoded, s->accepted.items[i]);
+    lock_leave(&s->lock);
+    return accepted;
+}
+
+static void keep_accepted(struct http_security_state *s, struct http_span encoded)
+{
+    lock_enter(&s->lock);
+    char *kept = s->accepted.count < MOST_ACCEPTED ? text_copy_n(encoded.at, encoded.size) : NULL;
+    if (kept)
+        (void)texts_add_owned(&s->accepted, kept); /* without memory it is checked again */
+    lock_leave(&s->lock);
+}
+
+/* One check at a time: a client that guesses passwords has one processor at most, and delays nobody who was accepted
+   before. */
 static bool basic_accepts(struct http_security_state *s, struct http_span encoded)
 {
     char text[MOST_CREDENTIALS];
-    bool accepts = false;
-    lock_enter(&s->lock);
-    for (size_t i = 0; i < s->accepted.count; i++)
-        accepts |= secret_equals(encoded, s->accepted.items[i]);
+    if (was_accepted(s, encoded))
+        return true;
+    lock_enter(&s->checking);
+    bool accepts = was_accepted(s, encoded);
     char *colon = !accepts && base64_read(encoded, text, sizeof text) ? strchr(text, ':') : NULL;
     if (colon) {
         *colon = 0;
         accepts = user_accepts(&s->config, text, colon + 1);
-        char *kept = accepts && s->accepted.count < MOST_ACCEPTED ? text_copy_n(encoded.at, encoded.size) : NULL;
-        if (kept)
-            (void)texts_add_owned(&s->accepted, kept); /* without memory it is checked again */
+        if (accepts)
+            keep_accepted(s, encoded);
     }
     memory_wipe(text, sizeof text);
-    lock_leave(&s->lock);
+    lock_leave(&s->checking);
     return accepts;
 }
 

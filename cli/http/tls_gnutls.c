@@ -3,6 +3,7 @@
    and constants that are used have stood in its interface since version 3.1. */
 #include "cli/http/tls.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
@@ -70,7 +71,7 @@ struct tls_session {
     struct tls_server *server;
     struct socket_end *socket;
     gnutls_session handle;
-    uint32_t timeout_ms; /* of the call that is made */
+    uint64_t deadline; /* of the call that is made, clock_monotonic_ms() */
 };
 
 /* Called before the server's threads run, and then only with everything loaded. */
@@ -78,6 +79,10 @@ static HRESULT tls_load(void)
 {
     if (tls.loaded)
         return S_OK;
+#ifdef OPENPLA_STATIC
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "this program is linked statically and cannot load GnuTLS (use the package openpla-tools)");
+#endif
     void *module = dlopen(LIBRARY, RTLD_NOW);
     if (!module)
         return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND),
@@ -168,11 +173,16 @@ static ssize_t session_push(void *user, const void *bytes, size_t size)
     return -1;
 }
 
+/* GnuTLS calls it until a record is complete, so the time is that of all its calls: a client that sends a byte now and
+   then must not hold the connection beyond the caller's limits. */
 static ssize_t session_pull(void *user, void *bytes, size_t size)
 {
     struct tls_session *s = user;
     size_t got;
-    const HRESULT hr = socket_receive_some(s->socket, bytes, size, s->timeout_ms, &got);
+    const uint64_t now = clock_monotonic_ms();
+    const HRESULT hr = now < s->deadline
+                           ? socket_receive_some(s->socket, bytes, size, (uint32_t)(s->deadline - now), &got)
+                           : HRESULT_FROM_WIN32(ERROR_TIMEOUT);
     if (hr == S_OK)
         return (ssize_t)got;
     if (hr == S_FALSE)
@@ -230,7 +240,7 @@ static HRESULT session_check_client(struct tls_session *s)
 
 HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms)
 {
-    s->timeout_ms = timeout_ms;
+    s->deadline = clock_monotonic_ms() + timeout_ms;
     const int error = tls.gnutls_handshake(s->handle);
     if (error == 0)
         return session_check_client(s);
@@ -252,7 +262,7 @@ HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size)
 
 HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got)
 {
-    s->timeout_ms = timeout_ms;
+    s->deadline = clock_monotonic_ms() + timeout_ms;
     const ssize_t received = tls.gnutls_record_recv(s->handle, bytes, size);
     *got = received > 0 ? (size_t)received : 0;
     if (received > 0)
@@ -267,7 +277,7 @@ void tls_session_close(struct tls_session *s)
     if (!s)
         return;
     if (s->handle) {
-        s->timeout_ms = 0;
+        s->deadline = 0;
         tls.gnutls_bye(s->handle, GNUTLS_SHUT_WR);
         tls.gnutls_deinit(s->handle);
     }

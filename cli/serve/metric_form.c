@@ -280,7 +280,7 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
     if (scale->source == METRIC_SECOND)
         value = second;
     else if (scale->source == METRIC_ELAPSED)
-        value = second > first ? second - first : 0;
+        value = second > first ? (int64_t)((uint64_t)second - (uint64_t)first) : 0;
     int64_t product;
     if (!__builtin_mul_overflow(value, scale->factor, &product) && scale->offset == 0) {
         if (scale->divisor == 1) {
