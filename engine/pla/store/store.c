@@ -147,10 +147,12 @@ static HRESULT save_both(const struct set_file *at, const struct text_buffer *co
 /* The namespace's lock is not held, because parsing can take long. *own from memory_alloc, NULL: not needed. */
 static HRESULT find_security(const struct written_set *set, char **own, const char **security)
 {
+    enum { READABLE_BYTES = 1 << 20 }; /* XML of ours up to this size is within all limits of its readers */
+    const bool is_readable = set->security && set->size <= READABLE_BYTES;
     *own = NULL;
-    if (!set->security && set_security_of_xml(set->xml, set->size, own) == E_OUTOFMEMORY)
+    if (!is_readable && set_security_of_xml(set->xml, set->size, own) == E_OUTOFMEMORY)
         return E_OUTOFMEMORY;
-    *security = set->security ? set->security : *own;
+    *security = is_readable ? set->security : *own;
     return S_OK;
 }
 
