@@ -249,8 +249,8 @@ static int rules_check_run(int argc, char **argv)
         {"list", OPTION_FLAG, &r.listed},
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
-    if (result == CLI_DONE && r.listed && (r.output || r.log))
-        result = cli_usage(VERB, "-list runs no rules, so there is no -o and no -log");
+    if (result == CLI_DONE && r.listed && (r.output || r.log || r.yes || r.seconds || r.name_files.count))
+        result = cli_usage(VERB, "-list runs no rules, so there is no -o, -log, -names, -timeout or -y");
     if (result == CLI_DONE && !r.listed && r.operands.count != 1)
         result = cli_usage(VERB, r.operands.count ? "expected one report" : "missing report");
     if (result == CLI_DONE && r.listed) {

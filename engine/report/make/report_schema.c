@@ -514,7 +514,6 @@ static int compare_keys(const char *a, const char *b)
     return sort_a == 1 ? strcmp(a, b) : 0;
 }
 
-/* Insertion sort: tables with equal keys stay in the order of the files, and there are few. */
 HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns)
 {
     for (size_t n = 0; n < s->section_count; n++)
@@ -533,6 +532,7 @@ HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns)
     return S_OK;
 }
 
+/* Insertion sort: tables with equal keys stay in the order of the files, and there are few. */
 void report_schema_order(struct report_schema *s)
 {
     for (size_t i = 1; i < s->section_count; i++) {

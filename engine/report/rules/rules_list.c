@@ -80,15 +80,15 @@ static void add_threshold(struct text_buffer *b, const struct threshold *t)
         text_buffer_format(b, ", unless the log has %s", t->unless);
 }
 
-static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, rules_list_each *each, void *context)
+/* `element`: one of its Thresholds; NULL: it has steps. */
+static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, xmlNodePtr element,
+                            rules_list_each *each, void *context)
 {
     struct rules_listed one = {.pack = run->file->path, .source = text_or_nothing(rules_attribute(rule, "source"))};
-    xmlNodePtr element = rules_child(rule, "Threshold"), symptom = find_symptom(rule);
+    xmlNodePtr symptom = find_symptom(rule);
     struct threshold t = {0};
     struct text_buffer limits = {0};
     char *names[2] = {NULL, NULL};
-    if (!element && !symptom && !find_below(rule, "Notify"))
-        return S_OK; /* it adds something to the report, and has no finding */
     HRESULT hr = rules_expand(run, group, text_or_nothing(rules_attribute(group, "name")), &names[0]);
     if (SUCCEEDED(hr))
         hr = rules_expand(run, rule, text_or_nothing(rules_attribute(rule, "name")), &names[1]);
@@ -116,6 +116,19 @@ static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rul
     memory_free(names[0]);
     memory_free(names[1]);
     return hr == RULES_INVALID ? S_OK : hr; /* one of rules_errors, or a name without a string */
+}
+
+static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, rules_list_each *each, void *context)
+{
+    xmlNodePtr element = rules_child(rule, "Threshold");
+    HRESULT hr = S_OK;
+    if (!element && !find_symptom(rule) && !find_below(rule, "Notify"))
+        return S_OK; /* it adds something to the report, and has no finding */
+    if (!element)
+        return list_finding(run, group, rule, NULL, each, context);
+    for (; element && SUCCEEDED(hr); element = rules_next(element, "Threshold"))
+        hr = list_finding(run, group, rule, element, each, context);
+    return hr;
 }
 
 HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context)

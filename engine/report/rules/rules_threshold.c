@@ -443,7 +443,7 @@ HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr element)
         return S_FALSE; /* reported when the rules were read */
     HRESULT hr = threshold_read(element, &t);
     if (SUCCEEDED(hr))
-        hr = threshold_measure(&t, run->target->document.root, &all);
+        hr = threshold_measure(&t, run, &all);
     run->out->known += all.known;
     run->operations += all.visited * ROW_OPERATIONS;
     if (SUCCEEDED(hr))

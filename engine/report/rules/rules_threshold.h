@@ -52,7 +52,7 @@ struct threshold_findings {
     uint64_t visited; /* rows and slices that were read for that */
 };
 /* Compares all rows of the threshold's counter; the worst comes first. E_OUTOFMEMORY. */
-HRESULT threshold_measure(const struct threshold *t, xmlNodePtr report, struct threshold_findings *out);
+HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out);
 void threshold_findings_free(struct threshold_findings *f);
 
 /* The limits in words: "over 80 %, serious over 90 %, for 5 min". */

@@ -488,13 +488,30 @@ static int compare_lower(const void *left, const void *right)
     return worse_first(left, right, false);
 }
 
-/* A row may be in several tables of a report. */
+static int compare_duplicates(const void *left, const void *right, bool is_upper)
+{
+    const int names = compare_names(left, right);
+    return names ? names : worse_first(left, right, is_upper);
+}
+
+static int compare_upper_duplicates(const void *left, const void *right)
+{
+    return compare_duplicates(left, right, true);
+}
+
+static int compare_lower_duplicates(const void *left, const void *right)
+{
+    return compare_duplicates(left, right, false);
+}
+
+/* A row may be in several tables of a report, and several counters of an instance may be beyond the limit: the worst
+   one of each instance stays. */
 static void findings_order(struct threshold_findings *f, bool is_upper)
 {
     size_t kept = 0;
     if (!f->count)
         return;
-    qsort(f->items, f->count, sizeof *f->items, compare_names);
+    qsort(f->items, f->count, sizeof *f->items, is_upper ? compare_upper_duplicates : compare_lower_duplicates);
     for (size_t i = 0; i < f->count; i++)
         if (!i || compare_names(&f->items[i], &f->items[kept - 1]))
             f->items[kept++] = f->items[i];
@@ -540,8 +557,14 @@ static HRESULT is_elsewhere(const struct threshold *t, xmlNodePtr report, bool *
     return hr;
 }
 
-HRESULT threshold_measure(const struct threshold *t, xmlNodePtr report, struct threshold_findings *out)
+static int compare_machines(const void *left, const void *right)
 {
+    return strcmp(((const struct counted_row *)left)->machine, ((const struct counted_row *)right)->machine);
+}
+
+HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out)
+{
+    const xmlNodePtr report = run->target->document.root;
     struct counted_rows rows = {0}, per = {0}, minus = {0};
     const char *machine = NULL;
     double scale = 0;
@@ -553,10 +576,13 @@ HRESULT threshold_measure(const struct threshold *t, xmlNodePtr report, struct t
         hr = collect_partners(report, t->per, &per, &out->visited);
     if (SUCCEEDED(hr) && rows.count)
         hr = collect_partners(report, t->minus, &minus, &out->visited);
+    if (rows.count) /* the processors of each are counted once */
+        qsort(rows.items, rows.count, sizeof *rows.items, compare_machines);
     for (size_t i = 0; i < rows.count && SUCCEEDED(hr); i++) {
         const struct counted_row *row = &rows.items[i];
         const struct partners p = {find_partner(&per, row), find_partner(&minus, row)};
-        if (!machine || strcmp(machine, row->machine) != 0)
+        hr = rules_check_limits(run);
+        if (SUCCEEDED(hr) && (!machine || strcmp(machine, row->machine) != 0))
             hr = scale_of(t, report, row->machine, &scale, &out->visited);
         machine = row->machine;
         if (SUCCEEDED(hr) && scale > 0 && (!t->per || p.per) && (!t->minus || p.minus))

@@ -236,9 +236,13 @@ def read(path, counters=None, begin=None, end=None, pandas=None, max_values=0):
     with _open_log(path, counters, begin, end, _library.LOG_STREAM) as log:
         table = ctypes.POINTER(_library.LogTable)()
         log.call("read_table", max_values, ctypes.byref(table))
-        paths = _paths(log)
-        log.warn(0, 2)
         library = log.library
+        try:
+            paths = _paths(log)
+            log.warn(0, 2)
+        except BaseException:
+            library.openpla_table_free(table)
+            raise
     numpy = _numpy()
     if numpy is None:
         return _plain_table(library, table, paths)

@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
-/* Strings live as long as the import. A failed allocation is remembered, and the string is "". */
+/* Strings live as long as the import. A failed allocation is remembered, and the string is "". A file whose strings
+   need more than 256 MB is out of memory too: its code could build any number of them. */
 struct pal_pool {
     struct texts texts;
+    size_t bytes;
     bool failed;
 };
 const char *pal_keep(struct pal_pool *p, char *owned); /* NULL: out of memory */

@@ -11,8 +11,16 @@
 
 const char *pal_keep(struct pal_pool *p, char *owned)
 {
-    if (owned && SUCCEEDED(texts_add_owned(&p->texts, owned)))
+    enum { MOST_BYTES = 256 << 20 };
+    const size_t size = owned ? strlen(owned) + 1 : 0;
+    if (size > MOST_BYTES - p->bytes) {
+        memory_free(owned);
+        owned = NULL;
+    }
+    if (owned && SUCCEEDED(texts_add_owned(&p->texts, owned))) {
+        p->bytes += size;
         return owned;
+    }
     p->failed = true;
     return "";
 }

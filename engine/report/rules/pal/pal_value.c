@@ -90,6 +90,9 @@ static struct pal_value arithmetic(struct pal_pool *p, char sign, const struct p
                                    const struct pal_value *right)
 {
     const struct pal_value a = pal_value_number(left), b = pal_value_number(right);
+    if (sign == '+' && left->kind == PAL_TEXT && right->kind == PAL_TEXT &&
+        strlen(left->text) + strlen(right->text) > EXPRESSION_MOST)
+        return pal_unknown("a text that is too long");
     if (sign == '+' && left->kind == PAL_TEXT && right->kind == PAL_TEXT)
         return (struct pal_value){.kind = PAL_TEXT, .text = pal_format(p, "%s%s", left->text, right->text)};
     if (a.kind == PAL_UNKNOWN || b.kind == PAL_UNKNOWN)
