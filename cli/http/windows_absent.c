@@ -28,19 +28,20 @@ void tls_server_close(struct tls_server *s)
     (void)s;
 }
 
+/* No session exists, because no server can be opened. */
 HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out)
 {
     (void)server;
     (void)socket;
     *out = NULL;
-    return E_NOTIMPL;
+    return E_UNEXPECTED;
 }
 
 HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms)
 {
     (void)s;
     (void)timeout_ms;
-    return E_NOTIMPL;
+    return E_UNEXPECTED;
 }
 
 HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size)
@@ -48,7 +49,7 @@ HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size)
     (void)s;
     (void)bytes;
     (void)size;
-    return E_NOTIMPL;
+    return E_UNEXPECTED;
 }
 
 HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got)
@@ -58,7 +59,7 @@ HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32
     (void)size;
     (void)timeout_ms;
     *got = 0;
-    return E_NOTIMPL;
+    return E_UNEXPECTED;
 }
 
 void tls_session_close(struct tls_session *s)

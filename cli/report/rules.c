@@ -193,14 +193,21 @@ static void show_json(const struct rules_request *r)
     json_end(&j, '}');
 }
 
+/* Prints what the lists say. False: nothing. */
+static bool rules_print_warnings(const struct texts *const *said, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < said[i]->count; k++, any = true)
+            fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
+    return any;
+}
+
 static int rules_print_result(const struct rules_request *r)
 {
     const struct texts *const said[] = {&r->made.warnings, rules_errors(r->read), &r->outcome.errors,
                                         rules_notes(r->read), &r->outcome.notes};
-    bool wrong = false;
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        for (size_t k = 0; k < said[i]->count; k++, wrong = true)
-            fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
+    const bool wrong = rules_print_warnings(said, sizeof said / sizeof *said);
     if (r->made.names)
         fprintf(stderr, "openpla " VERB ": %s\n", r->made.names);
     if (r->as_json)
@@ -227,11 +234,7 @@ static int rules_show_list(struct rules_request *r)
     if (FAILED(hr))
         return cli_error(VERB, hr);
     const struct texts *const said[] = {rules_errors(r->read), rules_notes(r->read)};
-    bool wrong = false;
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        for (size_t k = 0; k < said[i]->count; k++, wrong = true)
-            fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
-    return wrong ? CLI_REMARKS : CLI_DONE;
+    return rules_print_warnings(said, sizeof said / sizeof *said) ? CLI_REMARKS : CLI_DONE;
 }
 
 static int rules_check_run(int argc, char **argv)

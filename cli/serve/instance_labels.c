@@ -78,7 +78,7 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-/* Labels of one name that have the instance as it stands. */
+/* Labels with one name whose value is the unchanged instance. */
 static const char *plain_label(enum label_scheme scheme)
 {
     static const char *const names[] = {

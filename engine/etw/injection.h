@@ -60,7 +60,7 @@ HRESULT injection_dll_path(const char *folder, char **out);
 
 /* Makes the DLL the first import of a process (a HANDLE with all access) whose program has not started; `name` is for
    error texts. Returns S_FALSE if the library is already loaded. Failures leave the process unchanged: those of
-   injection_image_read, and HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if there is no space after the image. */
+   injection_image_read, and HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the space after the image is occupied. */
 HRESULT injection_into_process(void *process, const char *name, const char *dll, bool children);
 
 /* Returns whether this process was injected, and whether its children should be (`children`). Call it once: it restores

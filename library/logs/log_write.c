@@ -129,14 +129,16 @@ openpla_result openpla_writer_create(const char *path, const struct openpla_coun
         hr = error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", library_short_name(path));
     if (SUCCEEDED(hr))
         hr = writer_take_counters(w, counters, count);
+    if (SUCCEEDED(hr)) /* before the file, which a failure must not leave */
+        hr = handle_open(HANDLE_WRITER, w, &handle);
     if (SUCCEEDED(hr))
         hr = writer_begin(w, path, &own);
-    if (SUCCEEDED(hr))
-        hr = handle_open(HANDLE_WRITER, w, &handle);
     if (FAILED(hr)) {
         if (w->path && hr != E_INVALIDARG)
             hr = library_name_error(hr, "create", w->path);
         const struct error_kept why = error_keep(hr);
+        if (handle)
+            handle_close(handle);
         (void)log_writer_close(w->writer);
         writer_free(w);
         return library_result(error_restore(&why));

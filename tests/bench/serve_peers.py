@@ -5,7 +5,7 @@
 serve_peers.py OPENPLA [SCRAPES]    OPENPLA is an optimised build; needs the Debian package prometheus-node-exporter (or a
                                     program in NODE_EXPORTER), without which ours alone is measured
 The CPU is the sum of /proc/<pid>/task/*/schedstat over the scrapes by one kept connection, as Prometheus has one, after a
-warm-up, in rounds that take turns, so that other load hits both. A series is a line of the page that is no comment. "the same" are the collectors of
+warm-up, in alternating rounds, so that other load hits both. A series is a line of the page other than a comment. "the same" are the collectors of
 processors, memory, disks, network and the like, without those for each process, which the node exporter does not have. Exit
 code 1 if a ratio of CPU per series is above 0.7.
 """

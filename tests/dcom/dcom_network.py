@@ -32,7 +32,7 @@ def check(what, got, expected):
 
 
 def ip(*arguments):
-    """False also where there is no ip (Debian: iproute2)."""
+    """False also if the program ip (Debian: iproute2) is not installed."""
     return shutil.which("ip") is not None and subprocess.run(["ip", *arguments], capture_output=True, text=True).returncode == 0
 
 

@@ -3,7 +3,7 @@
 # deb.sh [SUITE ...]: the Debian package of build/mingw/bin, with openpla-tools of build/tools, in a bare bookworm and a bare
 # trixie (tests/hosts/run.sh), as a user has it: apt install, the command as an ordinary user, scripts, the service, an
 # upgrade while a set runs, removal and purge, after which the system has the files that it had. lintian says nothing of
-# it. Needs root, the network, and ten minutes for each; it is no part of a run. Roots are kept, in build/hosts. What is
+# it. Needs root, the network, and ten minutes for each; CI does not run it. Roots are kept, in build/hosts. What is
 # not tried is systemd itself, which no chroot has: its units are read by systemd-analyze, and what they start is started
 # by hand.
 set -eu

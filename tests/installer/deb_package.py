@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """deb_package.py: installer/deb/build.sh makes a Debian package of the server that holds the programs, the command, units and
 copyright, and names nothing of the machine that built it. Unpacked anywhere, its command makes a Wine prefix, installs
-OpenPLA in it and hands on what it is told. lintian is asked where it is installed. A user would have a package that does
+OpenPLA in it and forwards its arguments. lintian is asked where it is installed. A user would have a package that does
 not install, or a command that does nothing."""
 import os
 import tempfile

@@ -9,11 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-from packages import TREE, lintian, run, unpack
+from packages import SANITIZERS, TREE, lintian, run, unpack
 
 BUILD = os.path.abspath(sys.argv[1])
 NAMES = ("libopenpla-logs0", "libopenpla-logs-dev", "python3-openpla")
-SANITIZERS = {"libgcc-s1", "libstdc++6"}
 with open(f"{BUILD}/CMakeCache.txt", encoding="utf-8") as cache:
     CACHE = cache.read()
 SANITIZES = "OPENPLA_SANITIZE:BOOL=ON\n" in CACHE

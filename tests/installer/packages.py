@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 TREE = os.environ["OPENPLA_SOURCE_DIR"]
+SANITIZERS = {"libgcc-s1", "libstdc++6"}  # what their run-time library needs besides
 
 
 def run(*words, code=0, **more):

@@ -12,15 +12,13 @@ import shutil
 import sys
 import tempfile
 
-from packages import TREE, lintian, manual_page, run, unpack
+from packages import SANITIZERS, TREE, lintian, manual_page, run, unpack
 
 BUILD = os.path.abspath(sys.argv[1])
 MODES = {"usr/bin/openpla": 0o755, "usr/share/bash-completion/completions/openpla": 0o644,
          "usr/share/zsh/vendor-completions/_openpla": 0o644, "usr/share/fish/vendor_completions.d/openpla.fish": 0o644,
          "usr/share/openpla/schemas/report.xsd": 0o644, "usr/share/openpla/schemas/Report.General.xml": 0o644,
          "usr/share/openpla/rules/Rules.General.xml": 0o644, "usr/share/doc/openpla-tools/copyright": 0o644}
-# Besides, a build with sanitizers needs these.
-SANITIZERS = {"libgcc-s1", "libstdc++6"}
 
 
 def files(folder):

@@ -3,7 +3,7 @@
 
    Both hold strings in pairs, an index and a name, as REG_MULTI_SZ has them. Even indexes are names, odd ones are
    explanations. The key of a language is its number, 007; a file has it in its name. Nothing in a file is trusted: its
-   size and the number of names are limited, and a part that is no pair is skipped. */
+   size and the number of names are limited, and incomplete pairs are skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"

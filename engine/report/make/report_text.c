@@ -37,7 +37,7 @@ static void add_zeros(struct text_buffer *out, int count)
 }
 
 /* The fewest digits that read back as the same number. A number that fewer than 15 digits describe has only zeros
-   behind them in 15, which %g leaves out, so there is no need to try fewer. */
+   behind them in 15, which %g leaves out, so fewer digits are not tried. */
 static void add_shortest(struct text_buffer *out, double value)
 {
     char text[40];

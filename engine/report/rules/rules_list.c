@@ -150,12 +150,11 @@ HRESULT rules_list(const struct rules *r, const char *language, rules_list_each 
 
 /* ---- counters that need slices ---- */
 
-/* "i/bytes\/sec/": what the wildcards of counter paths mean is the same there. */
-static void add_pattern(struct text_buffer *b, const char *counter)
+void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special)
 {
     text_buffer_add(b, b->length ? "|i/" : "i/");
     for (const char *c = counter; *c; c++) {
-        if (strchr("/\\|", *c))
+        if (strchr(special, *c))
             text_buffer_add(b, "\\");
         text_buffer_add_n(b, c, 1);
     }
@@ -169,7 +168,7 @@ static HRESULT add_patterns(struct text_buffer *b, const char *paths)
         struct threshold_path path;
         hr = threshold_path_read(rest, &path, &rest);
         if (SUCCEEDED(hr))
-            add_pattern(b, path.counter);
+            rules_add_pattern(b, path.counter, "/\\|"); /* wildcards mean the same in both */
         threshold_path_free(&path);
     }
     return hr;

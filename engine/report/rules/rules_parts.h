@@ -117,6 +117,9 @@ bool rules_is_bad(xmlNodePtr e);
 
 /* An attribute's text, borrowed from the document, or NULL. */
 const char *rules_attribute(xmlNodePtr e, const char *name);
+/* Adds the counter as a pattern of report schemas, "i/bytes\/sec/", behind '|' if *b is not empty. Characters of
+   `special` stand for themselves. */
+void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
 xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first one; NULL: any name */
 xmlNodePtr rules_next(xmlNodePtr e, const char *name);

@@ -180,7 +180,7 @@ struct openpla_writer_options {
 };
 
 /* Creates a log. Uses `path`, `type`, `time_base` and `default_scale` of the counters. Wildcards are
-   OPENPLA_E_ARGUMENT. `options` may be NULL. After a failure there is no new file. */
+   OPENPLA_E_ARGUMENT. `options` may be NULL. A failure creates no file. */
 OPENPLA_API openpla_result openpla_writer_create(const char *path, const struct openpla_counter *counters, size_t count,
                                                  const struct openpla_writer_options *options, openpla_writer **writer);
 /* Adds a sample of as many values as there are counters. Binary logs store raw values, or `value` for counters of

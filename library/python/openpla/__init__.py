@@ -31,7 +31,7 @@ class Table:
     """The formatted values of a log, where pandas is absent or not wanted.
 
     times: nanoseconds since 1970-01-01 UTC; columns: a dictionary from the path of a counter to its values, NaN where
-    there is none. Both hold numpy arrays where numpy is installed, else array.array objects."""
+    a sample has no value. Both hold numpy arrays where numpy is installed, else array.array objects."""
 
     def __init__(self, times, columns):
         self.times = times

@@ -10,6 +10,7 @@
 #include "engine/base/xml_text.h"
 #include "engine/report/pal_import.h"
 #include "engine/report/rules/pal/pal_parts.h"
+#include "engine/report/rules/rules_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,12 +74,7 @@ static void add_variable(struct writing *w, const char *name, const char *expres
 static void want_slices(struct writing *w, const struct pal_source *s)
 {
     struct text_buffer b = {0};
-    text_buffer_add(&b, "i/");
-    for (const char *c = s->counter; *c; c++) {
-        text_buffer_add(&b, strchr("/\\*?|", *c) ? "\\" : "");
-        text_buffer_add_n(&b, c, 1);
-    }
-    text_buffer_add(&b, "/");
+    rules_add_pattern(&b, s->counter, "/\\*?|");
     const char *pattern = pal_keep(w->pool, text_buffer_take(&b));
     for (size_t i = 0; i < w->sliced.count; i++)
         if (text_equal_nocase(w->sliced.items[i], pattern))
