@@ -68,6 +68,8 @@ static const struct {
     {WIN32_RESULT(1460), "timed out"},
     {WIN32_RESULT(1722), "the server cannot be reached"},
     {WIN32_RESULT(ERROR_CONNECTION_REFUSED), "no program listens at that port"},
+    {WIN32_RESULT(WSAEADDRINUSE), "another program uses this port"},
+    {WIN32_RESULT(WSAEADDRNOTAVAIL), "this computer does not have this address"},
     {WIN32_RESULT(ERROR_HOST_UNREACHABLE), "the computer cannot be reached"},
     {WIN32_RESULT(ERROR_CONNECTION_ABORTED), "the connection was closed"},
     {WIN32_RESULT(4200), "no provider has this GUID or name"},

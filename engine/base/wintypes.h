@@ -74,6 +74,8 @@ typedef struct {
 #define ERROR_CONNECTION_REFUSED   1225
 #define ERROR_HOST_UNREACHABLE     1232
 #define ERROR_CONNECTION_ABORTED   1236
+#define WSAEADDRINUSE              10048
+#define WSAEADDRNOTAVAIL           10049
 #define ERROR_WRITE_PROTECT        19
 #define ERROR_MOD_NOT_FOUND        126
 #define ERROR_PROC_NOT_FOUND       127

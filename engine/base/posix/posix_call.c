@@ -54,6 +54,10 @@ static HRESULT posix_result(int error)
     case ECONNRESET:
     case EPIPE:
         return HRESULT_FROM_WIN32(ERROR_CONNECTION_ABORTED);
+    case EADDRINUSE:
+        return HRESULT_FROM_WIN32(WSAEADDRINUSE);
+    case EADDRNOTAVAIL:
+        return HRESULT_FROM_WIN32(WSAEADDRNOTAVAIL);
     case EIO:
         return HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
     default:

@@ -23,6 +23,7 @@ typedef int host_socket;
 #define socket_error()        errno
 #define IS_INTERRUPTED(error) ((error) == EINTR)
 #define IS_UNDER_WAY(error)   ((error) == EINPROGRESS)
+#define PORT_OPTION           SO_REUSEADDR
 
 static HRESULT socket_failed_by(int error, const char *what)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
+#include "engine/base/os.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdio.h>
@@ -17,10 +18,30 @@ typedef SOCKET host_socket;
 #define IS_INTERRUPTED(error) ((error) == WSAEINTR)
 #define IS_UNDER_WAY(error)   ((error) == WSAEWOULDBLOCK)
 #define MSG_NOSIGNAL          0
+/* On Windows SO_REUSEADDR lets a second program take the connections of a used port; Wine passes it to the host. */
+#define PORT_OPTION           (os_is_wine() ? SO_REUSEADDR : SO_EXCLUSIVEADDRUSE)
 
+/* The results that the other host has for the same failures, because the system has no texts for sockets' own. */
 static HRESULT socket_failed_by(int error, const char *what)
 {
-    return win32_failed((DWORD)error, what);
+    static const struct {
+        int error;
+        DWORD result;
+    } results[] = {
+        {WSAECONNREFUSED, ERROR_CONNECTION_REFUSED},
+        {WSAECONNRESET, ERROR_CONNECTION_ABORTED},
+        {WSAECONNABORTED, ERROR_CONNECTION_ABORTED},
+        {WSAESHUTDOWN, ERROR_CONNECTION_ABORTED},
+        {WSAENETUNREACH, ERROR_HOST_UNREACHABLE},
+        {WSAEHOSTUNREACH, ERROR_HOST_UNREACHABLE},
+        {WSAETIMEDOUT, ERROR_TIMEOUT},
+        {WSAEACCES, ERROR_ACCESS_DENIED},
+    };
+    DWORD result = (DWORD)error;
+    for (size_t i = 0; i < ARRAYSIZE(results); i++)
+        if (results[i].error == error)
+            result = results[i].result;
+    return win32_failed(result, what);
 }
 
 static HRESULT socket_failed(const char *what)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 set(tests test_os_memory test_os_text test_os_file test_os_process test_os_registry test_os_access test_os_security
-  test_os_error test_os_resource test_os_credentials test_os_quotas test_os_assert)
+  test_os_error test_os_resource test_os_credentials test_os_quotas test_os_assert test_os_network)
 if(WIN32)
   list(APPEND tests test_os_management)
 endif()
