@@ -90,6 +90,9 @@ HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint
 /* Waits until one of the sockets has bytes, a connection or an end, and sets ready[i] for each; all false after
    `timeout_ms`. */
 HRESULT sockets_wait(struct socket_end *const *sockets, size_t count, uint32_t timeout_ms, bool *ready);
+/* Sends no more, and drops what arrives until the other side closes, at most for `timeout_ms`. To close with unread
+   bytes resets the connection, and then the other side may lose the last answer. */
+void socket_finish(struct socket_end *s, uint32_t timeout_ms);
 void socket_close(struct socket_end *s); /* NULL is allowed */
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/posix/posix_call.h"
@@ -23,6 +24,7 @@ typedef int host_socket;
 #define socket_error()        errno
 #define IS_INTERRUPTED(error) ((error) == EINTR)
 #define IS_UNDER_WAY(error)   ((error) == EINPROGRESS)
+#define END_OF_SENDING        SHUT_WR
 #define PORT_OPTION           SO_REUSEADDR
 
 static HRESULT socket_failed_by(int error, const char *what)

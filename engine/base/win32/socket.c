@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -18,6 +19,7 @@ typedef SOCKET host_socket;
 #define IS_INTERRUPTED(error) ((error) == WSAEINTR)
 #define IS_UNDER_WAY(error)   ((error) == WSAEWOULDBLOCK)
 #define MSG_NOSIGNAL          0
+#define END_OF_SENDING        SD_SEND
 /* On Windows SO_REUSEADDR lets a second program take the connections of a used port; Wine passes it to the host. */
 #define PORT_OPTION           (os_is_wine() ? SO_REUSEADDR : SO_EXCLUSIVEADDRUSE)
 

@@ -107,10 +107,25 @@ static HRESULT channel_receive(struct rpc_channel *c)
     return rpc_client_take(c->client, c->received, size);
 }
 
+/* Sending failed. A server that refuses says why and closes, and that may be here already. */
+static HRESULT channel_refusal(struct rpc_channel *c, HRESULT failure)
+{
+    const struct error_kept kept = error_keep(failure);
+    bool has_arrived = false;
+    if (SUCCEEDED(sockets_wait(&c->socket, 1, 0, &has_arrived)) && has_arrived) {
+        channel_receive(c);
+        if (rpc_client_state(c->client) == RPC_CLIENT_FAILED)
+            return rpc_client_result(c->client);
+    }
+    return error_restore(&kept);
+}
+
 /* Until the bind or call that has begun is done. */
 static HRESULT channel_complete(struct rpc_channel *c)
 {
     HRESULT hr = channel_send(c);
+    if (FAILED(hr))
+        return channel_refusal(c, hr);
     while (SUCCEEDED(hr) &&
            (rpc_client_state(c->client) == RPC_CLIENT_BINDING || rpc_client_state(c->client) == RPC_CLIENT_CALLING)) {
         hr = channel_receive(c);

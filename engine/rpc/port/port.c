@@ -25,8 +25,9 @@ enum {
     WORKER_IDLE_MS = 10000, /* how long a worker waits for work before it exits */
     CONNECT_MS = 5000,
     TOKEN_BYTES = 16,
-    SEND_MS = 60000, /* how long a client may leave its answers unread */
-    PAUSE_MS = 100   /* after the system could not accept a connection, for example because all files are open */
+    FINISH_MS = 2000, /* how long a refused client may take to read why */
+    SEND_MS = 60000,  /* how long a client may leave its answers unread */
+    PAUSE_MS = 100    /* after the system could not accept a connection, for example because all files are open */
 };
 
 struct rpc_port {
@@ -129,6 +130,8 @@ static bool client_serve(struct port_client *c)
             if (is_over)
                 client_note_end(c);
             goes_on = client_flush(c) && !is_over;
+            if (is_over)
+                socket_finish(c->socket, FINISH_MS);
         }
     }
     memory_wipe(bytes, sizeof bytes);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* TCP connections: failures have a reason that a user can act on. */
+/* TCP connections: the last answer of a server arrives whatever its client still sends, and failures have a reason that
+   a user can act on. */
 #include "engine/base/network.h"
+#include "engine/base/thread.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define ANSWER "refused: wrong password"
 
 static struct socket_end *listen_at(uint16_t *number, char port[8])
 {
@@ -14,6 +18,39 @@ static struct socket_end *listen_at(uint16_t *number, char port[8])
     socket_own_address(listener, address, number);
     snprintf(port, 8, "%u", (unsigned)*number);
     return listener;
+}
+
+static void refuse_a_client(void *user)
+{
+    struct socket_end *client;
+    char address[SOCKET_ADDRESS_BYTES];
+    if (FAILED(socket_accept(user, &client, address)))
+        return;
+    if (SUCCEEDED(socket_send(client, ANSWER, sizeof ANSWER)))
+        socket_finish(client, UINT32_MAX);
+    socket_close(client);
+}
+
+static void the_last_answer_arrives_while_the_client_sends(void **state)
+{
+    static const char bytes[65536];
+    char answer[sizeof ANSWER], port[8];
+    struct socket_end *client;
+    struct thread *server;
+    uint16_t number;
+    (void)state;
+    struct socket_end *listener = listen_at(&number, port);
+    assert_int_equal(thread_start(refuse_a_client, listener, &server), S_OK);
+    assert_int_equal(socket_connect("127.0.0.1", port, 60000, &client), S_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(socket_send(client, bytes, sizeof bytes), S_OK);
+    assert_int_equal(socket_receive(client, answer, sizeof answer), S_OK);
+    assert_string_equal(answer, ANSWER);
+    assert_int_equal(socket_receive(client, answer, sizeof answer), S_FALSE);
+    socket_close(client);
+    thread_wait(server, UINT32_MAX);
+    thread_close(server);
+    socket_close(listener);
 }
 
 static void failures_say_what_to_look_at(void **state)
@@ -38,6 +75,7 @@ static void failures_say_what_to_look_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_answer_arrives_while_the_client_sends),
         cmocka_unit_test(failures_say_what_to_look_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,11 +234,14 @@ static void refused_logons_name_computer_and_account(void **state)
 {
     struct orpc_object *o;
     (void)state;
-    struct orpc_peer *p = open_peer_as("tester", "wrong");
-    assert_int_equal(orpc_activate(p, &made_up_class, &made_up_iid, &o), E_ACCESSDENIED);
-    assert_null(o);
-    assert_non_null(strstr(error_text(E_ACCESSDENIED), "'127.0.0.1': logon of 'tester' failed"));
-    orpc_peer_release(p);
+    struct orpc_peer *p;
+    for (int i = 0; i < 50; i++) { /* the server may refuse and close before it has the first request, or after */
+        p = open_peer_as("tester", "wrong");
+        assert_int_equal(orpc_activate(p, &made_up_class, &made_up_iid, &o), E_ACCESSDENIED);
+        assert_null(o);
+        assert_non_null(strstr(error_text(E_ACCESSDENIED), "'127.0.0.1': logon of 'tester' failed"));
+        orpc_peer_release(p);
+    }
     const struct orpc_target anonymous = {.host = "127.0.0.1", .port = port_text};
     assert_int_equal(orpc_peer_open(&anonymous, &p), S_OK);
     assert_int_equal(orpc_activate(p, &made_up_class, &made_up_iid, &o), E_ACCESSDENIED);
