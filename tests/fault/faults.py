@@ -94,10 +94,12 @@ def processes(program, argument=None):
     return found
 
 
-def wait_for(what, condition, seconds=240):
+def wait_for(what, condition, state=None, seconds=240):
+    """`state()` says what is there instead when the time is over."""
     end = time.monotonic() + seconds
     while not condition():
-        check(time.monotonic() < end, f"{what} within {seconds} s")
+        if time.monotonic() >= end:
+            check(False, f"{what} within {seconds} s" + (f": {state()}" if state else ""))
         time.sleep(0.2)
 
 

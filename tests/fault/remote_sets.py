@@ -31,8 +31,11 @@ def start_service(port):
     def started():
         wine("net", "stop", "OpenPLA")
         return wine("net", "start", "OpenPLA")[0] == 0
+    def state():
+        return (f"service: {processes('openplasrv', '/service')}, front: {processes('openplasrv', '/dcom')}, "
+                f"idle: {processes('openplasrv', '/idle')}, {wine('net', 'start')[1]}, {wine(PROGRAM, 'dcom', 'status')[1]}")
     wait_for("the service starts", started)
-    wait_for("it serves DCOM", lambda: answers(port))
+    wait_for("it serves DCOM", lambda: answers(port), state)
 
 
 def life_of_a_set(there, root):
