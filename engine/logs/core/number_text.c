@@ -554,3 +554,96 @@ const char *number_read(const char *at, const char *end, char point, double *out
     *out = d.negative ? -value : value;
     return behind;
 }
+
+/* ---- few digits ---- */
+
+/* 0.DIGITS * 10^point */
+struct few_digits {
+    char digits[NUMBER_TEXT_SIZE];
+    size_t count;
+    int point;
+    bool is_negative;
+};
+
+/* From a text of number_text. */
+static void few_digits_read(const char *text, struct few_digits *out)
+{
+    bool is_behind = false;
+    *out = (struct few_digits){.is_negative = *text == '-'};
+    for (text += out->is_negative; *text && *text != 'e'; text++) {
+        if (*text == '.') {
+            is_behind = true;
+        } else if (out->count > 0 || *text != '0') {
+            out->digits[out->count++] = *text;
+            out->point += !is_behind;
+        } else {
+            out->point -= is_behind;
+        }
+    }
+    if (*text == 'e')
+        out->point += (int)strtol(text + 1, NULL, 10);
+}
+
+static void few_digits_round(struct few_digits *d, size_t count)
+{
+    const bool up = d->digits[count] >= '5';
+    while (up && count > 0 && d->digits[count - 1] == '9')
+        count--;
+    d->count = count;
+    if (up && count > 0) {
+        d->digits[count - 1]++;
+    } else if (up) {
+        d->digits[0] = '1';
+        d->count = 1;
+        d->point++;
+    }
+    while (d->count > 0 && d->digits[d->count - 1] == '0')
+        d->count--;
+}
+
+static size_t few_digits_put(const struct few_digits *d, char text[NUMBER_TEXT_SIZE])
+{
+    char *at = text;
+    const int exponent = d->point - 1;
+    const bool fixed = exponent >= -4 && exponent < DIGITS;
+    const int before = !fixed ? 1 : d->point > 0 ? d->point : 0;
+    *at = '-';
+    at += d->is_negative;
+    if (before == 0)
+        *at++ = '0';
+    for (int i = 0; i < before; i++)
+        *at++ = (size_t)i < d->count ? d->digits[i] : '0';
+    if ((size_t)before < d->count) {
+        *at++ = '.';
+        for (int i = fixed ? d->point : 0; i < 0; i++)
+            *at++ = '0';
+        memcpy(at, d->digits + before, d->count - (size_t)before);
+        at += d->count - (size_t)before;
+    }
+    *at = '\0';
+    if (!fixed)
+        at += snprintf(at, 8, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+    return (size_t)(at - text);
+}
+
+size_t number_text_short(double value, char text[NUMBER_TEXT_SIZE])
+{
+    enum { FEWEST = 15, MOST = 17 };
+    struct few_digits all;
+    double again;
+    const size_t length = number_text(value, text);
+    if (length <= FEWEST || value - value != 0) /* nothing to save, or not finite */
+        return length;
+    few_digits_read(text, &all);
+    for (size_t count = FEWEST; count <= MOST && count < all.count; count++) {
+        struct few_digits few = all;
+        char shorter[NUMBER_TEXT_SIZE];
+        few_digits_round(&few, count);
+        const size_t short_length = few_digits_put(&few, shorter);
+        if (number_read(shorter, shorter + short_length, '.', &again) && again == value) {
+            memcpy(text, shorter, short_length + 1);
+            return short_length;
+        }
+    }
+    return length;
+}

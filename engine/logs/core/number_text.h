@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Doubles as the text that logs have, without regard to locale: written as C's "%.20g", the same on every host, and
-   read correctly rounded. */
+/* Doubles as the text that logs have, without regard to locale: written as C's "%.20g" or with as few digits as read
+   back the same, identical on every host, and read correctly rounded. */
 #ifndef OPENPLA_NUMBER_TEXT_H
 #define OPENPLA_NUMBER_TEXT_H
 
@@ -12,6 +12,10 @@ enum { NUMBER_TEXT_SIZE = 32 }; /* "-1.7976931348623157081e+308" and a NUL fit *
 /* Writes value and a NUL and returns the length without it. The text is glibc's for "%.20g" in the C locale:
    correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
+
+/* The same with 15 to 17 digits, the fewest that number_read reads as the same double, for files of other programs:
+   "0.1" and not "0.10000000000000000555". */
+size_t number_text_short(double value, char text[NUMBER_TEXT_SIZE]);
 
 /* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the place
    after the number, or NULL if `at` does not start with a number. For a number that number_text has written, reading

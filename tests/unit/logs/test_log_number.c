@@ -186,6 +186,48 @@ static void digits_are_those_of_windows_logs(void **state)
     }
 }
 
+/* Files of other programs are read by people too, and a third smaller. */
+static void few_digits_read_back_as_the_same_number(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {-0.0, "-0"},
+                {0.1, "0.1"},
+                {-2.5, "-2.5"},
+                {1.0 / 3, "0.3333333333333333"},
+                {99.999999999999986, "99.99999999999999"},
+                {0.99999999999999989, "0.9999999999999999"},
+                {9.9999999999999995e-08, "1e-07"},
+                {0.00012345678901234567, "0.00012345678901234567"},
+                {1.2345678901234567e-05, "1.2345678901234568e-05"},
+                {4294967296.5, "4294967296.5"},
+                {18446744073709551616.0, "18446744073709552000"},
+                {123456789012345678.0, "123456789012345680"},
+                {1e22, "1e+22"},
+                {5e-324, "4.94065645841247e-324"},
+                {1.7976931348623157e308, "1.7976931348623157e+308"}};
+    char text[NUMBER_TEXT_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t length = number_text_short(rows[i].value, text);
+        assert_string_equal(text, rows[i].text);
+        assert_int_equal(length, strlen(text));
+        assert_read(text, rows[i].value);
+    }
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const size_t length = number_text_short(vectors[i].value, text);
+        assert_int_equal(length, strlen(text));
+        assert_true(length <= 24);
+        assert_read(text, vectors[i].value);
+    }
+    number_text_short((double)INFINITY, text);
+    assert_string_equal(text, "inf");
+    number_text_short(copysign((double)NAN, -1.0), text);
+    assert_string_equal(text, "-nan");
+}
+
 static void nan_and_infinity_have_a_text(void **state)
 {
     char text[NUMBER_TEXT_SIZE];
@@ -311,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_are_those_of_windows_logs),
+        cmocka_unit_test(few_digits_read_back_as_the_same_number),
         cmocka_unit_test(nan_and_infinity_have_a_text),
         cmocka_unit_test(numbers_of_others_are_read_to_the_nearest_double),
         cmocka_unit_test(a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours),
