@@ -8,6 +8,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/logs/counter_path.h"
+#include "engine/logs/counter_unit.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"

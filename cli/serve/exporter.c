@@ -190,72 +190,30 @@ static char *family_help(const struct exporter *e, size_t column, const struct m
     char *help = NULL;
     if (FAILED(counter_query_help(e->query, column, &help)))
         return NULL;
-    /* The first sentence; Windows' explanations are pages long. */
-    const char *end = help ? strstr(help, ". ") : NULL;
-    const int length = help ? (int)(end ? end + 1 - help : (ptrdiff_t)strlen(help)) : 0;
-    char *text = text_format("\\%s%s\\%s%s%.*s%s%s", c->object, c->wildcard ? "(*)" : "", c->counter,
-                             length > 0 ? ": " : "", length, help ? help : "", *form->note ? " " : "", form->note);
+    char *text = metric_help_of(c, c->wildcard, help, form);
     memory_free(help);
     return text;
 }
 
-static bool same_family(const struct metric_family *f, const char *base, size_t length)
-{
-    return strncmp(f->name, base, length) == 0 &&
-           (!f->name[length] || (f->kind == METRIC_COUNTER && strcmp(f->name + length, "_total") == 0));
-}
-
-static HRESULT family_add(struct exporter *e, char *name, char *help, const struct metric_form *form,
-                          const char *collector)
-{
-    void *items = e->families;
-    if (!name || !help || !memory_grow(&items, &e->family_capacity, e->family_count + 1, sizeof *e->families)) {
-        memory_free(name);
-        memory_free(help);
-        return E_OUTOFMEMORY;
-    }
-    e->families = items;
-    e->families[e->family_count++] = (struct metric_family){
-        .name = name, .help = help, .unit = form->unit, .kind = form->kind, .collector = collector};
-    return S_OK;
-}
-
-static HRESULT family_take_row(struct exporter *e, size_t column, const struct metric_form *form,
-                               const struct preset_row *row, size_t *out)
-{
-    for (*out = 0; *out < e->family_count; ++*out)
-        if (strcmp(e->families[*out].name, row->metric) == 0)
-            return S_OK;
-    return family_add(e, text_copy(row->metric), family_help(e, column, form), form, row->collector);
-}
-
-/* The family of this name and form. A family of another type cannot share its name, not even without _total. */
+/* The family of this name and form. */
 static HRESULT family_take(struct exporter *e, size_t column, const struct metric_form *form,
                            const struct preset_row *row, size_t *out)
 {
-    if (row)
-        return family_take_row(e, column, form, row, out);
     size_t count;
     const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
-    char *base = metric_name_of(c, form);
-    for (size_t i = 0; base && i < e->family_count; i++) {
-        const struct metric_family *f = &e->families[i];
-        if (!same_family(f, base, strlen(base)))
-            continue;
-        if (f->kind == form->kind) {
-            memory_free(base);
-            *out = i;
-            return S_OK;
-        }
-        char *other = text_format("%s_of_%s", base, form->kind == METRIC_COUNTER ? "events" : "values");
-        memory_free(base);
-        base = other;
-        i = (size_t)-1; /* the other name may be taken too; it grows, so this ends */
+    char *name = NULL;
+    HRESULT hr = S_FALSE;
+    if (row) {
+        for (*out = 0; *out < e->families.count; ++*out)
+            if (strcmp(e->families.items[*out].name, row->metric) == 0)
+                return S_OK;
+        name = text_copy(row->metric);
+    } else {
+        hr = metric_families_find(&e->families, c, form, out, &name);
     }
-    *out = e->family_count;
-    char *name = base ? text_format("%s%s", base, form->kind == METRIC_COUNTER ? "_total" : "") : NULL;
-    memory_free(base);
-    return family_add(e, name, family_help(e, column, form), form, NULL);
+    if (hr != S_FALSE)
+        return hr;
+    return metric_families_add(&e->families, name, family_help(e, column, form), form, row ? row->collector : NULL);
 }
 
 /* ---- uses ---- */
@@ -391,15 +349,11 @@ void exporter_close(struct exporter *e)
         memory_free(e->objects[i].labels);
         text_buffer_free(&e->objects[i].text);
     }
-    for (size_t i = 0; i < e->family_count; i++) {
-        memory_free(e->families[i].name);
-        memory_free(e->families[i].help);
-    }
     for (size_t i = 0; e->paths && i < e->path_count; i++)
         memory_free(e->paths[i].pattern);
     memory_free(e->paths);
     memory_free(e->objects);
-    memory_free(e->families);
+    metric_families_free(&e->families);
     memory_free(e->uses);
     memory_free(e->given);
     memory_free(e->seen);

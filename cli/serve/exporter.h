@@ -55,8 +55,7 @@ struct exporter {
     size_t given_count, given_capacity;
     struct export_object *objects;
     size_t object_count, object_capacity;
-    struct metric_family *families;
-    size_t family_count, family_capacity;
+    struct metric_families families;
     struct export_use *uses; /* in the order of families */
     size_t use_count, use_capacity;
     uint64_t *seen; /* hashes of labels; 0: free */

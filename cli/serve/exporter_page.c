@@ -50,16 +50,6 @@ static bool is_wild(const char *text)
     return text && strpbrk(text, "*?");
 }
 
-/* Whether an instance is the sum of the others: "_Total", "0,_Total", "_Total/_Total". */
-static bool is_total(const char *instance)
-{
-    static const char total[] = "_Total";
-    const size_t length = strlen(instance), of_total = strlen(total);
-    if (length < of_total || !text_equal_nocase(instance + length - of_total, total))
-        return false;
-    return length == of_total || strchr(",/ ", instance[length - of_total - 1]);
-}
-
 static bool use_selects(const struct exporter *e, const struct export_path *p, const struct export_label *label)
 {
     if (!p->pattern)
@@ -104,7 +94,7 @@ static HRESULT object_label(struct exporter *e, struct export_object *o, const s
                                                             .at = at,
                                                             .length = length,
                                                             .hash = hash,
-                                                            .total = is_total(instance),
+                                                            .total = metric_is_total(instance),
                                                             .duplicate = !seen_add(e, hash)};
     }
     o->built = e->pages;
@@ -163,7 +153,7 @@ struct family_page {
 static void add_series(struct exporter *e, const struct family_page *p, const struct export_use *use,
                        const char *labels, size_t length, uint64_t hash, const struct log_raw *raw)
 {
-    enum { MOST_SECONDS = 3 }; /* by which a time falls without a restart */
+    const int64_t steady_limit = metric_steady_limit(&use->form);
     const struct metric_scale *scale = &use->form.scale;
     const struct preset_row *row = e->paths[use->path].row;
     const struct series to = {p->name, labels, row ? row->fixed : "", length};
@@ -175,9 +165,8 @@ static void add_series(struct exporter *e, const struct family_page *p, const st
         e->duplicates++;
         return;
     }
-    if (p->family->kind == METRIC_COUNTER && scale->large && scale->divisor > 1)
-        steady.first = steady_keep(&e->steady, hash_number(hash, use->family), e->pages, MOST_SECONDS * scale->divisor,
-                                   raw->first);
+    if (steady_limit > 0)
+        steady.first = steady_keep(&e->steady, hash_number(hash, use->family), e->pages, steady_limit, raw->first);
     if (p->family->kind != METRIC_SUMMARY) {
         add_sample(p->b, &to, "", scale, &steady);
         return;
@@ -222,14 +211,14 @@ static HRESULT family_write(struct exporter *e, struct text_buffer *b, const cha
 {
     size_t count, most = 0;
     const struct log_counter *columns = counter_query_columns(e->query, &count);
-    struct metric_family family = e->families[e->uses[first].family];
+    struct metric_family family = e->families.items[e->uses[first].family];
     const struct family_page p = {b, &family, name, end - first > 1};
     const size_t begun = b->length;
     HRESULT hr = S_OK;
     for (size_t i = first; i < end; i++)
         most += cells[e->uses[i].column].item_count + 1;
     family.name = (char *)name;
-    page_add_family(b, &family, openmetrics);
+    metric_add_family(b, &family, openmetrics);
     const size_t headed = b->length;
     if (p.shared)
         hr = seen_begin(e, most);
@@ -258,7 +247,7 @@ static bool collector_is_wanted(const struct texts *collectors, const char *coll
 static HRESULT family_write_names(struct exporter *e, struct text_buffer *b, size_t first, size_t end,
                                   const struct log_cell *cells, bool openmetrics)
 {
-    const struct metric_family *f = &e->families[e->uses[first].family];
+    const struct metric_family *f = &e->families.items[e->uses[first].family];
     const char *old = f->collector && e->names != NAMES_NEW ? preset_old_name(f->name, 0) : NULL;
     HRESULT hr = S_OK;
     if (!old || e->names == NAMES_BOTH)
@@ -285,7 +274,7 @@ static HRESULT page_add_counters(struct exporter *e, struct text_buffer *b, cons
         end = first + 1;
         while (end < e->use_count && e->uses[end].family == e->uses[first].family)
             end++;
-        if (collector_is_wanted(collectors, e->families[e->uses[first].family].collector))
+        if (collector_is_wanted(collectors, e->families.items[e->uses[first].family].collector))
             hr = family_write_names(e, b, first, end, cells, openmetrics);
     }
     return hr;
@@ -303,7 +292,7 @@ struct facts_page {
 static void add_fact(const struct facts_page *p, const char *name, const char *help, const char *labels, double value)
 {
     const struct metric_family f = {.name = (char *)name, .help = (char *)help, .unit = "", .kind = METRIC_GAUGE};
-    page_add_family(p->b, &f, p->openmetrics);
+    metric_add_family(p->b, &f, p->openmetrics);
     text_buffer_format(p->b, "%s%s%s%s %.15g\n", name, *labels ? "{" : "", labels, *labels ? "}" : "", value);
 }
 
@@ -331,14 +320,15 @@ static void page_add_collectors(const struct facts_page *p)
                                     .kind = METRIC_GAUGE};
     size_t count;
     const struct preset_row *rows = preset_rows(&count);
-    page_add_family(p->b, &f, p->openmetrics);
+    metric_add_family(p->b, &f, p->openmetrics);
     for (size_t i = 0; i < count; i++) {
         bool has = false;
         if ((i > 0 && strcmp(rows[i].collector, rows[i - 1].collector) == 0) ||
             !collector_is_wanted(p->collectors, rows[i].collector))
             continue;
-        for (size_t k = 0; k < p->e->family_count; k++)
-            has |= p->e->families[k].collector && strcmp(p->e->families[k].collector, rows[i].collector) == 0;
+        for (size_t k = 0; k < p->e->families.count; k++)
+            has |=
+                p->e->families.items[k].collector && strcmp(p->e->families.items[k].collector, rows[i].collector) == 0;
         text_buffer_format(p->b, "%s{collector=\"%s\"} %d\n", name, rows[i].collector, has);
     }
 }
@@ -350,7 +340,7 @@ static void page_add_own(struct text_buffer *b, bool openmetrics, const char *na
     const struct metric_scale scale = {METRIC_FIRST, 1, divisor, 0, true};
     const struct log_raw raw = {.first = (int64_t)value};
     const struct series to = {name, "", "", 0};
-    page_add_family(b, &f, openmetrics);
+    metric_add_family(b, &f, openmetrics);
     add_sample(b, &to, "", &scale, &raw);
 }
 

@@ -9,7 +9,7 @@ enum { NAME_BYTES = 1024 };
 
 static void add_label(struct text_buffer *b, bool *more, const char *name, const char *value)
 {
-    page_add_label(b, *more, name, value);
+    metric_add_label(b, *more, name, value);
     *more = true;
 }
 
@@ -18,46 +18,6 @@ static void add_number(struct text_buffer *b, bool *more, const char *name, int6
     char number[24];
     snprintf(number, sizeof number, "%lld", (long long)value);
     add_label(b, more, name, number);
-}
-
-/* "svchost#1" is svchost. */
-static void cut_index(char *name)
-{
-    char *index = strrchr(name, '#');
-    if (index && index > name && index[1] && !index[1 + strspn(index + 1, "0123456789")])
-        *index = 0;
-}
-
-/* The part before the slash of "svchost#1/0"; returns the rest. */
-static const char *split_parent(const char *instance, bool last, char parent[NAME_BYTES])
-{
-    const char *slash = last ? strrchr(instance, '/') : strchr(instance, '/');
-    parent[0] = 0;
-    if (!slash || slash == instance || !slash[1])
-        return instance;
-    const size_t length = (size_t)(slash - instance);
-    text_fit(parent, length + 1 < NAME_BYTES ? length + 1 : NAME_BYTES, instance);
-    return slash + 1;
-}
-
-static void add_own(struct text_buffer *b, bool *more, const char *instance, const struct log_raw *process,
-                    const struct log_raw *thread)
-{
-    char name[NAME_BYTES], parent[NAME_BYTES];
-    instance = split_parent(instance, thread != NULL, parent);
-    text_fit(name, sizeof name, instance);
-    if (process) {
-        cut_index(parent);
-        cut_index(name);
-    }
-    if (*parent)
-        add_label(b, more, "parent", parent);
-    if (!thread) /* the numbers of threads move when one ends */
-        add_label(b, more, "name", name);
-    if (process)
-        add_number(b, more, "pid", process->first);
-    if (thread)
-        add_number(b, more, "tid", thread->first);
 }
 
 /* "4711_DefaultAppPool" */
@@ -117,7 +77,7 @@ void instance_add_labels(struct text_buffer *b, const struct export_object *o, c
     text_fit(name, sizeof name, instance);
     switch (o->scheme) {
     case LABELS_OWN:
-        add_own(b, &more, instance, process, thread);
+        metric_add_instance(b, more, instance, process, thread);
         break;
     case LABELS_NONE:
     case LABELS_NTDS:
@@ -128,7 +88,7 @@ void instance_add_labels(struct text_buffer *b, const struct export_object *o, c
         break;
     case LABELS_PROCESS:
         if (process)
-            cut_index(name);
+            metric_cut_index(name);
         add_label(b, &more, "process", name);
         if (process)
             add_number(b, &more, "process_id", process->first);

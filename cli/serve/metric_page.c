@@ -1,79 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Prometheus' text format 0.0.4 and OpenMetrics 1.0: the lines of a family, labels, and which of the two a client
-   wants. */
+/* Which of Prometheus' text format 0.0.4 and OpenMetrics 1.0 a client wants. */
 #include "cli/serve/serve.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char page_type_text[] = "text/plain; version=0.0.4; charset=utf-8";
 const char page_type_openmetrics[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/* ---- lines ---- */
-
-static void add_escaped(struct text_buffer *b, const char *text, bool quotes)
-{
-    const char *stops = quotes ? "\\\n\"" : "\\\n";
-    for (;;) {
-        const size_t length = strcspn(text, stops);
-        text_buffer_add_n(b, text, length);
-        text += length;
-        if (!*text)
-            return;
-        text_buffer_add(b, *text == '\n' ? "\\n" : *text == '"' ? "\\\"" : "\\\\");
-        text++;
-    }
-}
-
-void page_add_label(struct text_buffer *b, bool more, const char *name, const char *value)
-{
-    text_buffer_add(b, more ? "," : "");
-    text_buffer_add(b, name);
-    text_buffer_add(b, "=\"");
-    add_escaped(b, value, true);
-    text_buffer_add(b, "\"");
-}
-
-static bool ends_with(const char *text, size_t length, const char *ending)
-{
-    const size_t of_ending = strlen(ending);
-    return length > of_ending && memcmp(text + length - of_ending, ending, of_ending) == 0;
-}
-
-static void add_line(struct text_buffer *b, const char *keyword, const char *name, size_t length)
-{
-    text_buffer_add(b, keyword);
-    text_buffer_add_n(b, name, length);
-    text_buffer_add(b, " ");
-}
-
-void page_add_family(struct text_buffer *b, const struct metric_family *f, bool openmetrics)
-{
-    static const char *const types[] = {"untyped", "gauge", "counter", "summary"};
-    size_t length = strlen(f->name);
-    const char *type = types[f->kind];
-    if (openmetrics && f->kind == METRIC_COUNTER) {
-        /* The samples of a counter end in _total, which its family's name lacks. */
-        if (ends_with(f->name, length, "_total"))
-            length -= strlen("_total");
-        else
-            type = "unknown";
-    }
-    add_line(b, "# HELP ", f->name, length);
-    add_escaped(b, f->help, openmetrics);
-    text_buffer_add(b, "\n");
-    add_line(b, "# TYPE ", f->name, length);
-    text_buffer_add(b, type);
-    text_buffer_add(b, "\n");
-    const size_t of_unit = strlen(f->unit);
-    if (openmetrics && of_unit > 0 && ends_with(f->name, length, f->unit) && f->name[length - of_unit - 1] == '_') {
-        add_line(b, "# UNIT ", f->name, length);
-        text_buffer_add(b, f->unit);
-        text_buffer_add(b, "\n");
-    }
-}
-
-/* ---- negotiation ---- */
 
 static bool span_equals(struct http_span s, const char *text)
 {

@@ -140,7 +140,7 @@ static HRESULT fact_zone(preset_fact *fact, void *user)
 {
     char *zone = clock_zone_name();
     struct text_buffer b = {0};
-    page_add_label(&b, false, "timezone", zone ? zone : "");
+    metric_add_label(&b, false, "timezone", zone ? zone : "");
     const HRESULT hr =
         !zone || b.failed ? E_OUTOFMEMORY : fact(user, "time", "windows_time_timezone", "The time zone.", b.text, 1);
     memory_free(zone);
@@ -152,9 +152,9 @@ static HRESULT fact_host(preset_fact *fact, void *user)
 {
     char *name = os_computer_name();
     struct text_buffer b = {0};
-    page_add_label(&b, false, "hostname", name ? name : "");
-    page_add_label(&b, true, "domain", "");
-    page_add_label(&b, true, "fqdn", name ? name : "");
+    metric_add_label(&b, false, "hostname", name ? name : "");
+    metric_add_label(&b, true, "domain", "");
+    metric_add_label(&b, true, "fqdn", name ? name : "");
     const HRESULT hr = !name || b.failed
                            ? E_OUTOFMEMORY
                            : fact(user, "os", "windows_os_hostname", "The name of the computer.", b.text, 1);

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PRESET_H
 #define OPENPLA_PRESET_H
 
-#include "cli/serve/metric_form.h"
+#include "engine/logs/metric_form.h"
 
 /* How an instance becomes labels. */
 enum label_scheme {

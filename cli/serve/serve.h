@@ -4,23 +4,11 @@
 #define OPENPLA_SERVE_H
 
 #include "cli/http/http.h"
-#include "cli/serve/metric_form.h"
 #include "engine/base/text.h"
+#include "engine/logs/metric_family.h"
 
 /* ---- metric_page.c: the two text formats ---- */
 
-/* A family of metrics, whose samples stand together. */
-struct metric_family {
-    char *name; /* of samples, without _sum and _count: "windows_system_context_switches_total" */
-    char *help;
-    const char *unit; /* "": none */
-    enum metric_kind kind;
-    const char *collector; /* of a preset; NULL: not of one */
-};
-/* The lines before the samples. */
-void page_add_family(struct text_buffer *b, const struct metric_family *f, bool openmetrics);
-/* Adds name="value" behind `b`'s text, with escapes; a comma first if `more`. */
-void page_add_label(struct text_buffer *b, bool more, const char *name, const char *value);
 /* Whether the client prefers OpenMetrics 1.0 to text 0.0.4, by its Accept header. */
 bool page_wants_openmetrics(struct http_span accept);
 extern const char page_type_text[], page_type_openmetrics[];

@@ -5,6 +5,7 @@
 #include "cli/serve/steady.h"
 
 #include "engine/base/memory.h"
+#include "engine/logs/metric_form.h"
 
 enum { FEWEST_SLOTS = 256, FORGET_PAGES = 16 };
 
@@ -43,9 +44,8 @@ int64_t steady_keep(struct steady *s, uint64_t key, uint64_t page, int64_t most,
     if (!steady_grow(s, page))
         return value;
     struct steady_slot *slot = slot_find(s->slots, s->count, key);
-    const bool falls = slot->key && value < slot->last && (uint64_t)slot->last - (uint64_t)value < (uint64_t)most;
     s->used += !slot->key;
-    *slot = (struct steady_slot){key, page, falls ? slot->last : value};
+    *slot = (struct steady_slot){key, page, slot->key ? metric_steady(slot->last, value, most) : value};
     return slot->last;
 }
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about counters for people: the unit of a value, the schema of a counter of ours, and why a counter of Windows
-   does not exist here. */
+/* Facts about counters for people: the schema of a counter of ours, and why a counter of Windows does not exist here.
+ */
 #ifndef OPENPLA_PDH_COUNTER_FACTS_H
 #define OPENPLA_PDH_COUNTER_FACTS_H
 
 #include "engine/pdh/core/counter_object.h"
 
-/* Writes the unit of the values that PDH computes for the counter: "%", "s", "bytes", "bytes/s", "1/s", "MHz" ..., or
-   "" for a plain number. The unit comes from the type and, where the type leaves it open, from the counter's name. 24
-   bytes are enough for `room`. */
-void counter_unit(const char *counter, DWORD type, char *out, size_t room);
 /* The schema of a counter of this computer's objects, found by name without regard to case; NULL if it does not
    exist. */
 const struct counter_schema *counter_row(const char *object, const char *counter);

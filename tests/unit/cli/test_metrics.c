@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What counters become as metrics: names, types, units and exact values; times that do not fall; which format a client
    gets. A user would have rates that are wrong by a factor, or a jump where a clock went back. */
-#include "cli/serve/metric_form.h"
 #include "cli/serve/preset.h"
 #include "cli/serve/serve.h"
 #include "cli/serve/steady.h"
 #include "engine/base/memory.h"
+#include "engine/logs/metric_family.h"
 #include "engine/logs/pdh_types.h"
 
 #include <setjmp.h>
@@ -155,13 +155,13 @@ static void texts_are_escaped(void **state)
     struct text_buffer b = {0};
     const struct metric_family f = {
         .name = (char *)"x_total", .help = (char *)"a\\b\nc\"d", .unit = "", .kind = METRIC_COUNTER};
-    page_add_family(&b, &f, false);
+    metric_add_family(&b, &f, false);
     assert_string_equal(b.text, "# HELP x_total a\\\\b\\nc\"d\n# TYPE x_total counter\n");
     b.length = 0;
-    page_add_family(&b, &f, true);
+    metric_add_family(&b, &f, true);
     assert_string_equal(b.text, "# HELP x a\\\\b\\nc\\\"d\n# TYPE x counter\n");
     b.length = 0;
-    page_add_label(&b, true, "name", "C:\\\"x\"\n");
+    metric_add_label(&b, true, "name", "C:\\\"x\"\n");
     assert_string_equal(b.text, ",name=\"C:\\\\\\\"x\\\"\\n\"");
     text_buffer_free(&b);
 }

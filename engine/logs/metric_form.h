@@ -43,4 +43,13 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
 /* Adds the value of a raw value. False: it has none (a quotient of 0, or the status says so). */
 bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
 
+/* Times that fall by less than so many raw units have not restarted, but were computed from two clocks. 0: the values
+   are not such times. */
+int64_t metric_steady_limit(const struct metric_form *form);
+/* The value to show after `last`. */
+static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)
+{
+    return value < last && (uint64_t)last - (uint64_t)value < (uint64_t)limit ? last : value;
+}
+
 #endif

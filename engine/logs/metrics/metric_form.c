@@ -5,11 +5,10 @@
    time, so raw values leave: what PDH divides by time is a counter, what it divides by another count is the sum and the
    count of a summary, and what it shows as it is becomes a gauge. Names follow Prometheus' rules: base units at the
    end, no abbreviations, no suffix that belongs to another type. */
-#include "cli/serve/metric_form.h"
+#include "engine/logs/metric_form.h"
 
-#include "engine/base/memory.h"
+#include "engine/logs/counter_unit.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/counter_facts.h"
 
 #include <stdio.h>
 #include <ctype.h>
@@ -143,6 +142,13 @@ struct metric_form metric_form_of(const struct log_counter *counter)
     default:
         return form;
     }
+}
+
+int64_t metric_steady_limit(const struct metric_form *form)
+{
+    enum { MOST_SECONDS = 3 };
+    const struct metric_scale *scale = &form->scale;
+    return form->kind == METRIC_COUNTER && scale->large && scale->divisor > 1 ? MOST_SECONDS * scale->divisor : 0;
 }
 
 /* ---- names ---- */
