@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON writer of openpla.exe's --json. */
 #include "cli/output.h"
+#include "engine/base/json_text.h"
 #include "engine/base/text_put.h"
 
 #include <math.h>
 #include <string.h>
-
-/* How many bytes of the text stand in JSON as they are. */
-static size_t plain_length(const char *text)
-{
-    size_t n = 0;
-    while ((unsigned char)text[n] >= ' ' && text[n] != '"' && text[n] != '\\')
-        n++;
-    return n;
-}
-
-enum { ESCAPE_MOST = 8 };
-
-/* Writes the escape of a character that plain_length stopped at, and returns its length. */
-static size_t put_escape(char out[ESCAPE_MOST], char c)
-{
-    if (c == '"' || c == '\\') {
-        out[0] = '\\';
-        out[1] = c;
-        return 2;
-    }
-    return (size_t)snprintf(out, ESCAPE_MOST, "\\u%04x", (unsigned)(unsigned char)c);
-}
 
 /* What one call writes: the file gets it in one piece, as each fwrite takes a lock. */
 struct pending {
@@ -55,32 +34,17 @@ static void put_bytes(struct pending *out, const char *text, size_t size)
 
 static void put_text(struct pending *out, const char *text)
 {
-    char escape[ESCAPE_MOST];
+    char escape[JSON_ESCAPE_MOST];
     put_bytes(out, "\"", 1);
     for (;;) {
-        const size_t plain = plain_length(text);
+        const size_t plain = json_plain_length(text);
         put_bytes(out, text, plain);
         text += plain;
         if (!*text)
             break;
-        put_bytes(out, escape, put_escape(escape, *text++));
+        put_bytes(out, escape, json_put_escape(escape, *text++));
     }
     put_bytes(out, "\"", 1);
-}
-
-void json_add_text(struct text_buffer *b, const char *text)
-{
-    char escape[ESCAPE_MOST];
-    text_buffer_add_n(b, "\"", 1);
-    for (;;) {
-        const size_t plain = plain_length(text);
-        text_buffer_add_n(b, text, plain);
-        text += plain;
-        if (!*text)
-            break;
-        text_buffer_add_n(b, escape, put_escape(escape, *text++));
-    }
-    text_buffer_add_n(b, "\"", 1);
 }
 
 static void new_line(const struct json *j, struct pending *out)

@@ -74,7 +74,5 @@ void json_number(struct json *j, const char *name, double value);
 /* The string as a number, digit by digit, if it is one; else as a string. */
 void json_number_text(struct json *j, const char *name, const char *text);
 void json_bool(struct json *j, const char *name, bool value);
-/* Adds the text as a JSON string, in quotes. */
-void json_add_text(struct text_buffer *b, const char *text);
 
 #endif

@@ -2,6 +2,7 @@
 /* The resources of the browser's view: the page's parts, the counters and samples as JSON. */
 #include "cli/live/live_http.h"
 #include "cli/output.h"
+#include "engine/base/json_text.h"
 #include "engine/base/memory.h"
 
 #include <math.h>
