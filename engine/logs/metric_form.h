@@ -17,6 +17,7 @@ enum metric_source {
     METRIC_SECOND,
     METRIC_QUOTIENT, /* first / second */
     METRIC_ELAPSED,  /* second - first */
+    METRIC_DOUBLE,   /* the bits of a double in first: a value that was computed before, LOG_TYPE_DOUBLE */
 };
 
 /* value = source * factor / divisor + offset. Integers, so that what PDH counts leaves without rounding. */
@@ -33,11 +34,13 @@ struct metric_form {
     const char *unit;          /* a base unit as Prometheus names it, "bytes"; "": none */
     const char *note;          /* what the value means, for the help; "": nothing to add */
     bool drops_percent;        /* the name loses a '%', because the metric is not in percent */
+    bool keeps_per_second;     /* the name has "per_second", because the metric is a rate */
 };
-/* From the type and the name of the counter. */
+/* From the type and the name of the counter, which is English if that is known. */
 struct metric_form metric_form_of(const struct log_counter *counter);
-/* The name without the suffixes _total, _sum and _count: "windows_memory_available_bytes". From memory_alloc; NULL: out
-   of memory. */
+/* The name without the suffixes _total, _sum and _count: "windows_memory_available_bytes". A name with letters that
+   metrics lack ends in its hash, so that different counters have different names. From memory_alloc; NULL: out of
+   memory. */
 char *metric_name_of(const struct log_counter *counter, const struct metric_form *form);
 
 /* Adds the value of a raw value. False: it has none (a quotient of 0, or the status says so). */

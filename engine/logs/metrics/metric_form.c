@@ -7,11 +7,13 @@
    end, no abbreviations, no suffix that belongs to another type. */
 #include "engine/logs/metric_form.h"
 
+#include "engine/logs/core/number_text.h"
 #include "engine/logs/counter_unit.h"
 #include "engine/logs/pdh_types.h"
 
 #include <stdio.h>
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 enum { TICKS_100NS = 10000000 };
@@ -44,11 +46,12 @@ static const struct unit_row *unit_row_of(const struct log_counter *counter)
     static const struct unit_row endings[] = {
         {"(ms)", "seconds", 1, 1000, 0}, {"(KB)", "bytes", 1024, 1, 0}, {"(MB)", "bytes", 1048576, 1, 0}};
     char unit[24];
-    const size_t length = strlen(counter->counter);
+    const char *name = log_counter_english_counter(counter);
+    const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (length > 4 && strcmp(counter->counter + length - 4, endings[i].unit) == 0)
+        if (length > 4 && strcmp(name + length - 4, endings[i].unit) == 0)
             return &endings[i];
-    counter_unit(counter->counter, PERF_COUNTER_RAWCOUNT, unit, sizeof unit);
+    counter_unit(name, PERF_COUNTER_RAWCOUNT, unit, sizeof unit);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(unit, rows[i].unit) == 0)
             return &rows[i];
@@ -76,6 +79,30 @@ static struct metric_form form_ticks(const struct log_counter *counter, enum met
                                 .unit = "seconds",
                                 .note = note,
                                 .drops_percent = true};
+}
+
+static bool name_is_rate(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 4 && text_equal_nocase(name + length - 4, "/sec");
+}
+
+/* A value that PDH computed: a rate keeps its name, and all else is what the name says. */
+static struct metric_form form_computed(const struct log_counter *counter)
+{
+    static const char *const seconds = "Avg. Disk sec/";
+    const char *name = log_counter_english_counter(counter);
+    struct metric_form form = form_counted(counter, METRIC_GAUGE);
+    if (name_is_rate(name))
+        form = (struct metric_form){.kind = METRIC_GAUGE,
+                                    .scale = {.factor = 1, .divisor = 1},
+                                    .unit = "",
+                                    .note = "",
+                                    .keeps_per_second = true};
+    else if (strncmp(name, seconds, strlen(seconds)) == 0)
+        form.unit = "seconds";
+    form.scale.source = METRIC_DOUBLE;
+    return form;
 }
 
 struct metric_form metric_form_of(const struct log_counter *counter)
@@ -139,6 +166,8 @@ struct metric_form metric_form_of(const struct log_counter *counter)
         form.scale.source = METRIC_ELAPSED;
         form.scale.large = true;
         return form;
+    case LOG_TYPE_DOUBLE:
+        return form_computed(counter);
     default:
         return form;
     }
@@ -181,6 +210,14 @@ static void name_add_words(struct text_buffer *b, const char *text, const struct
     }
 }
 
+/* Letters that names of metrics lack. */
+static bool name_has_foreign(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return *text != 0;
+}
+
 static bool name_ends(const struct text_buffer *b, const char *ending)
 {
     const size_t length = strlen(ending);
@@ -214,18 +251,24 @@ static void name_avoid_suffixes(struct text_buffer *b, const struct metric_form 
 char *metric_name_of(const struct log_counter *counter, const struct metric_form *form)
 {
     struct text_buffer b = {0};
-    const char *name = counter->counter;
+    const char *object = log_counter_english_object(counter), *full = log_counter_english_counter(counter),
+               *name = full;
     char bare[1024];
     const size_t length = strlen(name);
+    object = object ? object : "";
     /* "/sec" says what rate() does. */
-    if (length > 4 && length < sizeof bare && text_equal_nocase(name + length - 4, "/sec")) {
+    if (length < sizeof bare && name_is_rate(name)) {
         text_fit(bare, sizeof bare, name);
         bare[length - 4] = 0;
         name = bare;
     }
     text_buffer_add(&b, "windows");
-    name_add_words(&b, counter->object ? counter->object : "", NULL);
+    name_add_words(&b, object, NULL);
     name_add_words(&b, name, form);
+    if (name_has_foreign(object) || name_has_foreign(full))
+        text_buffer_format(&b, "_%08x", (unsigned)hash_text(hash_text(HASH_START, object), full));
+    if (form->keeps_per_second)
+        text_buffer_add(&b, "_per_second");
     if (form->note && strncmp(form->note, "Inverse", 7) == 0)
         text_buffer_add(&b, "_inverse");
     name_avoid_suffixes(&b, form);
@@ -265,6 +308,20 @@ static bool add_decimal(struct text_buffer *b, int64_t value, int64_t divisor)
     return true;
 }
 
+/* The number that the bits are. With a unit that is a multiple it is multiplied and divided once each, so 12.5 % is
+   0.125. */
+static bool add_computed(struct text_buffer *b, const struct metric_scale *scale, int64_t bits)
+{
+    double value;
+    char text[NUMBER_TEXT_SIZE];
+    memcpy(&value, &bits, sizeof value);
+    value = value * (double)scale->factor / (double)scale->divisor + scale->offset;
+    if (!isfinite(value))
+        return false;
+    text_buffer_add_n(b, text, number_text_short(value, text));
+    return true;
+}
+
 /* 32-bit values that count have passed 2^31 when they are negative. */
 static int64_t raw_whole(int64_t value, bool large)
 {
@@ -277,6 +334,8 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
     int64_t value = first;
     if (raw->status > PDH_CSTATUS_NEW_DATA)
         return false;
+    if (scale->source == METRIC_DOUBLE)
+        return add_computed(b, scale, raw->first);
     if (scale->source == METRIC_QUOTIENT) {
         if (second == 0)
             return false;

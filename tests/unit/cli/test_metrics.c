@@ -149,6 +149,64 @@ static void names_of_the_preset_are_consistent(void **state)
     assert_int_equal(metrics, 232); /* as docs/user/exporter.md says, with 5 that are no counters */
 }
 
+/* What a text log has: values that PDH computed. */
+static void computed_values_are_gauges_of_other_names(void **state)
+{
+    static const struct {
+        const char *object, *counter, *metric;
+        double value;
+        const char *text;
+    } rows[] = {
+        {"Processor", "% Processor Time", "windows_processor_processor_time_ratio", 12.5, "0.125"},
+        {"Memory", "Pages/sec", "windows_memory_pages_per_second", 0.1, "0.1"},
+        {"Network Interface", "Bytes Received/sec", "windows_network_interface_bytes_received_per_second", 3, "3"},
+        {"Memory", "Available MBytes", "windows_memory_available_bytes", 2, "2097152"},
+        {"PhysicalDisk", "Avg. Disk sec/Read", "windows_physicaldisk_avg_disk_read_seconds", 0.25, "0.25"},
+        {"System", "Processor Queue Length", "windows_system_processor_queue_length", -1.5, "-1.5"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct log_counter c = {.object = rows[i].object, .counter = rows[i].counter, .type = LOG_TYPE_DOUBLE};
+        const struct metric_form form = metric_form_of(&c);
+        struct log_raw raw = {0};
+        struct text_buffer b = {0};
+        memcpy(&raw.first, &rows[i].value, sizeof raw.first);
+        char *name = metric_name_of(&c, &form);
+        assert_int_equal(form.kind, METRIC_GAUGE);
+        assert_string_equal(name, rows[i].metric);
+        assert_true(metric_add_value(&b, &form.scale, &raw));
+        assert_string_equal(b.text, rows[i].text);
+        memory_free(name);
+        text_buffer_free(&b);
+    }
+}
+
+static void names_are_english_or_stay_different(void **state)
+{
+    static const struct log_counter counters[] = {
+        {.object = "Prozessor",
+         .counter = "Prozessorzeit (%)",
+         .english_object = "Processor",
+         .english_counter = "% Processor Time",
+         .type = LOG_TYPE_DOUBLE},
+        {.object = "\xE3\x83\xA1", .counter = "\xE3\x83\xA2", .type = PERF_COUNTER_RAWCOUNT},
+        {.object = "\xE3\x83\xA1", .counter = "\xE3\x83\xA3", .type = PERF_COUNTER_RAWCOUNT},
+    };
+    char *names[3];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const struct metric_form form = metric_form_of(&counters[i]);
+        names[i] = metric_name_of(&counters[i], &form);
+        assert_non_null(names[i]);
+    }
+    assert_string_equal(names[0], "windows_processor_processor_time_ratio");
+    assert_string_not_equal(names[1], names[2]);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(strspn(names[i], "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(names[i]));
+        memory_free(names[i]);
+    }
+}
+
 static void texts_are_escaped(void **state)
 {
     (void)state;
@@ -169,9 +227,14 @@ static void texts_are_escaped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_values_follow_the_type),      cmocka_unit_test(values_without_a_number_are_skipped),
-        cmocka_unit_test(times_do_not_fall_unless_they_restart), cmocka_unit_test(the_client_chooses_the_format),
-        cmocka_unit_test(names_of_the_preset_are_consistent),    cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(names_and_values_follow_the_type),
+        cmocka_unit_test(values_without_a_number_are_skipped),
+        cmocka_unit_test(times_do_not_fall_unless_they_restart),
+        cmocka_unit_test(the_client_chooses_the_format),
+        cmocka_unit_test(names_of_the_preset_are_consistent),
+        cmocka_unit_test(computed_values_are_gauges_of_other_names),
+        cmocka_unit_test(names_are_english_or_stay_different),
+        cmocka_unit_test(texts_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
