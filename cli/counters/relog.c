@@ -25,7 +25,8 @@ struct relog {
     bool listed; /* only list the counters, -q */
 
     const struct log_format_traits *format;
-    struct counter_names *names; /* of -c in another language than the log; NULL: without -c */
+    struct counter_names *names; /* for -c in another language than the log, and for English names in the output; NULL:
+                                    neither */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;
@@ -49,30 +50,41 @@ static int failed(struct relog *r, HRESULT hr)
 
 static int choose_format(struct relog *r)
 {
-    char words[64];
-    log_format_words(false, ", ", words, sizeof words);
+    char words[LOG_WORDS_BYTES];
+    log_format_words(LOG_FOR_COPIES, ", ", words, sizeof words);
     r->format = log_format_by_word(r->format_text ? r->format_text : "BIN");
-    return r->format ? CLI_DONE : cli_usage(VERB, "-f: unknown format '%s': expected one of %s", r->format_text, words);
+    if (!r->format)
+        return cli_usage(VERB, "-f: unknown format '%s': expected one of %s", r->format_text, words);
+    if (r->append && r->format->is_export)
+        return cli_usage(VERB, "-a: cannot append to a file of the format %s (merge the logs: relog LOG LOG ...)",
+                         r->format->word);
+    return CLI_DONE;
 }
 
 /* Without -f the format is BIN, whatever the name of the output. A name that promises another format is an error, since
    the next program would reject the file. With -f any name is what the user wants, as for Windows' relog. */
 static int check_name(const struct relog *r)
 {
-    /* Formats that analysts expect and relog does not write. */
-    static const char *const unwritten[] = {".parquet", ".arrow", ".feather", ".json", ".jsonl",
-                                            ".ndjson",  ".etl",   ".xlsx",    ".xml"};
+    /* Other extensions of our formats, and formats that analysts expect and relog does not write. */
+    static const struct {
+        const char *extension, *word;
+    } others[] = {{".feather", "ARROW"},    {".ipc", "ARROW"}, {".ndjson", "JSONL"}, {".line", "INFLUX"},
+                  {".prom", "OPENMETRICS"}, {".json", NULL},   {".parquet", NULL},   {".etl", NULL},
+                  {".xlsx", NULL},          {".xml", NULL}};
     const char *extension = path_extension(r->output);
     const struct log_format_traits *format = *extension ? log_format_by_extension(extension) : NULL;
-    char words[64];
+    char words[LOG_WORDS_BYTES];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].word && text_equal_nocase(extension, others[i].extension))
+            format = log_format_by_word(others[i].word);
     if (sql_source_is(r->output))
         return cli_usage(VERB, "-o '%s': this is a database, but the format without -f is BIN (use -f SQL)", r->output);
     if (format && format != r->format)
         return cli_usage(VERB, "-o '%s': the format without -f is BIN (use -f %s, or the extension %s)", r->output,
                          format->word, r->format->extension);
-    log_format_words(false, ", ", words, sizeof words);
-    for (size_t i = 0; i < sizeof unwritten / sizeof *unwritten; i++)
-        if (text_equal_nocase(extension, unwritten[i]))
+    log_format_words(LOG_FOR_COPIES, ", ", words, sizeof words);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (text_equal_nocase(extension, others[i].extension))
             return cli_usage(VERB, "-o '%s': cannot write this format (use -f with one of %s)", r->output, words);
     return CLI_DONE;
 }
@@ -92,7 +104,7 @@ static HRESULT choose_path(struct relog *r)
 static HRESULT read_filter(struct relog *r)
 {
     HRESULT hr = S_OK;
-    if (r->counters.count + r->counter_files.count)
+    if (r->counters.count + r->counter_files.count || (r->format->english && !r->query))
         hr = counter_names_create(&r->name_files, &r->names);
     r->filter.names = r->inputs.names = r->names;
     for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++)
@@ -112,8 +124,9 @@ static int read_time(const struct relog *r, const char *option, const struct tex
     return result;
 }
 
-static HRESULT check_interrupt(void)
+static HRESULT check_interrupt(void *user)
 {
+    (void)user;
     return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
 }
 
@@ -126,7 +139,7 @@ static HRESULT look_through(struct relog *r)
     while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
         hr = columns_learn(&r->columns, &r->inputs, at);
         if (SUCCEEDED(hr))
-            hr = check_interrupt();
+            hr = check_interrupt(NULL);
         inputs_progress(&r->inputs, &done, &total);
         cli_progress_show(&r->progress, done, r->query ? total : 2 * total);
     }
@@ -160,7 +173,7 @@ static HRESULT write_samples(struct relog *r)
     HRESULT hr = inputs_rewind(&r->inputs);
     while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
         const int64_t utc = r->inputs.items[at].utc;
-        if (FAILED(hr = check_interrupt()))
+        if (FAILED(hr = check_interrupt(NULL)))
             break;
         if (samples++ % r->every != 0)
             continue;
@@ -201,6 +214,7 @@ static HRESULT write_log(struct relog *r)
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,
                                         .zone = r->zone,
+                                        .check = check_interrupt,
                                         .copy_of = r->inputs.count == 1 ? r->inputs.items[0].reader : NULL};
     uint64_t samples;
     int64_t first, last;
@@ -333,10 +347,10 @@ static HRESULT list_counters(struct relog *r)
     return hr;
 }
 
-/* Prints how many names were understood, if a pattern matched by its translation. */
+/* Prints how many names were understood, if a pattern matched by its translation or the output has English names. */
 static void print_names(const struct relog *r)
 {
-    bool translated = false;
+    bool translated = r->format->english && !r->query;
     char *text = NULL;
     for (size_t i = 0; i < r->filter.count; i++)
         translated |= r->filter.patterns[i].translated;
@@ -462,8 +476,8 @@ static int relog_run(int argc, char **argv)
         result = check_name(&r);
     if (result == CLI_DONE && r.files.count == 0)
         result = cli_usage(VERB, "missing log");
-    if (result == CLI_DONE && r.name_files.count && !(r.counters.count + r.counter_files.count))
-        result = cli_usage(VERB, "-names: requires -c or -cf");
+    if (result == CLI_DONE && r.name_files.count && !(r.counters.count + r.counter_files.count) && !r.format->english)
+        result = cli_usage(VERB, "-names: requires -c, -cf, or -f INFLUX or OPENMETRICS");
     if (result == CLI_DONE) {
         r.query = r.listed || !r.output;
         const bool begun = interrupt_begin();
@@ -494,13 +508,18 @@ const struct verb verb_relog = {
     "?. A log in a database is SQL:DSN!SET. Without -o it shows the time range.\n"
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
-    "  -f CSV|TSV|BIN|SQL  output format, default BIN; required if the name of FILE ends like that of another format\n"
-    "  -a                append to an existing file with the same counters (SQL always does)\n"
+    "  -f CSV|TSV|BIN|SQL|ARROW|JSONL|INFLUX|OPENMETRICS  output format, default BIN; required if the name of FILE "
+    "ends\n"
+    "                    like that of another format. For other programs: Apache Arrow (.arrow), JSON lines (.jsonl),\n"
+    "                    InfluxDB's line protocol (.lp), OpenMetrics with timestamps for Prometheus (.om)\n"
+    "  -a                append to an existing CSV, TSV or BIN file with the same counters (SQL always does)\n"
     "  -c PATH ...       only these counters; a path may contain * and omit its computer, and be English or in the\n"
     "                    log's language\n"
     "  -cf FILE          only the counters in this file, one per line\n"
-    "  -names FILE ...   names of counters that are not English, for -c and -cf: an export (.reg) of the registry key\n"
-    "                    Perflib of the computer that wrote the log, or its files perfcNNN.dat\n"
+    "  -names FILE ...   names of counters that are not English, for -c, -cf and the names in INFLUX and OPENMETRICS: "
+    "an\n"
+    "                    export (.reg) of the registry key Perflib of the computer that wrote the log, or its files\n"
+    "                    perfcNNN.dat\n"
     "  -t N              every Nth sample; rates are then means over the whole interval\n"
     "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's time zone\n"
     "  -e TIME           end time\n"

@@ -57,11 +57,14 @@ static int check_format(struct settings *s)
 {
     bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
     const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
-    char words[64];
-    log_format_words(false, ", ", words, sizeof words);
+    char words[LOG_WORDS_BYTES];
+    log_format_words(LOG_FOR_SAMPLES, ", ", words, sizeof words);
     s->log = log_format_by_word(name);
     if (!s->log)
         s->log = log_format_by_extension(name); /* "blg" means BIN */
+    if (s->log && s->log->is_export)
+        return cli_usage(verb_name, "-f: '%s' is a format of copies: expected one of %s (use openpla relog -f %s)",
+                         name, words, s->log->word);
     if (!s->log)
         return cli_usage(verb_name, "-f: unknown format '%s': expected one of %s", name, words);
     if (!s->output && !s->log->separator)

@@ -387,8 +387,8 @@ static HRESULT put_format(const struct change *c, bool *sql)
     bool circular;
     const struct log_format_traits *traits = log_format_by_option(word, &circular);
     if (!traits) {
-        char words[64];
-        log_format_words(true, ", ", words, sizeof words);
+        char words[LOG_WORDS_BYTES];
+        log_format_words(LOG_FOR_SETS, ", ", words, sizeof words);
         return error_set(E_INVALIDARG, "-f: unknown format '%s': expected one of %s", word, words);
     }
     format = traits->format;

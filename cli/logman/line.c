@@ -279,7 +279,7 @@ const char *logman_form(const struct logman_row *row)
     static char formats[64];
     if (row != &logman_rows[LOGMAN_FORMAT])
         return row->form;
-    log_format_words(true, "|", formats, sizeof formats);
+    log_format_words(LOG_FOR_SETS, "|", formats, sizeof formats);
     return formats;
 }
 
@@ -375,7 +375,8 @@ static HRESULT no_such_option(const char *word)
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
         if (text_equal_nocase(n.word, meant[i][0]))
             return error_set(E_INVALIDARG, "unknown option '%s' (use %s)", word, meant[i][1]);
-    if (log_format_by_word(n.word))
+    bool circular;
+    if (log_format_by_option(n.word, &circular))
         return error_set(E_INVALIDARG, "unknown option '%s' (use -f %s, or for an existing log openpla relog)", word,
                          n.word);
     for (int i = 0; i < LOGMAN_OPTIONS; i++)

@@ -86,6 +86,8 @@ struct log_zone {
     const char *name; /* NULL: unknown */
 };
 
+typedef HRESULT log_check(void *user);
+
 struct log_options {
     const char *base;     /* NULL, or the folder below which the file must be after following links (file_open_below) */
     bool append;          /* continue an existing file, also one that a crash has cut */
@@ -100,13 +102,16 @@ struct log_options {
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database instead of refusing a sample
                              */
     uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
+    log_check *check;       /* NULL, or called now and then while log_writer_close writes for long; a failure ends it
+                               and is its result */
+    void *check_user;
 };
 
 #define LOG_KEPT_BYTES (UINT64_C(64) << 20)
 
 #define ETL_EXTENSION  ".etl" /* of event traces, which are not a format of counter logs */
 
-enum log_format { /* values are MS-PLA's FileFormat */
+enum log_format { /* values up to LOG_BINARY are MS-PLA's FileFormat */
 #define LOG_FORMAT(format, ...) format,
 #include "engine/logs/log_formats.def"
 #undef LOG_FORMAT
@@ -127,19 +132,28 @@ struct log_format_traits {
     bool wildcards; /* supports wildcard counters, and so instances that appear later; else the columns are fixed */
     bool values;    /* the writer needs computed values */
     bool raw;       /* stores raw values, so the type of a counter is a part of its identity */
+    bool is_export; /* written by relog for other programs: sets and PDH do not offer it, no reader reads it,
+                       log_options.append is refused, and max_bytes has no effect */
+    bool english;   /* has the English names of counters that are translated (log_reader_translate) */
 };
 /* The four lookups return NULL for an unknown format. Words and extensions are compared ignoring case. */
 const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
 const struct log_format_traits *log_format_by_extension(const char *extension); /* ".blg" or "blg" */
-/* The word of logman's -f: a format's word, or for a circular log the word of a format with `ring` and "circ"
-   ("bincirc"), which sets *circular. */
+/* The word of logman's -f, of a format that is not for exports: a format's word, or for a circular log the word of a
+   format with `ring` and "circ" ("bincirc"), which sets *circular. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
-/* Writes the words of all formats in lower case, those with `ring` first, and with `circular` also the words of
-   circular logs: "bin|bincirc|csv|tsv|sql" for the separator "|". Cuts at `size` bytes. */
-void log_format_words(bool circular, const char *separator, char *words, size_t size);
-/* True if the file name has the extension of a counter log's format or of an event trace. */
+enum log_format_use {
+    LOG_FOR_SAMPLES, /* formats that live samples are written in */
+    LOG_FOR_SETS,    /* the same with the words of circular logs: those of log_format_by_option */
+    LOG_FOR_COPIES,  /* all formats */
+};
+enum { LOG_WORDS_BYTES = 96 }; /* enough for all words */
+/* Writes the words of formats in lower case, those with `ring` first: for sets "bin|bincirc|csv|tsv|sql" with the
+   separator "|". Cuts at `size` bytes. */
+void log_format_words(enum log_format_use use, const char *separator, char *words, size_t size);
+/* True if the file name has the extension of a counter log's format that is not for exports, or of an event trace. */
 bool log_is_log_name(const char *path);
 
 struct log_writer;

@@ -19,8 +19,8 @@ struct metric_families {
     struct metric_family *items;
     size_t count, capacity;
 };
-/* The family of the counter's name and form: S_OK and its place. S_FALSE: there is none yet; *name from memory_alloc is
-   the one to add, at the end. A family of another type cannot share its name, not even without _total; then the name
+/* The family of the counter's name and form: S_OK and its place. S_FALSE: it does not exist yet; *name from memory_alloc
+   is the one to add, at the end. A family of another type cannot share its name, not even without _total; then the name
    gets an ending. */
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name);

@@ -134,7 +134,7 @@ def relog_takes_counters_in_either_language():
         openpla(0, "relog", log, "-cf", "list.txt", "-o", "c.csv", "-f", "CSV", "-y")
         check(counters_of("c.csv") == [column], log, counters_of("c.csv"))
     check("matches no counter" in openpla(1, "relog", "German.csv", "-c", r"\Processor(*)\% User Time", "-q"), "no such counter")
-    check("-names: requires -c or -cf" in openpla(2, "relog", "German.csv", "-q", "-names", "list.txt"), "-names alone")
+    check("-names: requires -c, -cf, or -f INFLUX or OPENMETRICS" in openpla(2, "relog", "German.csv", "-q", "-names", "list.txt"), "-names alone")
 
 
 def hexadecimal(names):

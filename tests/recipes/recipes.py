@@ -33,7 +33,7 @@ MEMBERS = """    [propget, helpstring("Limit of the recipe")] HRESULT RecipeLimi
     [propput, helpstring("Limit of the recipe")] HRESULT RecipeLimit([in] ULONG limit);
 """
 FORMAT_ROW = """LOG_FORMAT(LOG_RECIPE, recipe, "Recipe", "RECIPE", ".rcp", '\\0', 0x52435000, true, false, false, false,
-           true, false)
+           true, false, false, false)
 """
 FORMAT_TABLES = """extern const struct log_format_functions log_recipe_functions;
 extern const struct log_reader_functions log_recipe_reader;
@@ -105,11 +105,11 @@ RECIPES = {
         "engine/logs/log_formats.def": append(FORMAT_ROW),
         "engine/logs/recipe/recipe_log.c": new("recipe_log.c"),
         "engine/logs/recipe/recipe_reader.c": new("recipe_reader.c"),
-        "engine/logs/CMakeLists.txt": each(instead("text sql journal names metrics sql/win32", "text sql journal names metrics recipe sql/win32"),
-                                           instead("text sql journal names metrics sql/posix", "text sql journal names metrics recipe sql/posix")),
+        "engine/logs/CMakeLists.txt": each(instead("text sql journal names metrics export sql/win32", "text sql journal names metrics export recipe sql/win32"),
+                                           instead("text sql journal names metrics export sql/posix", "text sql journal names metrics export recipe sql/posix")),
         "engine/logs/core/log_formats.h": append(FORMAT_TABLES),
         "engine/logs/core/log.c": after("readers[] = {", "&log_recipe_reader, "),
-        "cli/counters/relog.c": instead("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
+        "cli/counters/relog.c": instead("|INFLUX|OPENMETRICS", "|INFLUX|OPENMETRICS|RECIPE"),
         "cli/counters/typeperf.c": instead("-f CSV|TSV|BIN|SQL", "-f CSV|TSV|BIN|SQL|RECIPE"),
     },
     "A kernel event": {

@@ -37,7 +37,7 @@ const struct log_format_traits *log_format_traits(enum log_format format)
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type)
 {
     for (size_t i = 0; i < FORMATS; i++)
-        if (traits[i].pdh_type == pdh_type)
+        if (traits[i].pdh_type == pdh_type && !traits[i].is_export)
             return &traits[i];
     return NULL;
 }
@@ -67,21 +67,19 @@ const struct log_format_traits *log_format_by_option(const char *word, bool *cir
     char format[16];
     *circular =
         length > suffix && length - suffix < sizeof format && text_equal_nocase(word + length - suffix, CIRCULAR);
-    if (!*circular)
-        return log_format_by_word(word);
-    snprintf(format, sizeof format, "%.*s", (int)(length - suffix), word);
+    snprintf(format, sizeof format, "%.*s", (int)(*circular ? length - suffix : length), word);
     const struct log_format_traits *found = log_format_by_word(format);
-    return found && found->ring ? found : NULL;
+    return found && !found->is_export && (found->ring || !*circular) ? found : NULL;
 }
 
-void log_format_words(bool circular, const char *separator, char *words, size_t size)
+void log_format_words(enum log_format_use use, const char *separator, char *words, size_t size)
 {
     size_t used = 0;
     for (size_t i = 0; i < 2 * (size_t)FORMATS; i++) {
         const struct log_format_traits *format = &traits[i % FORMATS];
-        if (format->ring != (i < FORMATS))
+        if (format->ring != (i < FORMATS) || (format->is_export && use != LOG_FOR_COPIES))
             continue;
-        for (int suffixed = 0; suffixed <= (circular && format->ring); suffixed++)
+        for (int suffixed = 0; suffixed <= (use == LOG_FOR_SETS && format->ring); suffixed++)
             if (used < size)
                 used += (size_t)snprintf(words + used, size - used, "%s%s%s", used ? separator : "", format->word,
                                          suffixed ? CIRCULAR : "");
@@ -94,7 +92,8 @@ void log_format_words(bool circular, const char *separator, char *words, size_t 
 bool log_is_log_name(const char *path)
 {
     const char *extension = path_extension(path);
-    return text_equal_nocase(extension, ETL_EXTENSION) || log_format_by_extension(extension);
+    const struct log_format_traits *format = log_format_by_extension(extension);
+    return text_equal_nocase(extension, ETL_EXTENSION) || (format && !format->is_export);
 }
 
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
@@ -413,6 +412,19 @@ HRESULT log_file_begin(const char *path, const struct log_options *options, bool
         *out = NULL;
     }
     return hr;
+}
+
+HRESULT log_refuse_wildcards(const char *path, const struct log_counter *counters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct log_counter *c = &counters[i];
+        if (c->wildcard)
+            return error_set(
+                E_INVALIDARG,
+                "cannot create '%s': counter '%s\\%s(*)\\%s' has changing instances, which this format cannot store",
+                path, c->machine ? c->machine : "", c->object, c->counter);
+    }
+    return S_OK;
 }
 
 HRESULT log_file_empty(struct file *file)

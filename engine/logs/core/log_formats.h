@@ -50,8 +50,12 @@ struct log_reader {
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void log_reader_free_base(struct log_reader *r); /* frees info's strings, counters and warnings, not r */
 
+/* For the formats without changing instances: E_INVALIDARG with a text for a wildcard counter. */
+HRESULT log_refuse_wildcards(const char *path, const struct log_counter *counters, size_t count);
+
 extern const struct log_reader_functions log_text_reader;
-extern const struct log_format_functions log_text_functions, log_sql_functions, log_binary_functions;
+extern const struct log_format_functions log_text_functions, log_sql_functions, log_binary_functions,
+    log_arrow_functions, log_jsonl_functions, log_influx_functions, log_openmetrics_functions;
 extern const struct log_reader_functions log_binary_reader, log_sql_reader;
 
 #endif

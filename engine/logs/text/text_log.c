@@ -275,17 +275,11 @@ static HRESULT continue_file(struct text_log *log, const char *path, const struc
 static HRESULT text_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
                            size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (counters[i].wildcard) {
-            return error_set(
-                E_INVALIDARG,
-                "cannot create '%s': counter '%s\\%s(*)\\%s' has changing instances, which a text log cannot store",
-                path, counters[i].machine ? counters[i].machine : "", counters[i].object, counters[i].counter);
-        }
-    }
     char *header = NULL;
     size_t length = 0;
-    HRESULT hr = header_row(format, counters, count, start_utc, &options->zone, &header, &length);
+    HRESULT hr = log_refuse_wildcards(path, counters, count);
+    if (SUCCEEDED(hr))
+        hr = header_row(format, counters, count, start_utc, &options->zone, &header, &length);
     if (FAILED(hr))
         return hr;
     struct text_log *log = new_log(count);

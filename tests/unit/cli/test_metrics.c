@@ -149,7 +149,7 @@ static void names_of_the_preset_are_consistent(void **state)
     assert_int_equal(metrics, 232); /* as docs/user/exporter.md says, with 5 that are no counters */
 }
 
-/* What a text log has: values that PDH computed. */
+/* Text logs have values that PDH computed. */
 static void computed_values_are_gauges_of_other_names(void **state)
 {
     static const struct {

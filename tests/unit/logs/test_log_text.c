@@ -213,7 +213,7 @@ static void each_format_is_found_by_name_and_has_its_traits(void **state)
     for (; (t = log_format_traits((enum log_format)format)) != NULL; format++) {
         assert_int_equal(t->format, format);
         assert_ptr_equal(log_format_by_word(t->word), t);
-        assert_ptr_equal(log_format_by_type(t->pdh_type), t);
+        assert_ptr_equal(log_format_by_type(t->pdh_type), t->is_export ? NULL : t);
         assert_int_equal(t->is_file, t->extension[0] == '.');
         assert_true(t->values || t->raw);
         if (!t->is_file)
@@ -227,7 +227,7 @@ static void each_format_is_found_by_name_and_has_its_traits(void **state)
         assert_int_equal(log_writer_close(log), S_OK);
         assert_int_equal(file_delete(PATH), S_OK);
     }
-    assert_int_equal(format, LOG_BINARY + 1);
+    assert_int_equal(format, LOG_OPENMETRICS + 1);
     assert_ptr_equal(log_format_by_word("bin"), log_format_traits(LOG_BINARY));
     assert_null(log_format_by_word("blah"));
     assert_null(log_format_by_type(0));
@@ -237,7 +237,7 @@ static void each_format_is_found_by_name_and_has_its_traits(void **state)
 static void formats_are_found_by_option_word_and_by_extension(void **state)
 {
     bool circular;
-    char words[64];
+    char words[LOG_WORDS_BYTES];
     (void)state;
     assert_ptr_equal(log_format_by_option("BinCirc", &circular), log_format_traits(LOG_BINARY));
     assert_true(circular);
@@ -245,18 +245,22 @@ static void formats_are_found_by_option_word_and_by_extension(void **state)
     assert_false(circular);
     assert_null(log_format_by_option("csvcirc", &circular)); /* only a format with a ring has a circular log */
     assert_null(log_format_by_option("circ", &circular));
+    assert_null(log_format_by_option("arrow", &circular)); /* of copies, not of sets */
     assert_ptr_equal(log_format_by_extension(".BLG"), log_format_traits(LOG_BINARY));
     assert_ptr_equal(log_format_by_extension("blg"), log_format_traits(LOG_BINARY));
     assert_null(log_format_by_extension("")); /* not SQL, which is not a file */
-    log_format_words(true, "|", words, sizeof words);
+    log_format_words(LOG_FOR_SETS, "|", words, sizeof words);
     assert_string_equal(words, "bin|bincirc|csv|tsv|sql");
-    log_format_words(false, ", ", words, sizeof words);
+    log_format_words(LOG_FOR_SAMPLES, ", ", words, sizeof words);
     assert_string_equal(words, "bin, csv, tsv, sql");
-    log_format_words(false, ", ", words, 6);
+    log_format_words(LOG_FOR_COPIES, ", ", words, sizeof words);
+    assert_string_equal(words, "bin, csv, tsv, sql, arrow, jsonl, influx, openmetrics");
+    log_format_words(LOG_FOR_SAMPLES, ", ", words, 6);
     assert_string_equal(words, "bin, ");
     assert_true(log_is_log_name("C:\\logs\\a.Tsv"));
     assert_true(log_is_log_name("trace.etl"));
     assert_false(log_is_log_name("report.xml"));
+    assert_false(log_is_log_name("copy.arrow"));
     assert_false(log_is_log_name(".blg"));
 }
 
