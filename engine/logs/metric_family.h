@@ -18,6 +18,8 @@ struct metric_family {
 struct metric_families {
     struct metric_family *items;
     size_t count, capacity;
+    uint32_t *slots; /* places + 1 by the hash of names, of counters also without _total; 0: free */
+    size_t slot_count, slots_used;
 };
 /* The family of the counter's name and form: S_OK and its place. S_FALSE: it does not exist yet; *name from memory_alloc
    is the one to add, at the end. A family of another type cannot share its name, not even without _total; then the name

@@ -155,25 +155,76 @@ static bool same_family(const struct metric_family *f, const char *base, size_t 
            (!f->name[length] || (f->kind == METRIC_COUNTER && strcmp(f->name + length, "_total") == 0));
 }
 
+static size_t slot_start(const struct metric_families *f, const char *name, size_t length)
+{
+    const uint64_t hash = hash_bytes(HASH_START, name, length);
+    return (size_t)(hash ^ hash >> 32) & (f->slot_count - 1);
+}
+
+static void slot_enter(struct metric_families *f, const char *name, size_t length, size_t place)
+{
+    size_t at = slot_start(f, name, length);
+    while (f->slots[at])
+        at = (at + 1) & (f->slot_count - 1);
+    f->slots[at] = (uint32_t)place + 1;
+    f->slots_used++;
+}
+
+static void slots_enter_family(struct metric_families *f, size_t place)
+{
+    const struct metric_family *family = &f->items[place];
+    const size_t length = strlen(family->name);
+    slot_enter(f, family->name, length, place);
+    if (family->kind == METRIC_COUNTER && ends_with(family->name, length, "_total"))
+        slot_enter(f, family->name, length - strlen("_total"), place);
+}
+
+/* Room for one more family. A log may have a hundred thousand of them. */
+static bool slots_grow(struct metric_families *f)
+{
+    if (2 * (f->slots_used + 2) <= f->slot_count)
+        return true;
+    const size_t count = f->slot_count > 0 ? 4 * f->slot_count : 256;
+    uint32_t *slots = memory_zero(count, sizeof *slots);
+    if (!slots)
+        return false;
+    memory_free(f->slots);
+    f->slots = slots;
+    f->slot_count = count;
+    f->slots_used = 0;
+    for (size_t i = 0; i < f->count; i++)
+        slots_enter_family(f, i);
+    return true;
+}
+
+/* The place of the family of a base name; f->count: it does not exist. */
+static size_t find_base(const struct metric_families *f, const char *base)
+{
+    const size_t length = strlen(base);
+    if (f->slot_count == 0)
+        return f->count;
+    for (size_t at = slot_start(f, base, length); f->slots[at]; at = (at + 1) & (f->slot_count - 1))
+        if (same_family(&f->items[f->slots[at] - 1], base, length))
+            return f->slots[at] - 1;
+    return f->count;
+}
+
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name)
 {
     char *base = metric_name_of(counter, form);
     *name = NULL;
-    for (size_t i = 0; base && i < f->count; i++) {
-        if (!same_family(&f->items[i], base, strlen(base)))
-            continue;
-        if (f->items[i].kind == form->kind) {
+    *at = f->count;
+    while (base && (*at = find_base(f, base)) < f->count) {
+        if (f->items[*at].kind == form->kind) {
             memory_free(base);
-            *at = i;
             return S_OK;
         }
+        /* The other name may be taken too; it grows, so this ends. */
         char *other = text_format("%s_of_%s", base, form->kind == METRIC_COUNTER ? "events" : "values");
         memory_free(base);
         base = other;
-        i = (size_t)-1; /* the other name may be taken too; it grows, so this ends */
     }
-    *at = f->count;
     *name = base ? text_format("%s%s", base, form->kind == METRIC_COUNTER ? "_total" : "") : NULL;
     memory_free(base);
     return *name ? S_FALSE : E_OUTOFMEMORY;
@@ -183,14 +234,15 @@ HRESULT metric_families_add(struct metric_families *f, char *name, char *help, c
                             const char *collector)
 {
     void *items = f->items;
-    if (!name || !help || !memory_grow(&items, &f->capacity, f->count + 1, sizeof *f->items)) {
+    if (!name || !help || !slots_grow(f) || !memory_grow(&items, &f->capacity, f->count + 1, sizeof *f->items)) {
         memory_free(name);
         memory_free(help);
         return E_OUTOFMEMORY;
     }
     f->items = items;
-    f->items[f->count++] = (struct metric_family){
+    f->items[f->count] = (struct metric_family){
         .name = name, .help = help, .unit = form->unit, .kind = form->kind, .collector = collector};
+    slots_enter_family(f, f->count++);
     return S_OK;
 }
 
@@ -201,5 +253,6 @@ void metric_families_free(struct metric_families *f)
         memory_free(f->items[i].help);
     }
     memory_free(f->items);
+    memory_free(f->slots);
     *f = (struct metric_families){0};
 }

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <string.h>
 
@@ -149,6 +150,37 @@ static void names_of_the_preset_are_consistent(void **state)
     assert_int_equal(metrics, 232); /* as docs/user/exporter.md says, with 5 that are no counters */
 }
 
+/* A family of another type cannot share a name, also among thousands. */
+static void families_are_found_and_do_not_clash(void **state)
+{
+    struct metric_families families = {0};
+    enum { FAMILIES = 3000 };
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < FAMILIES; i++) {
+            static const uint32_t types[] = {PERF_COUNTER_RAWCOUNT, PERF_COUNTER_BULK_COUNT, PERF_AVERAGE_BULK};
+            char counter[32], expected[64], *name;
+            size_t at;
+            /* "Thing 1" is a gauge, "Thing 1/sec" a counter of the same name. */
+            snprintf(counter, sizeof counter, "Thing %zu%s", i / 3, i % 3 == 1 ? "/sec" : "");
+            snprintf(expected, sizeof expected, "windows_o_thing_%zu%s", i / 3,
+                     i % 3 == 0   ? ""
+                     : i % 3 == 1 ? "_of_events_total"
+                                  : "_of_values");
+            const struct log_counter c = {.object = "O", .counter = counter, .type = types[i % 3]};
+            const struct metric_form form = metric_form_of(&c);
+            const HRESULT hr = metric_families_find(&families, &c, &form, &at, &name);
+            assert_int_equal(hr, again ? S_OK : S_FALSE);
+            assert_int_equal(at, i);
+            if (hr == S_FALSE)
+                assert_int_equal(metric_families_add(&families, name, text_copy("help"), &form, NULL), S_OK);
+            assert_string_equal(families.items[at].name, expected);
+        }
+    }
+    assert_int_equal(families.count, FAMILIES);
+    metric_families_free(&families);
+}
+
 /* Text logs have values that PDH computed. */
 static void computed_values_are_gauges_of_other_names(void **state)
 {
@@ -232,6 +264,7 @@ int main(void)
         cmocka_unit_test(times_do_not_fall_unless_they_restart),
         cmocka_unit_test(the_client_chooses_the_format),
         cmocka_unit_test(names_of_the_preset_are_consistent),
+        cmocka_unit_test(families_are_found_and_do_not_clash),
         cmocka_unit_test(computed_values_are_gauges_of_other_names),
         cmocka_unit_test(names_are_english_or_stay_different),
         cmocka_unit_test(texts_are_escaped),
