@@ -315,6 +315,22 @@ static void arrow_files_are_framed_and_aligned(void **state)
     memory_free(bytes);
 }
 
+/* These bytes were read by Arrow's JavaScript library, which not every machine has. */
+static void arrow_files_have_the_bytes_that_its_library_read(void **state)
+{
+    struct log_writer *log = created(LOG_ARROW, counters, COUNTERS);
+    char *bytes;
+    size_t size;
+    (void)state;
+    write_samples(log);
+    assert_int_equal(log_writer_close(log), S_OK);
+    assert_int_equal(file_load(PATH, 1 << 20, &bytes, &size), S_OK);
+    const uint64_t hash = hash_bytes(HASH_START, bytes, size);
+    memory_free(bytes);
+    assert_int_equal(size, 2354);
+    assert_int_equal(hash, 0x5359ecefc0475ee);
+}
+
 static void flatbuffers_refer_to_what_they_contain(void **state)
 {
     struct flatbuffer f = {0};
@@ -452,6 +468,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(openmetrics_of_computed_values_are_gauges, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(writing_at_the_end_can_be_stopped, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(arrow_files_are_framed_and_aligned, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(arrow_files_have_the_bytes_that_its_library_read, remove_file, remove_file),
         cmocka_unit_test(flatbuffers_refer_to_what_they_contain),
         cmocka_unit_test(columns_of_long_logs_come_back),
         cmocka_unit_test_setup_teardown(no_memory_leaves_no_file, remove_file, remove_file),
