@@ -20,6 +20,7 @@ struct http_span {
     size_t size;
 };
 bool http_span_is(struct http_span s, const char *text);
+bool http_span_equals(struct http_span s, const char *text); /* in any case, for texts of less than 64 bytes */
 /* Copies it with a NUL. False: it is empty or does not fit. */
 bool http_span_fits(struct http_span s, char *out, size_t room);
 /* The bytes up to `end`, which *from then follows. False: there is no `end`. */
@@ -34,6 +35,7 @@ struct http_request {
     bool head;                            /* without a body */
     struct http_span path, query;         /* as sent, before and behind the first '?' */
     struct http_span accept, credentials; /* headers, credentials: Authorization. Empty: none */
+    struct http_span encodings;           /* Accept-Encoding */
 };
 /* Reads what has arrived. `own_name` is this computer's name, which a client may call it by; NULL: by any name. Returns
    0 if more bytes are needed, 200 with *out, or the status to refuse the request with: 400 malformed, 403 a foreign
@@ -42,6 +44,22 @@ struct http_request {
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* "Not Found" */
 const char *http_status_text(unsigned status);
+
+/* ---- http_accept.c: the lists of Accept and Accept-Encoding ---- */
+
+/* Removes the next item, up to `end` or the end of the list, and trims it. */
+struct http_span http_list_next(struct http_span *list, char end);
+/* Whether a parameter is "name=value"; *value is without quotes. */
+bool http_parameter_is(struct http_span parameter, const char *name, struct http_span *value);
+/* RFC 9110: 0 to 1 with at most three digits, in thousandths; what is not one counts as 0. */
+unsigned http_quality(struct http_span s);
+/* Whether the client prefers gzip to the bytes as they are. */
+bool http_accepts_gzip(struct http_span encodings);
+
+/* ---- http_gzip.c ---- */
+
+/* Compresses the bytes. *out from memory_alloc. */
+HRESULT http_gzip(const char *bytes, size_t size, char **out, size_t *out_size);
 
 /* ---- http_server.c ---- */
 

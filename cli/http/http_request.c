@@ -12,6 +12,12 @@ bool http_span_is(struct http_span s, const char *text)
     return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
 }
 
+bool http_span_equals(struct http_span s, const char *text)
+{
+    char copy[64];
+    return http_span_fits(s, copy, sizeof copy) && text_equal_nocase(copy, text);
+}
+
 bool http_span_fits(struct http_span s, char *out, size_t room)
 {
     if (s.size == 0 || s.size >= room)
@@ -21,7 +27,6 @@ bool http_span_fits(struct http_span s, char *out, size_t room)
     return true;
 }
 
-/* The bytes up to `end`, which *from then follows. False: there is no `end`. */
 bool http_span_split(struct http_span *from, char end, struct http_span *out)
 {
     const char *found = memchr(from->at, end, from->size);
@@ -89,12 +94,6 @@ static unsigned check_host(struct http_span host, const char *own_name)
     return ours ? 200 : 403;
 }
 
-static bool header_is(struct http_span name, const char *wanted)
-{
-    char text[32];
-    return http_span_fits(name, text, sizeof text) && text_equal_nocase(text, wanted);
-}
-
 struct http_span http_span_trim(struct http_span s)
 {
     while (s.size > 0 && (*s.at == ' ' || *s.at == '\t'))
@@ -109,21 +108,23 @@ static bool names_close(struct http_span list)
 {
     struct http_span token;
     while (http_span_split(&list, ',', &token))
-        if (header_is(http_span_trim(token), "close"))
+        if (http_span_equals(http_span_trim(token), "close"))
             return true;
-    return header_is(http_span_trim(list), "close");
+    return http_span_equals(http_span_trim(list), "close");
 }
 
 /* Takes a header that the server uses. False: it must not occur twice. */
 static bool take_header(struct http_span name, struct http_span value, struct http_request *out)
 {
-    if (header_is(name, "Authorization")) {
+    if (http_span_equals(name, "Authorization")) {
         if (out->credentials.at)
             return false;
         out->credentials = value;
-    } else if (header_is(name, "Accept") && !out->accept.at) {
+    } else if (http_span_equals(name, "Accept") && !out->accept.at) {
         out->accept = value;
-    } else if (header_is(name, "Connection")) {
+    } else if (http_span_equals(name, "Accept-Encoding") && !out->encodings.at) {
+        out->encodings = value;
+    } else if (http_span_equals(name, "Connection")) {
         out->keep_alive &= !names_close(value);
     }
     return true;
@@ -140,10 +141,10 @@ static unsigned read_headers(struct http_span from, const char *own_name, struct
             if (name.at[i] <= ' ' || name.at[i] > '~')
                 return 400;
         line = http_span_trim(line);
-        if (header_is(name, "Transfer-Encoding") || (header_is(name, "Content-Length") && !http_span_is(line, "0")) ||
-            !take_header(name, line, out))
+        if (http_span_equals(name, "Transfer-Encoding") ||
+            (http_span_equals(name, "Content-Length") && !http_span_is(line, "0")) || !take_header(name, line, out))
             return 400;
-        if (!header_is(name, "Host"))
+        if (!http_span_equals(name, "Host"))
             continue;
         if (host != 0)
             return 400;

@@ -23,6 +23,7 @@ enum {
     SEND_MS = 2000,       /* for the next bytes of it */
     SLICE_MS = 250,       /* threads check so often whether the program exits */
     PART_BYTES = 4096,
+    GZIP_BYTES = 1400, /* a shorter body fits a packet as it is */
 };
 
 struct http_server {
@@ -80,6 +81,18 @@ static unsigned answer_make(struct http_connection *c, const struct http_request
     return status == 200 ? o->answer(o->user, request, body) : status;
 }
 
+/* Compresses the body if the client accepts it; without memory it stays as it is. */
+static bool body_compress(struct http_body *body)
+{
+    char *packed;
+    size_t size;
+    if (FAILED(http_gzip(body->bytes, body->size, &packed, &size)))
+        return false;
+    body_end(body);
+    *body = (struct http_body){.type = body->type, .bytes = packed, .owned = packed, .size = size};
+    return true;
+}
+
 /* False: the connection ends. */
 static bool connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
@@ -88,18 +101,22 @@ static bool connection_answer(struct http_connection *c, unsigned status, const 
     char line[64];
     const bool keep = status == 200 && request->keep_alive && !atomic_load(&c->server->closing) &&
                       atomic_load(&c->server->connections) <= KEPT_CONNECTIONS;
+    bool packed = false;
     if (status == 200)
         status = answer_make(c, request, &body, &more);
+    if (status == 200 && body.size >= GZIP_BYTES && http_accepts_gzip(request->encodings))
+        packed = body_compress(&body);
     if (status != 200) {
         body_end(&body);
         body = (struct http_body){.type = "text/plain; charset=utf-8", .bytes = line};
         body.size = (size_t)snprintf(line, sizeof line, "%u %s\n", status, http_status_text(status));
     }
-    char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s%sConnection: %s\r\n"
-                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
-                             status, http_status_text(status), body.type, (unsigned long long)body.size,
-                             status == 405 ? "Allow: GET, HEAD\r\n" : more, c->server->options.headers,
-                             keep ? "keep-alive" : "close");
+    char *head = text_format("HTTP/1.1 %u %s\r\nContent-Type: %s\r\n%sContent-Length: %llu\r\n%s%sConnection: %s\r\n"
+                             "Cache-Control: no-store\r\nVary: Accept, Accept-Encoding\r\n"
+                             "X-Content-Type-Options: nosniff\r\n\r\n",
+                             status, http_status_text(status), body.type, packed ? "Content-Encoding: gzip\r\n" : "",
+                             (unsigned long long)body.size, status == 405 ? "Allow: GET, HEAD\r\n" : more,
+                             c->server->options.headers, keep ? "keep-alive" : "close");
     HRESULT hr = head ? send_all(c, head, strlen(head)) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !request->head)
         hr = send_all(c, body.bytes, body.size);

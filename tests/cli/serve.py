@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """serve.py PROGRAM [EMULATOR]: serve of openpla.exe, which is PROGRAM, offers counters to Prometheus. A user would see series
 that change their process, a page that one missing counter empties, or rates that are wrong."""
+import gzip
 import os
 import re
 import select
@@ -38,6 +39,22 @@ def formats_by_negotiation(server):
         check(page(server, accept).openmetrics == openmetrics, f"Accept: {accept}")
     text, metrics = page(server), page(server, PROMETHEUS)
     check({k[0] for k in text.series} == {k[0] for k in metrics.series}, "both have the same names")
+
+
+def pages_are_compressed(server):
+    """For a client that asks for it, and with the same series."""
+    for accept, packed in ((None, False), ("", False), ("gzip", True), ("gzip, deflate, br", True), ("deflate,  X-GZip ;q=0.5", True), ("*", True),
+                           ("identity", False), ("gzip;q=0", False), ("*;q=0", False), ("gzip;q=0,*", False), ("gzip;q=0.4, identity;q=0.5", False),
+                           ("br;q=1.0, gzip;q=0.8, *;q=0.1", True), ("gzip;q=2", False), ("gzipped", False), (",;=,q=;", False), ("g" * 4000, False)):
+        answer, body = server.get("/metrics", **({"Accept-Encoding": accept} if accept is not None else {}))
+        check((answer.headers["Content-Encoding"] == "gzip") == packed, f"Accept-Encoding: {accept}", answer.headers)
+        check("Accept-Encoding" in answer.headers["Vary"] and int(answer.headers["Content-Length"]) == len(body), "the headers", answer.headers)
+        text = gzip.decompress(body) if packed else body
+        check({k[0] for k in Page(text.decode(), False).series} == {k[0] for k in page(server).series}, "the same page")
+        check(not packed or 4 * len(body) < len(text), "it is smaller", len(body), len(text))
+    check(server.get("/", **{"Accept-Encoding": "gzip"})[0].headers["Content-Encoding"] is None, "a page that fits a packet is not")
+    answer, body = server.get("/metrics", "HEAD", **{"Accept-Encoding": "gzip"})
+    check(answer.headers["Content-Encoding"] == "gzip" and not body, "HEAD", answer.headers)
 
 
 def types_of_counters(server):
@@ -125,6 +142,9 @@ def connections_are_kept(server):
             s.sendall(request * count)
             for _ in range(count):
                 check(read_answer(s).startswith(b"HTTP/1.1 200 "), "an answer")
+        s.sendall(request.replace(b"\r\n\r\n", b"\r\nAccept-Encoding: gzip\r\n\r\n") * 2)
+        for _ in range(2):
+            check(b"\r\nContent-Encoding: gzip\r\n" in read_answer(s), "a compressed answer")
         s.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: Close\r\n\r\n"))
         check(b"\r\nConnection: close\r\n" in read_answer(s) and s.recv(1) == b"", "it ends if the client says so")
     kept = []
@@ -240,6 +260,7 @@ def main():
         server = Served("serve", "0", "-cf", "list.txt")
         try:
             formats_by_negotiation(server)
+            pages_are_compressed(server)
             types_of_counters(server)
             one_bad_counter_drops_no_other(server)
             totals_are_left_out(server)

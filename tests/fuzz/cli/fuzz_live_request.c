@@ -17,10 +17,10 @@ static void must(bool right)
         abort();
 }
 
-/* Bytes below 16 are pieces, others themselves. */
+/* Bytes below the number of pieces are pieces, others themselves. */
 static char *request_of(const uint8_t *data, size_t size)
 {
-    static const char *const pieces[16] = {
+    static const char *const pieces[] = {
         "GET ",
         "HEAD ",
         " HTTP/1.1\r\n",
@@ -37,10 +37,14 @@ static char *request_of(const uint8_t *data, size_t size)
         "Connection: close, TE\r\n",
         "HTTP/1.",
         " ",
+        "Accept-Encoding: ",
+        "gzip",
+        ";q=0.5,",
+        "*",
     };
     struct text_buffer b = {0};
     for (size_t i = 0; i < size; i++)
-        if (data[i] < 16)
+        if (data[i] < sizeof pieces / sizeof *pieces)
             text_buffer_add(&b, pieces[data[i]]);
         else
             text_buffer_add_n(&b, (const char *)&data[i], 1);
@@ -60,8 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned whole = http_request_read(text, length, "HOST", &request);
     must(whole != 200 ||
          (request.size >= 4 && request.size <= length && memcmp(text + request.size - 4, "\r\n\r\n", 4) == 0));
-    if (whole == 200)
+    if (whole == 200) {
         (void)page_wants_openmetrics(request.accept);
+        (void)http_accepts_gzip(request.encodings);
+    }
     must(whole != 200 || live_request_read(&request, &live) != 200 || live.resource <= LIVE_SAMPLES);
     /* Each shorter part of an undecided request is undecided too. */
     for (size_t part = 0; whole == 0 && part < length && length < 256; part++)
