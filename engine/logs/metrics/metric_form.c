@@ -177,7 +177,10 @@ int64_t metric_steady_limit(const struct metric_form *form)
 {
     enum { MOST_SECONDS = 3 };
     const struct metric_scale *scale = &form->scale;
-    return form->kind == METRIC_COUNTER && scale->large && scale->divisor > 1 ? MOST_SECONDS * scale->divisor : 0;
+    int64_t most; /* the divisor may be a frequency that another computer reports */
+    if (form->kind != METRIC_COUNTER || !scale->large || scale->divisor <= 1)
+        return 0;
+    return __builtin_mul_overflow(scale->divisor, MOST_SECONDS, &most) ? INT64_MAX : most;
 }
 
 /* ---- names ---- */
