@@ -24,6 +24,14 @@ for suite in trixie bookworm; do
 done
 updated=
 
+# is_usable PACKAGE VERSION: whether this tree is written for it. Mbed TLS 2 has no TLS 1.3 and is not maintained any more;
+# Mbed TLS 4 has other functions.
+is_usable() {
+    case $1 in
+    mbedtls) dpkg --compare-versions "$2" ge 3.6 && dpkg --compare-versions "$2" lt 4 ;;
+    esac
+}
+
 say() {
     echo "fetch-sources.sh: $*" >&2
 }
@@ -83,6 +91,7 @@ discard() {
 
 from_downloads() {
     for dsc in $(cd "$dir/dl" && ls "$1"_*.dsc 2>/dev/null | sort -rV); do
+        is_usable "$1" "${dsc#*_}" || continue
         if unpack_package "$dir/dl/$dsc" "$1"; then return; fi
         say "$dsc: its files are not all in $dir/dl with the checksums that it names"
     done
@@ -93,6 +102,7 @@ from_downloads() {
 from_index() {
     update "$2"
     for version in $(apt_in "$2" apt-cache showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -urV); do
+        is_usable "$1" "$version" || continue
         if (cd "$dir/dl" && apt_in "$2" apt-get source --only-source --download-only "$1=$version") &&
             unpack_package "$dir/dl/$1_${version#*:}.dsc" "$1"; then
             return

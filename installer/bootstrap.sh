@@ -156,7 +156,7 @@ build() {
     fi
     targets=installed
     [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || targets="installed installed_32"
-    step configure "Configure (cmake --preset mingw; fetches the sources of libxml2 and libxslt from Debian)" \
+    step configure "Configure (cmake --preset mingw; fetches sources of libraries from Debian)" \
         cmake --preset mingw $tests -DOPENPLA_ASSERTS=OFF
     # shellcheck disable=SC2086 # a list of targets
     step build "Build (cmake --build --preset mingw --target $targets)" cmake --build --preset mingw --target $targets

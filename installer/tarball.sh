@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tarball.sh [OUT]: OUT/openpla-tools-VERSION-linux-ARCHITECTURE.tar.xz (OUT: build/tarball), the native program in one file
 # that needs no library, so that it runs on any Linux of this processor, with its manual pages, completion, schemas and
-# rules. It is built in build/static, with libxml2 and libxslt of cmake/fetch-sources.sh and the system's libz.a and libc.a.
+# rules. It is built in build/static, with what cmake/fetch-sources.sh gets and the system's libz.a and libc.a.
 # What it cannot do is read databases: unixODBC is a library. Reproducible, as deb/package.sh tells.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,6 +32,8 @@ copyright_write "$tree/installer/deb/copyright.in" | sed \
     -e 's/ and the runtime of MinGW-w64 and GCC, which is$/ and the GNU C library, which is under/' \
     -e 's/^ under the GPL with the runtime library exception, and in the public domain\.$/ the LGPL 2.1 or later; with the source of OpenPLA the program can be linked with another version of it./' \
     >"$out/$name/copyright"
+# Mbed TLS is in it too, under a license whose text must accompany it.
+cat "$tree/installer/apache-2.0.txt" >>"$out/$name/copyright"
 tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cJf "$out/$name.tar.xz" "$name"
 rm -rf "${out:?}/$name" "$out/configure.log" "$out/build.log" "$out/install.log"
 echo "$out/$name.tar.xz"

@@ -28,16 +28,15 @@ HRESULT password_library_load(void)
                      LIBRARY);
 }
 
-bool password_matches(const char *password, const char *hash)
+bool password_hash(const char *password, const char *other, char out[PASSWORD_HASH_BYTES])
 {
     char *data = memory_zero(1, CRYPT_DATA_BYTES);
-    const char *computed = data ? crypt_rn(password, hash, data, CRYPT_DATA_BYTES) : NULL;
-    const bool differs_in_length = !computed || strlen(computed) != strlen(hash);
-    unsigned differs = differs_in_length;
-    for (size_t i = 0; computed && !differs_in_length && hash[i]; i++)
-        differs |= (unsigned char)computed[i] ^ (unsigned char)hash[i];
+    const char *computed = data ? crypt_rn(password, other, data, CRYPT_DATA_BYTES) : NULL;
+    const bool is_hash = computed && strlen(computed) == PASSWORD_HASH_BYTES - 1;
+    if (is_hash)
+        memcpy(out, computed, PASSWORD_HASH_BYTES);
     if (data)
         memory_wipe(data, CRYPT_DATA_BYTES);
     memory_free(data);
-    return !differs;
+    return is_hash;
 }

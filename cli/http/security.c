@@ -215,7 +215,10 @@ static bool user_accepts(const struct web_config *c, const char *user, const cha
             hash = c->hashes.items[i];
             known = true;
         }
-    return password_matches(password, hash) && known;
+    char computed[PASSWORD_HASH_BYTES];
+    const struct http_span expected = {hash, strlen(hash)};
+    const bool matches = password_hash(password, hash, computed) && secret_equals(expected, computed);
+    return matches && known;
 }
 
 static bool was_accepted(struct http_security_state *s, struct http_span encoded)

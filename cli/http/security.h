@@ -20,18 +20,20 @@ struct http_security_state;
 /* Reads the files again if the last time was a while ago and one of them has changed. Files that cannot be used are
    reported on stderr, and the previous ones stay in use. */
 struct http_security_state *http_security_take(struct http_security *s);
-void http_security_release(struct http_security_state *state);                 /* NULL is allowed */
+void http_security_release(struct http_security_state *state); /* NULL is allowed */
 struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL: without TLS */
 /* Whether the request's Authorization header names an account; true without any account. */
 bool http_security_accepts(struct http_security_state *state, const struct http_request *request);
 /* The header lines of an answer with status 401. */
 const char *http_security_challenge(const struct http_security_state *state);
 
-/* ---- password_crypt.c, or windows_absent.c ---- */
+/* ---- password_crypt.c, bundled_bcrypt.c or security_absent.c ---- */
 
-/* Loads crypt(3). ERROR_MOD_NOT_FOUND's HRESULT with a message that names the missing package. */
+enum { PASSWORD_HASH_BYTES = 61 }; /* a bcrypt hash with its NUL */
+/* Loads what the function below needs. ERROR_MOD_NOT_FOUND's HRESULT with a message that names the missing package. */
 HRESULT password_library_load(void);
-/* Whether the password has this bcrypt hash. Takes some 0.1 s, as the hash says. */
-bool password_matches(const char *password, const char *hash);
+/* The bcrypt hash of the password with the salt and the cost of another hash, which has 60 characters. Takes some 0.1
+   s, as that cost says. */
+bool password_hash(const char *password, const char *other, char out[PASSWORD_HASH_BYTES]);
 
 #endif

@@ -29,8 +29,9 @@ char *os_full_path(const char *path);
 uint64_t os_memory_bytes(void); /* memory of the computer; 0: unknown */
 /* The languages of the user who runs this process, the preferred first, as "de-DE;en-US"; from memory_alloc. */
 char *os_ui_languages(void);
-char *os_user_name(void);       /* DOMAIN\user of this process */
-HRESULT os_new_guid(GUID *out); /* a random GUID, version 4 of RFC 4122 */
+char *os_user_name(void);                  /* DOMAIN\user of this process */
+HRESULT os_random(void *out, size_t size); /* random bytes of the host OS, as keys need them */
+HRESULT os_new_guid(GUID *out);            /* a random GUID, version 4 of RFC 4122 */
 /* The string resource that "@binary,#id" names. The binary is a full path on a drive, with environment variables; none
    of its code runs. Returns a copy of the reference if it has another form, or if the string does not exist here
    (natively always). From memory_alloc; NULL: out of memory. */

@@ -45,7 +45,13 @@ for file in $installed_files $files_32; do
 done
 rmdir "$root/x86" 2>/dev/null || true
 cp "$bin/$installed_data" "$root/"
-cp "$tree/LICENSE" "$root/LICENSE.txt"
+# With what the programs hold of others. A license that it names without a text has its text at the end, or is the first.
+{
+    cat "$tree/LICENSE"
+    echo
+    sed -n '/^Files: libxml2/,$p' "$tree/installer/deb/copyright.in" | sed '$d'
+    cat "$tree/installer/apache-2.0.txt"
+} >"$root/LICENSE.txt"
 cp "$tree/README.md" "$root/"
 for folder in user developer reference; do cp -R "$tree/docs/$folder" "$root/docs/$folder"; done
 find "$tree/examples" -maxdepth 1 -type f ! -name CMakeLists.txt -exec cp {} "$root/examples/" \;

@@ -4,6 +4,7 @@
 else. A user would show the counters to everybody, or lock out Prometheus when a certificate is renewed."""
 import base64
 import os
+import random
 import shutil
 import socket
 import ssl
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.request
 import warnings
 
+from certificates import OPENSSL, copy_certificate, make_certificate
 from program import EMULATOR, PROGRAM, check, host_path, openpla
 from served import PATIENCE, Served
 
@@ -105,25 +107,20 @@ def the_page_of_live_has_them_too():
         server.end()
 
 
-def what_windows_lacks():
-    for text, why in ((f"basic_auth_users:\n  alice: {HASH}\n", "bearer_token_file"), ("tls_server_config:\n  cert_file: tokens\n  key_file: tokens\n", "proxy")):
-        said = openpla(1, "serve", "-http", "0", COUNTER, "-web", write("web.yml", text))
-        check(why in said, f"what to do instead of {text!r}", said)
-
-
-def make_certificate(openssl, name, *issuer):
-    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", name + ".key", "-out", name + ".crt",
-                    "-subj", "/CN=" + name, "-addext", "subjectAltName=IP:127.0.0.1", *issuer], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-
-
-def fetch(server, trusted, client=None):
-    """The status; None: TLS failed."""
+def context_for(trusted, client=None, version=None):
     context = ssl.create_default_context(cafile=trusted + ".crt")
     if client:
         context.load_cert_chain(client + ".crt", client + ".key")
+    if version:
+        context.minimum_version = context.maximum_version = version
+    return context
+
+
+def fetch(server, trusted, client=None, version=None, **headers):
+    """The status; None: TLS failed."""
+    request = urllib.request.Request(f"https://127.0.0.1:{server.port}/metrics", headers=headers)
     try:
-        with urllib.request.urlopen(f"https://127.0.0.1:{server.port}/metrics", context=context, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, context=context_for(trusted, client, version), timeout=PATIENCE) as answer:
             check(b"windows_memory_committed_bytes" in answer.read(), "the page")
             return answer.status
     except urllib.error.HTTPError as e:
@@ -132,19 +129,23 @@ def fetch(server, trusted, client=None):
         return None
 
 
+def until(right, what):
+    end = time.monotonic() + PATIENCE
+    while not right():
+        check(time.monotonic() < end, what)
+
+
+def tls_server(*more, settings=""):
+    return Served("serve", "0", COUNTER, *more, "-web", write("web.yml", f"tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n{settings}"))
+
+
 def pages_by_tls():
-    openssl = shutil.which("openssl")
-    if not openssl:
-        print("openssl is not installed: TLS was left out")
-        return
-    for name in ("server", "renewed", "client", "stranger"):
-        make_certificate(openssl, name)
-    config = "tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n"
-    for ending in (".crt", ".key"):
-        shutil.copy("server" + ending, "used" + ending)
-    server = Served("serve", "0", COUNTER, "-web", write("web.yml", config))
+    copy_certificate("server", "used")
+    server = tls_server()
     try:
         check(server.scheme == "https" and fetch(server, "server") == 200 and fetch(server, "stranger") is None, "its certificate")
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            check(fetch(server, "server", None, version) == 200, version)
         check(server.raw(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n") is None, "no page without TLS")
         with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as silent:
             check(fetch(server, "server") == 200, "a client that says nothing delays no other", silent)
@@ -157,23 +158,137 @@ def pages_by_tls():
                 check(False, "TLS 1.1 is refused")
         except (ssl.SSLError, ConnectionError):
             pass
-        for ending in (".crt", ".key"):
-            shutil.copy("renewed" + ending, "used" + ending)
-        end = time.monotonic() + PATIENCE
-        while fetch(server, "renewed") != 200:
-            check(time.monotonic() < end, "a renewed certificate is used without a restart")
+        for name in ("renewed", "ec"):  # a key of another kind, too
+            copy_certificate(name, "used")
+            until(lambda: fetch(server, name) == 200, f"a certificate that is replaced by '{name}' is used without a restart")  # pylint: disable=W0640
+        check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
     finally:
         server.end()
-    server = Served("serve", "0", COUNTER, "-web", write("web.yml", config + "  client_auth_type: RequireAndVerifyClientCert\n"
-                                                         f"  client_ca_file: client.crt\nbasic_auth_users:\n  alice: {HASH}\n"))
+    server = tls_server(settings="  min_version: TLS13\n")
     try:
-        check(fetch(server, "renewed") is None and fetch(server, "renewed", "stranger") is None, "clients need a certificate of the file")
-        check(fetch(server, "renewed", "client") == 401, "and an account")
+        check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) is None and fetch(server, "ec") == 200, "min_version")
     finally:
         server.end()
-    write("used.key", "no key\n")
-    said = openpla(1, "serve", "-http", "0", COUNTER, "-web", "web.yml")
-    check("used.key" in said, "a key that cannot be used", said)
+
+
+def clients_show_a_certificate():
+    """Of those that the file names."""
+    copy_certificate("server", "used")
+    both = f"  client_ca_file: ca.crt\nbasic_auth_users:\n  alice: {HASH}\n"
+    server = tls_server(settings="  client_auth_type: RequireAndVerifyClientCert\n" + both)
+    try:
+        check(fetch(server, "server") is None and fetch(server, "server", "stranger") is None, "clients need a certificate of the file")
+        for name, status_of in (("client", 401), ("for_clients", 401)):
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                check(fetch(server, "server", name, version) == status_of, f"the certificate '{name}'", version)
+        check(fetch(server, "server", "client", Authorization=basic("alice", "secret of tests")) == 200, "a certificate and an account")
+    finally:
+        server.end()
+    for kind, answers in (("RequestClientCert", (200, 200, 200)), ("RequireAnyClientCert", (None, 200, 200)),
+                          ("VerifyClientCertIfGiven", (200, 200, None))):
+        server = tls_server(settings=f"  client_auth_type: {kind}\n" + ("  client_ca_file: ca.crt\n" if kind[0] == "V" else ""))
+        try:
+            found = tuple(fetch(server, "server", name) for name in (None, "client", "stranger"))
+            check(found == answers, kind, found)
+        finally:
+            server.end()
+
+
+def hello():
+    """What a client says first."""
+    outgoing = ssl.MemoryBIO()
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
+    try:
+        client.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read()
+
+
+def hostile_handshakes():
+    """Bytes that are no handshake, or half of one, end their connection and nothing else."""
+    copy_certificate("server", "used")
+    server = tls_server()
+    first = hello()
+    chance = random.Random(1)
+    try:
+        bad = [b"\x16\x03\x01\xff\xff" + b"\1" * 70000, b"\x16\x03\x03\0\0" * 1000, b"\x15\x03\x03\0\2\2\x28", b"\x80\x2e\1\3\1", first[:5] + b"\xff" * 600,
+               b"\x17\x03\x03\x40\0" + bytes(16384), first * 3, b"\0" * 20000, b"GET /" + b"x" * 100000]
+        for _ in range(100):
+            mutated = bytearray(first)
+            for _ in range(chance.randrange(1, 8)):
+                mutated[chance.randrange(len(mutated))] = chance.randrange(256)
+            bad.append(bytes(mutated[:chance.randrange(1, len(mutated) + 1)]))
+        for bytes_sent in bad:
+            check(server.raw(bytes_sent) is None, "no page", bytes_sent[:60])
+        # Clients that are slow: with one byte each, and without the end of their hello.
+        slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(6)]
+        for i, s in enumerate(slow):
+            s.sendall(first[:1 + i * len(first) // 7])
+        check(fetch(server, "server") == 200, "the others have their page meanwhile")
+        for s in slow:
+            try:
+                while s.recv(65536):
+                    pass
+            except ConnectionError:
+                pass
+            s.close()
+        # A record of a session that somebody has changed.
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            client = context_for("server").wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+            while True:
+                try:
+                    client.do_handshake()
+                    break
+                except ssl.SSLWantReadError:
+                    s.sendall(outgoing.read())
+                    incoming.write(s.recv(65536))
+            client.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            record = bytearray(outgoing.read())
+            record[-1] ^= 1
+            try:
+                s.sendall(record)
+                answer = b""
+                while more := s.recv(65536):
+                    answer += more
+            except ConnectionError:
+                pass
+            check(len(answer) < 1000, "no page for a record that was changed", len(answer))  # an alert, and tickets
+        check(fetch(server, "server", Cookie="x" * 9000) == 431, "headers that are too long")
+        check(fetch(server, "server") == 200, "and the page at the end")
+    finally:
+        server.end()
+
+
+def files_that_cannot_be_used():
+    copy_certificate("server", "used")
+    shutil.copy("renewed.key", "used.key")
+    tls = "tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n"
+    check("used.key" in openpla(1, "serve", "-http", "0", COUNTER, "-web", write("web.yml", tls)), "the key of another certificate")
+    for name, text in (("used.key", "no key\n"), ("used.crt", "no certificate\n"), ("used.crt", "")):
+        copy_certificate("server", "used")
+        write(name, text)
+        check(name in openpla(1, "serve", "-http", "0", COUNTER, "-web", "web.yml"), f"{name} with {text!r}")
+    copy_certificate("server", "used")
+    write("web.yml", tls + "  client_auth_type: VerifyClientCertIfGiven\n  client_ca_file: empty.crt\n")
+    write("empty.crt", "nothing\n")
+    check("empty.crt" in openpla(1, "serve", "-http", "0", COUNTER, "-web", "web.yml"), "a client_ca_file without certificates")
+
+
+def tls():
+    if not OPENSSL:
+        print("openssl is not installed: TLS was left out")
+        return
+    for name in ("server", "renewed", "stranger", "ca"):
+        make_certificate(name)
+    make_certificate("ec", kind="ec")
+    make_certificate("client", "ca")
+    make_certificate("for_clients", "ca", "clientAuth", "ec")
+    pages_by_tls()
+    clients_show_a_certificate()
+    hostile_handshakes()
+    files_that_cannot_be_used()
 
 
 def a_public_address_warns():
@@ -192,11 +307,8 @@ def main():
         os.chdir(folder)
         mistakes_are_explained()
         write("tokens", "second\n")
-        if EMULATOR:
-            what_windows_lacks()
-        else:
-            only_accounts_are_let_in()
-            pages_by_tls()
+        only_accounts_are_let_in()
+        tls()
         write("tokens", "second\n")
         the_page_of_live_has_them_too()
         tokens_change_while_it_runs()

@@ -15,16 +15,20 @@ PATIENCE = 240  # seconds
 
 
 class Served:
-    """The program with -http, as VERB."""
+    """The program with -http, as VERB. `command`: another program, for example natively; `environment`: more variables."""
 
-    def __init__(self, verb, *arguments):
-        self.out = open("url.txt", "wb")  # services keep a pipe open
-        self.process = subprocess.Popen([*EMULATOR, PROGRAM, verb, "-http", *arguments], stdin=subprocess.DEVNULL,
+    count = 0
+
+    def __init__(self, verb, *arguments, command=None, environment=None):
+        Served.count += 1
+        self.file, self.command = f"url{Served.count}.txt", command or [*EMULATOR, PROGRAM]
+        self.out = open(self.file, "wb")  # services keep a pipe open
+        self.process = subprocess.Popen([*self.command, verb, "-http", *arguments], stdin=subprocess.DEVNULL,
                                         stdout=self.out, stderr=subprocess.STDOUT,
-                                        env=dict(os.environ, OPENPLA_WINE_RUN="through"))
+                                        env={**os.environ, "OPENPLA_WINE_RUN": "through", **(environment or {})})
         end = time.monotonic() + PATIENCE
         while True:
-            with open("url.txt", encoding="utf-8") as f:
+            with open(self.file, encoding="utf-8") as f:
                 found = re.search(r"(https?)://127\.0\.0\.1:(\d+)/\S*\s", f.read())
             if found:
                 break
@@ -33,7 +37,7 @@ class Served:
         self.scheme, self.port = found[1], int(found[2])
 
     def said(self):
-        with open("url.txt", encoding="utf-8") as f:
+        with open(self.file, encoding="utf-8") as f:
             return f.read()
 
     def get(self, path, method="GET", **headers):
@@ -62,7 +66,7 @@ class Served:
 
     def end(self):
         check(self.process.poll() is None, "the server has ended")
-        if EMULATOR:
+        if EMULATOR and self.command[0] == EMULATOR[0]:
             self.process.kill()
         else:
             self.process.send_signal(signal.SIGINT)

@@ -123,10 +123,23 @@ char *os_user_name(void)
     return both;
 }
 
+HRESULT os_random(void *out, size_t size)
+{
+    enum { MOST_AT_ONCE = 256 }; /* more may be interrupted by a signal */
+    for (size_t at = 0; at < size;) {
+        const size_t part = size - at < MOST_AT_ONCE ? size - at : MOST_AT_ONCE;
+        if (getrandom((char *)out + at, part, 0) != (ssize_t)part)
+            return posix_failed(errno, "random numbers");
+        at += part;
+    }
+    return S_OK;
+}
+
 HRESULT os_new_guid(GUID *out)
 {
-    if (getrandom(out, sizeof(*out), 0) != (ssize_t)sizeof(*out))
-        return posix_failed(errno, "random numbers");
+    const HRESULT hr = os_random(out, sizeof *out);
+    if (FAILED(hr))
+        return hr;
     out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
     out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
     return S_OK;

@@ -198,10 +198,18 @@ char *os_ui_languages(void)
     return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
 }
 
+HRESULT os_random(void *out, size_t size)
+{
+    if (size > ULONG_MAX || !RtlGenRandom(out, (ULONG)size))
+        return win32_failed(GetLastError(), "random numbers");
+    return S_OK;
+}
+
 HRESULT os_new_guid(GUID *out)
 {
-    if (!RtlGenRandom(out, sizeof(*out)))
-        return win32_failed(GetLastError(), "random numbers");
+    const HRESULT hr = os_random(out, sizeof *out);
+    if (FAILED(hr))
+        return hr;
     out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
     out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
     return S_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the HTTP server makes of an answer: compression if the client asks for it. A user would have pages that no client
-   can read. */
+/* What the HTTP server makes of an answer and of a password: compression if the client asks for it, and bcrypt. A user
+   would have pages that no client can read, or be locked out. */
 #include "cli/http/http.h"
+#include "cli/http/security.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
@@ -106,12 +107,46 @@ static void the_encodings_of_a_request_are_read(void **state)
     assert_int_equal(request.encodings.size, 0);
 }
 
+/* The values are those of Debian's crypt(3). */
+static void passwords_have_the_hashes_of_bcrypt(void **state)
+{
+    (void)state;
+    static char long_password[81];
+    memset(long_password, 'x', 80);
+    static const struct {
+        const char *password, *hash;
+    } rows[] = {
+        {"U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"},
+        {"", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.7uG0VCzI2bS7j6ymqJi9CdcdxiRTWNy"},
+        {"U*U", "$2y$04$/OK.fbVrR/bpIqNJ5ianF.yg92IimqtRvWXY77Z3zUi.N8IwzphZO"},
+        {"\xA3", "$2a$05$/OK.fbVrR/bpIqNJ5ianF.Sa7shbm4.OzKpvFnX1pQLmQW96oUlCq"},
+        {"\xFF\xFF\xA3"
+         "345",
+         "$2a$05$/OK.fbVrR/bpIqNJ5ianF.U5RG93m3exTrhTpBZ7uzzuA10XOD49O"},
+        {long_password, "$2b$05$CCCCCCCCCCCCCCCCCCCCC.D7RDOYXakZhsFmh/LdqQNx0kQ424AFS"},
+    };
+    char hash[PASSWORD_HASH_BYTES];
+    if (FAILED(password_library_load()))
+        skip();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(password_hash(rows[i].password, rows[i].hash, hash));
+        assert_string_equal(hash, rows[i].hash);
+        assert_true(password_hash("another", rows[i].hash, hash));
+        assert_string_not_equal(hash, rows[i].hash);
+    }
+    /* Costs and characters that bcrypt does not have. */
+    assert_false(password_hash("x", "$2b$32$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
+    assert_false(password_hash("x", "$2b$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
+    assert_false(password_hash("x", "$2b$05$CCCCC,CCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", hash));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_client_chooses_the_coding),
         cmocka_unit_test(a_compressed_body_is_the_same),
         cmocka_unit_test(the_encodings_of_a_request_are_read),
+        cmocka_unit_test(passwords_have_the_hashes_of_bcrypt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

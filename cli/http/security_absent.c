@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows and Wine have neither a TLS library that reads certificates and keys as PEM files, nor bcrypt. */
+/* A build without TLS and bcrypt (OPENPLA_TLS=OFF). */
 #include "cli/http/security.h"
 
 HRESULT password_library_load(void)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                     "basic_auth_users requires crypt(3), which Windows and Wine lack (use bearer_token_file)");
+                     "this program was built without bcrypt, which basic_auth_users requires (use bearer_token_file)");
 }
 
-bool password_matches(const char *password, const char *hash)
+bool password_hash(const char *password, const char *other, char out[PASSWORD_HASH_BYTES])
 {
     (void)password;
-    (void)hash;
+    (void)other;
+    (void)out;
     return false;
 }
 
@@ -20,7 +21,7 @@ HRESULT tls_server_open(const struct web_config *config, struct tls_server **out
     (void)config;
     *out = NULL;
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                     "tls_server_config is not supported on Windows and Wine (use a reverse proxy or a tunnel)");
+                     "this program was built without TLS (use a reverse proxy or a tunnel)");
 }
 
 void tls_server_close(struct tls_server *s)

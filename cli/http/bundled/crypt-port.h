@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What libxcrypt's crypt-bcrypt.c includes under this name: its functions under names that cannot meet those of a
+   crypt(3), and the macros that it expects. That file handles the three prefixes $2a$, $2b$ and $2y$ in one function.
+ */
+#ifndef OPENPLA_CRYPT_PORT_H
+#define OPENPLA_CRYPT_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <assert.h>
+#include <string.h>
+
+#define INCLUDE_bcrypt       1
+#define INCLUDE_bcrypt_a     0
+#define INCLUDE_bcrypt_x     0
+#define INCLUDE_bcrypt_y     0
+
+#define XCRYPT_USE_BIGENDIAN 0
+#define ARG_UNUSED(x)        x __attribute__((__unused__))
+
+/* Bytes of a hash at most, and of what computing one takes. */
+#define CRYPT_OUTPUT_SIZE    384
+#define ALG_SPECIFIC_SIZE    8192
+
+#define crypt_bcrypt_rn      bundled_bcrypt
+#define gensalt_bcrypt_rn    bundled_bcrypt_salt
+
+void crypt_bcrypt_rn(const char *phrase, size_t phrase_size, const char *setting, size_t setting_size, uint8_t *out,
+                     size_t out_size, void *work, size_t work_size);
+void gensalt_bcrypt_rn(unsigned long count, const uint8_t *random, size_t random_size, uint8_t *out, size_t out_size);
+
+#endif
