@@ -66,14 +66,18 @@ static void body_end(struct http_body *body)
     memory_free(body->owned);
 }
 
-/* Checks who asks, by the files of now, and makes the body. Returns the status. */
+/* Checks who asks, by the files of now, and makes the body. Returns the status; 0: the connection must end, because its
+   TLS session was negotiated, and its client's certificate accepted, by files that have been replaced since. The client
+   connects again, and no answer that it could have taken is lost. */
 static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
                             const char **challenge)
 {
     const struct http_options *o = &c->server->options;
     struct http_security_state *now = o->security ? http_security_take(o->security) : NULL;
     unsigned status = 200;
-    if (now && !http_security_accepts(now, request)) {
+    if (c->tls && now != c->security)
+        status = 0;
+    else if (now && !http_security_accepts(now, request)) {
         status = 401;
         *challenge = http_security_challenge(now);
     }
@@ -104,6 +108,8 @@ static bool connection_answer(struct http_connection *c, unsigned status, const 
     bool packed = false;
     if (status == 200)
         status = answer_make(c, request, &body, &more);
+    if (status == 0)
+        return false;
     if (status == 200 && body.size >= GZIP_BYTES && http_accepts_gzip(request->encodings))
         packed = body_compress(&body);
     if (status != 200) {
@@ -155,7 +161,9 @@ static HRESULT connection_receive(struct http_connection *c, size_t *got)
 /* Whether a kept connection that has sent nothing yet may go on waiting. */
 static bool connection_may_idle(const struct http_connection *c, uint64_t passed_ms)
 {
-    return passed_ms < IDLE_MS && atomic_load(&c->server->connections) <= KEPT_CONNECTIONS;
+    const struct http_server *s = c->server;
+    return passed_ms < IDLE_MS && atomic_load(&s->connections) <= KEPT_CONNECTIONS &&
+           (!c->tls || http_security_is_current(s->options.security, c->security));
 }
 
 /* Returns the status to answer with; 0: the client has gone, or the program exits. `kept`: it has had an answer. */

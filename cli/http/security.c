@@ -150,6 +150,14 @@ struct http_security_state *http_security_take(struct http_security *s)
     return state;
 }
 
+bool http_security_is_current(struct http_security *s, const struct http_security_state *state)
+{
+    lock_enter(&s->lock);
+    const bool current = s->state == state;
+    lock_leave(&s->lock);
+    return current;
+}
+
 struct tls_server *http_security_tls(const struct http_security_state *state)
 {
     return state->tls;

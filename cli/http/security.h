@@ -21,6 +21,8 @@ struct http_security_state;
    reported on stderr, and the previous ones stay in use. */
 struct http_security_state *http_security_take(struct http_security *s);
 void http_security_release(struct http_security_state *state); /* NULL is allowed */
+/* Whether no later state has been loaded. */
+bool http_security_is_current(struct http_security *s, const struct http_security_state *state);
 struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL: without TLS */
 /* Whether the request's Authorization header names an account; true without any account. */
 bool http_security_accepts(struct http_security_state *state, const struct http_request *request);

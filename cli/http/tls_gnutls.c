@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TLS by GnuTLS, which is loaded by name: the package need not depend on it. The few functions
-   and constants that are used have stood in its interface since version 3.1. */
+   and constants that are used have stood in its interface since version 3.3. */
 #include "cli/http/tls.h"
 
 #include "engine/base/clock.h"
@@ -21,9 +21,16 @@ enum {
     GNUTLS_CRD_CERTIFICATE = 1,
     GNUTLS_X509_FMT_PEM = 1,
     GNUTLS_SHUT_WR = 1,
+    GNUTLS_DT_KEY_PURPOSE_OID = 2,
     GNUTLS_E_AGAIN = -28,
     GNUTLS_E_INTERRUPTED = -52,
     GNUTLS_E_PREMATURE_TERMINATION = -110,
+};
+
+struct gnutls_typed_data {
+    int type;
+    unsigned char *data;
+    unsigned size;
 };
 
 #define GNUTLS_LIST(X)                                                                                                 \
@@ -47,7 +54,8 @@ enum {
     X(void, gnutls_transport_set_errno, (gnutls_session s, int error))                                                 \
     X(int, gnutls_handshake, (gnutls_session s))                                                                       \
     X(const void *, gnutls_certificate_get_peers, (gnutls_session s, unsigned *count))                                 \
-    X(int, gnutls_certificate_verify_peers2, (gnutls_session s, unsigned *status))                                     \
+    X(int, gnutls_certificate_verify_peers,                                                                            \
+      (gnutls_session s, struct gnutls_typed_data * data, unsigned count, unsigned *status))                           \
     X(ssize_t, gnutls_record_send, (gnutls_session s, const void *bytes, size_t size))                                 \
     X(ssize_t, gnutls_record_recv, (gnutls_session s, void *bytes, size_t size))                                       \
     X(int, gnutls_bye, (gnutls_session s, int how))
@@ -226,15 +234,18 @@ static HRESULT session_result(int error)
     return tls_failed(error, "TLS");
 }
 
+/* A certificate that names its purposes must name that of clients, or one of a server could be used to log on. */
 static HRESULT session_check_client(struct tls_session *s)
 {
+    static unsigned char client_purpose[] = "1.3.6.1.5.5.7.3.2"; /* id-kp-clientAuth of RFC 5280 */
+    struct gnutls_typed_data purpose = {GNUTLS_DT_KEY_PURPOSE_OID, client_purpose, 0};
     unsigned count = 0, status = 0;
     const enum web_client_certificate kind = s->server->client_certificate;
     if (kind < WEB_CLIENT_VERIFY_IF_GIVEN)
         return S_OK;
     if (!tls.gnutls_certificate_get_peers(s->handle, &count) || count == 0)
         return kind == WEB_CLIENT_VERIFY ? E_ACCESSDENIED : S_OK;
-    const int error = tls.gnutls_certificate_verify_peers2(s->handle, &status);
+    const int error = tls.gnutls_certificate_verify_peers(s->handle, &purpose, 1, &status);
     return error < 0 || status != 0 ? E_ACCESSDENIED : S_OK;
 }
 

@@ -172,26 +172,66 @@ def pages_by_tls():
 
 
 def clients_show_a_certificate():
-    """Of those that the file names."""
+    """Of those that the file names, and made for clients."""
     copy_certificate("server", "used")
     both = f"  client_ca_file: ca.crt\nbasic_auth_users:\n  alice: {HASH}\n"
     server = tls_server(settings="  client_auth_type: RequireAndVerifyClientCert\n" + both)
     try:
         check(fetch(server, "server") is None and fetch(server, "server", "stranger") is None, "clients need a certificate of the file")
-        for name, status_of in (("client", 401), ("for_clients", 401)):
+        for name, status_of in (("client", 401), ("for_clients", 401), ("for_servers", None)):
             for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
                 check(fetch(server, "server", name, version) == status_of, f"the certificate '{name}'", version)
         check(fetch(server, "server", "client", Authorization=basic("alice", "secret of tests")) == 200, "a certificate and an account")
     finally:
         server.end()
-    for kind, answers in (("RequestClientCert", (200, 200, 200)), ("RequireAnyClientCert", (None, 200, 200)),
-                          ("VerifyClientCertIfGiven", (200, 200, None))):
+    for kind, answers in (("RequestClientCert", (200, 200, 200, 200)), ("RequireAnyClientCert", (None, 200, 200, 200)),
+                          ("VerifyClientCertIfGiven", (200, 200, None, None))):
         server = tls_server(settings=f"  client_auth_type: {kind}\n" + ("  client_ca_file: ca.crt\n" if kind[0] == "V" else ""))
         try:
-            found = tuple(fetch(server, "server", name) for name in (None, "client", "stranger"))
+            found = tuple(fetch(server, "server", name) for name in (None, "client", "stranger", "for_servers"))
             check(found == answers, kind, found)
         finally:
             server.end()
+
+
+class Kept:
+    """A connection that asks again, as Prometheus' does."""
+
+    def __init__(self, server, trusted, client=None):
+        self.socket = context_for(trusted, client).wrap_socket(socket.create_connection(("127.0.0.1", server.port), PATIENCE), server_hostname="127.0.0.1")
+
+    def ask(self):
+        """The status; None: the connection has ended, without a byte of an answer."""
+        answer = b""
+        try:
+            self.socket.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while b"</html>" not in answer:
+                more = self.socket.recv(65536)
+                if not more:
+                    break
+                answer += more
+        except (ssl.SSLError, ConnectionError):
+            pass
+        return int(answer.split()[1]) if answer else None
+
+
+def a_kept_connection_follows_the_files():
+    """A client whose certificate is withdrawn would read on for as long as it keeps its connection."""
+    copy_certificate("server", "used")
+    shutil.copy("ca.crt", "used_ca.crt")
+    server = tls_server(settings="  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: used_ca.crt\n")
+    try:
+        kept, idle = Kept(server, "server", "client"), Kept(server, "server", "for_clients")
+        for _ in range(3):
+            check(kept.ask() == 200, "a kept connection")
+        check(idle.ask() == 200, "another one")
+        shutil.copy("stranger.crt", "used_ca.crt")
+        until(lambda: fetch(server, "server", "stranger") == 200, "the new file counts")
+        check(fetch(server, "server", "client") is None, "the old certificate is refused")
+        check(kept.ask() is None, "a connection of the old certificate ends at its next request")
+        check(idle.socket.recv(1) == b"", "or before")
+    finally:
+        server.end()
 
 
 def hello():
@@ -285,8 +325,10 @@ def tls():
     make_certificate("ec", kind="ec")
     make_certificate("client", "ca")
     make_certificate("for_clients", "ca", "clientAuth", "ec")
+    make_certificate("for_servers", "ca", "serverAuth")
     pages_by_tls()
     clients_show_a_certificate()
+    a_kept_connection_follows_the_files()
     hostile_handshakes()
     files_that_cannot_be_used()
 
