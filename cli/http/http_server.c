@@ -21,6 +21,7 @@ enum {
     REQUEST_MS = 5000,    /* for all bytes of a request */
     ANSWER_MS = 10000,    /* for all bytes of an answer */
     SEND_MS = 2000,       /* for the next bytes of it */
+    FINISH_MS = 2000,     /* for a client to read the last answer and close */
     SLICE_MS = 250,       /* threads check so often whether the program exits */
     PART_BYTES = 4096,
     GZIP_BYTES = 1400, /* a shorter body fits a packet as it is */
@@ -217,6 +218,8 @@ static void connection_serve(void *user)
         connection_serve_requests(c);
     tls_session_close(c->tls);
     http_security_release(c->security);
+    if (!atomic_load(&s->closing))
+        socket_finish(c->socket, FINISH_MS);
     socket_close(c->socket);
     memory_free(c);
     atomic_fetch_sub(&s->connections, 1);

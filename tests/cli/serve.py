@@ -172,6 +172,13 @@ def read_answer(s):
     return head
 
 
+def a_refused_client_reads_why(server):
+    """Also while it is still sending: a request of a megabyte is refused after some kilobytes."""
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
+        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * (1 << 20))
+        check(read_answer(s).startswith(b"HTTP/1.1 431 ") and s.recv(1) == b"", "the reason")
+
+
 def a_slow_scraper_delays_nobody(server):
     """Clients that ask for the page and never read it, or send half a request, leave the others their answers."""
     slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(8)]
@@ -269,6 +276,7 @@ def main():
             values_are_those_of_typeperf(server)
             no_path_serves_files(server)
             connections_are_kept(server)
+            a_refused_client_reads_why(server)
             a_slow_scraper_delays_nobody(server)
             promtool_is_content(server)
         finally:
