@@ -4,10 +4,8 @@
 
 #include "cli/cli.h"
 #include "cli/counters/remote_counters.h"
-#include "cli/counters/sample_pace.h"
-#include "cli/live/live.h"
-#include "cli/serve/preset.h"
 #include "engine/base/memory.h"
+#include "engine/export/preset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,58 +41,22 @@ static const char help_text[] =
     "Exit codes: 0 done, 1 failed, 2 wrong command line.\n";
 
 struct serve_settings {
-    const char *http, *counter_file, *set, *machine, *preset, *names, *web;
-    bool totals;
-    enum export_names which_names;
-    struct texts counters, paths; /* as named, and with computers */
+    const char *http, *web;
+    struct exporting counters;
 };
-
-static int serve_parse_names(struct serve_settings *s)
-{
-    static const char *const words[] = {[NAMES_BOTH] = "both", [NAMES_NEW] = "new", [NAMES_OLD] = "old"};
-    if (s->names && !s->preset)
-        return cli_usage(verb_name, "-names requires -preset");
-    for (size_t i = 0; s->names && i < sizeof words / sizeof *words; i++)
-        if (text_equal_nocase(s->names, words[i])) {
-            s->which_names = (enum export_names)i;
-            return CLI_DONE;
-        }
-    return s->names ? cli_usage(verb_name, "-names: invalid value '%s': expected both, new or old", s->names)
-                    : CLI_DONE;
-}
 
 static int serve_parse(int argc, char **argv, struct serve_settings *s)
 {
+    struct exporting *x = &s->counters;
     const struct option options[] = {
-        {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &s->counters},   {"cf", OPTION_TEXT, &s->counter_file},
-        {"set", OPTION_TEXT, &s->set},   {"preset", OPTION_TEXT, &s->preset}, {"names", OPTION_TEXT, &s->names},
-        {"web", OPTION_TEXT, &s->web},   {"s", OPTION_TEXT, &s->machine},     {"total", OPTION_FLAG, &s->totals},
+        {"http", OPTION_TEXT, &s->http}, {"c", OPTION_TEXTS, &x->counters},   {"cf", OPTION_TEXT, &x->counter_file},
+        {"set", OPTION_TEXT, &x->set},   {"preset", OPTION_TEXT, &x->preset}, {"names", OPTION_TEXT, &x->names},
+        {"web", OPTION_TEXT, &s->web},   {"s", OPTION_TEXT, &x->machine},     {"total", OPTION_FLAG, &x->totals},
     };
-    const int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
+    const int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &x->counters);
     if (result != CLI_DONE)
         return result;
-    if (!s->http)
-        return cli_usage(verb_name, "missing -http [ADDRESS:]PORT");
-    if (s->preset && !text_equal_nocase(s->preset, "windows_exporter"))
-        return cli_usage(verb_name, "-preset: unknown preset '%s': expected windows_exporter", s->preset);
-    if (!s->counters.count && !s->counter_file && !s->set && !s->preset)
-        return cli_usage(verb_name, "missing counter");
-    return serve_parse_names(s);
-}
-
-static HRESULT serve_find_counters(struct serve_settings *s)
-{
-    uint64_t interval = 0;
-    HRESULT hr = s->counter_file ? lines_read(s->counter_file, &s->counters) : S_OK;
-    if (SUCCEEDED(hr) && s->set)
-        hr = live_set_counters(s->set, &s->counters, &interval);
-    if (SUCCEEDED(hr) && s->counters.count == 0 && !s->preset)
-        hr = error_set(E_INVALIDARG, "-cf: '%s' has no counters", s->counter_file);
-    for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
-        char *path = counter_full_path(s->counters.items[i], s->machine);
-        hr = path ? texts_add_owned(&s->paths, path) : E_OUTOFMEMORY;
-    }
-    return hr;
+    return s->http ? exporting_check(verb_name, x) : cli_usage(verb_name, "missing -http [ADDRESS:]PORT");
 }
 
 static const char front_page[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><title>openpla serve</title></head>"
@@ -130,18 +92,18 @@ static unsigned query_read(struct http_span query, struct texts *collectors)
 
 /* A page on its way to a client. */
 struct served_page {
-    struct exporter *exporter;
+    struct metric_pages *pages;
     struct text_buffer text;
 };
 
 static void served_page_end(void *owner)
 {
     struct served_page *p = owner;
-    exporter_give_back(p->exporter, &p->text);
+    metric_page_give_back(p->pages, &p->text);
     memory_free(p);
 }
 
-static unsigned serve_metrics(struct exporter *e, const struct http_request *request, struct http_body *out)
+static unsigned serve_metrics(struct metric_pages *pages, const struct http_request *request, struct http_body *out)
 {
     struct texts collectors = {0};
     struct served_page *p = memory_zero(1, sizeof *p);
@@ -149,8 +111,8 @@ static unsigned serve_metrics(struct exporter *e, const struct http_request *req
     unsigned status = p ? query_read(request->query, &collectors) : 500;
     if (!p)
         return status;
-    p->exporter = e;
-    if (status == 200 && FAILED(exporter_page(e, openmetrics, &collectors, &p->text)))
+    p->pages = pages;
+    if (status == 200 && FAILED(metric_page(pages, openmetrics, &collectors, &p->text)))
         status = 500;
     texts_free(&collectors);
     *out = (struct http_body){.type = openmetrics ? page_type_openmetrics : page_type_text,
@@ -173,36 +135,29 @@ static unsigned serve_answer(void *user, const struct http_request *request, str
 
 static int serve_until_interrupted(const struct serve_settings *s, struct exporter *e)
 {
+    struct metric_pages pages = {.exporter = e};
     struct http_serving serving;
     const struct http_options options = {.where = s->http,
                                          .headers =
                                              "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n",
                                          .any_host = true,
                                          .answer = serve_answer,
-                                         .user = e};
+                                         .user = &pages};
     const HRESULT hr = http_serving_begin(verb_name, s->web, "metrics", &options, &serving);
     while (SUCCEEDED(hr) && !interrupt_wait(UINT32_MAX)) {
     }
     http_serving_end(&serving);
+    text_buffer_free(&pages.spare);
     return FAILED(hr) ? cli_error(verb_name, hr) : CLI_DONE;
 }
 
 static int serve_counters(const struct serve_settings *s)
 {
     struct exporter *e;
-    const struct exporter_settings settings = {
-        .paths = &s->paths, .totals = s->totals, .preset = s->preset != NULL, .names = s->which_names};
-    int result;
     if (!interrupt_begin()) /* before PDH has threads, which a signal would reach */
         return cli_error(verb_name, E_FAIL);
-    const HRESULT hr = exporter_open(&settings, &e);
-    if (FAILED(hr)) {
-        result = cli_error(verb_name, hr);
-    } else {
-        for (size_t i = 0; i < exporter_refused(e)->count; i++)
-            fprintf(stderr, "openpla serve: %s\n", exporter_refused(e)->items[i]);
-        result = serve_until_interrupted(s, e);
-    }
+    const HRESULT hr = exporting_open(verb_name, &s->counters, false, &e);
+    const int result = FAILED(hr) ? cli_error(verb_name, hr) : serve_until_interrupted(s, e);
     exporter_close(e);
     interrupt_end();
     return result;
@@ -229,11 +184,10 @@ static int serve_run(int argc, char **argv)
     if (result == CLI_DONE)
         result = serve_parse((int)arguments.count, arguments.items, &s);
     if (result == CLI_DONE) {
-        const HRESULT hr = serve_find_counters(&s);
+        const HRESULT hr = exporting_find_counters(&s.counters);
         result = FAILED(hr) ? cli_error(verb_name, hr) : serve_counters(&s);
     }
-    texts_free(&s.counters);
-    texts_free(&s.paths);
+    exporting_free(&s.counters);
     texts_free(&arguments);
     return result;
 }

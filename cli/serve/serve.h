@@ -4,8 +4,7 @@
 #define OPENPLA_SERVE_H
 
 #include "cli/http/http.h"
-#include "engine/base/text.h"
-#include "engine/logs/metric_family.h"
+#include "engine/export/metrics.h"
 
 /* ---- metric_page.c: the two text formats ---- */
 
@@ -13,28 +12,34 @@
 bool page_wants_openmetrics(struct http_span accept);
 extern const char page_type_text[], page_type_openmetrics[];
 
-/* ---- exporter.c: counters and their metrics ---- */
-
-enum export_names { NAMES_BOTH, NAMES_NEW, NAMES_OLD }; /* of metrics whose name has changed */
-struct exporter_settings {
-    const struct texts *paths; /* borrowed until exporter_close */
-    bool totals;               /* also instances _Total of paths with wildcards */
-    bool preset;               /* also the metrics of windows_exporter */
-    enum export_names names;
+/* Pages of an exporter. Zero-initialise, and set exporter. */
+struct metric_pages {
+    struct exporter *exporter; /* borrowed */
+    struct lock lock;
+    struct text_buffer spare; /* of an earlier page */
 };
-struct exporter;
-/* Adds the counters. One that cannot be added is listed in exporter_refused, and tried again later. Fails only if PDH
-   cannot be used or memory runs out. */
-HRESULT exporter_open(const struct exporter_settings *settings, struct exporter **out);
-/* Why counters are missing, one line each; borrowed. */
-const struct texts *exporter_refused(const struct exporter *e);
-/* The number of counters that are served; one with "*" counts once. */
-size_t exporter_counters(const struct exporter *e);
-/* Takes a sample and adds the page. `collectors`: only those of the preset; empty: all. May be called by several
-   threads. *out is to be given back, and the next page reuses its memory. */
-HRESULT exporter_page(struct exporter *e, bool openmetrics, const struct texts *collectors, struct text_buffer *out);
-/* Takes a page's text back, from memory_alloc. */
-void exporter_give_back(struct exporter *e, struct text_buffer *page);
-void exporter_close(struct exporter *e); /* NULL is allowed */
+/* Takes a sample as a page. `collectors`: only those of the preset; empty: all. May be called by several threads. *out
+   is to be given back, also after a failure, and the next page reuses its memory. */
+HRESULT metric_page(struct metric_pages *p, bool openmetrics, const struct texts *collectors, struct text_buffer *out);
+/* Takes a page's text back. */
+void metric_page_give_back(struct metric_pages *p, struct text_buffer *page);
+
+/* ---- exporting.c: what serve and push have in common ---- */
+
+/* Options that choose counters. Zero-initialise. */
+struct exporting {
+    const char *counter_file, *set, *machine, *preset, *names;
+    bool totals;
+    enum export_names which_names;
+    struct texts counters, paths; /* as named, and with computers */
+    uint64_t interval_ms;         /* the shortest of the set's counters; 0: no set */
+};
+/* Checks -preset and -names, and that something is chosen. Prints a message. */
+int exporting_check(const char *verb, struct exporting *x);
+/* Fills in the paths. */
+HRESULT exporting_find_counters(struct exporting *x);
+/* exporter_open, and prints which counters are missing. `values`: samples have formatted values. */
+HRESULT exporting_open(const char *verb, const struct exporting *x, bool values, struct exporter **out);
+void exporting_free(struct exporting *x);
 
 #endif

@@ -13,7 +13,7 @@ from tree import read, tree_files, write_all
 
 # The libraries of the engine, each above those before it. Headers in a library's own folder are public; the folders
 # below it are for the library alone, and for tests. base/win32 is for all files of Windows.
-LIBRARIES = ("base", "rpc", "logs", "etw", "pdh", "report", "pla")
+LIBRARIES = ("base", "rpc", "logs", "etw", "pdh", "report", "export", "pla")
 # The parts of a library that are linked apart: openpdh.dll carries no XML library, and no library that opens logs knows
 # sets. A folder without a line is in the part of the folder above it.
 PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pdh/perflib", "engine/pdh/remote",
@@ -51,6 +51,7 @@ PDH = ["engine/pdh"] + PERFLIB
 CLIENT = ["engine/pdh/client"] + LOGS
 REMOTE = ["engine/pdh/remote", "engine/rpc"] + PDH
 REPORT = ["engine/report", "engine/pdh", "engine/pdh/client"] + ETW
+EXPORT = ["engine/export"] + REPORT
 RULES = ["engine/report/rules"] + REPORT
 PAGE = ["engine/report/page", "engine/report", "engine/base/xml"] + LOGS
 COMPARE = ["engine/report/compare"] + PAGE
@@ -60,7 +61,7 @@ TASK = ["engine/pla/task"] + STORE
 CABINET = ["engine/pla/cabinet"] + LOGS
 RETENTION = ["engine/pla/retention", "engine/pla/cabinet", "engine/report"] + STORE
 COLLECT = ["engine/pla/collect", "engine/pla/model", "engine/pdh/client"] + ETW
-PLA = [part for part in PARTS if part.startswith("engine/pla") and part != "engine/pla/remote"] + RULES + PAGE
+PLA = [part for part in PARTS if part.startswith("engine/pla") and part != "engine/pla/remote"] + RULES + PAGE + EXPORT
 REMOTE_SETS = ["engine/pla/remote", "engine/rpc"] + PLA
 ALLOWED = {
     "engine/base": BASE, "engine/base/xml": XML, "engine/rpc": RPC, "engine/logs": LOGS,
@@ -68,7 +69,7 @@ ALLOWED = {
     "engine/pdh": PDH, "engine/pdh/perflib": PERFLIB, "engine/pdh/client": CLIENT, "engine/pdh/remote": REMOTE,
     "engine/pdh/dll": ["engine/pdh/dll"] + REMOTE,
     "engine/report": REPORT, "engine/report/rules": RULES, "engine/report/page": PAGE,
-    "engine/report/compare": COMPARE,
+    "engine/report/compare": COMPARE, "engine/export": EXPORT,
     "engine/pla/model": MODEL, "engine/pla/store": STORE, "engine/pla/task": TASK, "engine/pla/cabinet": CABINET,
     "engine/pla/retention": RETENTION, "engine/pla/collect": COLLECT, "engine/pla": PLA, "engine/pla/remote": REMOTE_SETS,
     "com": ["com", "reg", "idl", "engine/pdh/remote"] + REMOTE_SETS,

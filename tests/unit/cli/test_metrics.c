@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What counters become as metrics: names, types, units and exact values; times that do not fall; which format a client
    gets. A user would have rates that are wrong by a factor, or a jump where a clock went back. */
-#include "cli/serve/preset.h"
 #include "cli/serve/serve.h"
-#include "cli/serve/steady.h"
 #include "engine/base/memory.h"
-#include "engine/logs/metric_family.h"
+#include "engine/export/metrics/steady.h"
+#include "engine/export/preset.h"
 #include "engine/logs/pdh_types.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The labels of an instance, by the scheme of its counter. */
-#include "cli/serve/exporter.h"
+#include "engine/export/metrics/exporter.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of openpla serve, and the metrics that they become.
+/* Counters of this computer or of logs, and the metrics that they become.
 
    A path yields columns of the query; each pair of path and column is a use, and uses of the same name form a family,
-   whose samples stand together on the page:
+   whose samples stand together:
 
        path \Process(*)\*  ->  column Process(*)\Handle Count   ->  family windows_process_handles
                                column Process(*)\Working Set    ->  family windows_process_working_set_bytes
 
    Every instance is asked for as "*", so that instances come and go without a new query; a path that names some has a
-   pattern. The labels of an object's instances are built once per page. An instance whose object has ID Process has its
-   process ID as a label and loses its "#1", so a series never changes its process when another one of the same name
-   exits. */
-#include "cli/serve/exporter.h"
+   pattern. The labels of an object's instances are built once per sample. An instance whose object has ID Process has
+   its process ID as a label and loses its "#1", so a series never changes its process when another one of the same name
+   exits.
 
-#include "cli/counters/counter_list.h"
+   The columns of logs are those of engine/report/columns.h: counters with "*", as in a query, or single ones with their
+   instance. They have one path, and appear while the logs are read. */
+#include "engine/export/metrics/exporter.h"
+
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
@@ -22,7 +24,7 @@
 
 enum {
     RETRY_MS = 30000, /* counters that could not be added are tried again so often at most */
-    MOST_TRIES = 16,  /* for one page, which would be late otherwise */
+    MOST_TRIES = 16,  /* for one sample, which would be late otherwise */
 };
 
 /* ---- paths ---- */
@@ -83,20 +85,19 @@ static void exporter_refuse(void *user, HRESULT reason, const char *path, const 
             if (e->paths[i].row)
                 return; /* no host OS has all counters of the preset */
         }
-    char *nearest = counter_nearest_text(&e->nearest, path, reason);
-    char *line =
-        nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
-    memory_free(nearest);
+    char *more = e->explain ? e->explain(e->user, path, reason) : text_copy("");
+    char *line = more ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), more, (unsigned)reason) : NULL;
+    memory_free(more);
     e->failed |= !line || FAILED(texts_add_owned(&e->refused, line));
 }
 
 static HRESULT exporter_open_query(struct exporter *e)
 {
     HRESULT hr = host_pdh(&e->pdh);
-    e->nearest.pdh = e->pdh;
     const struct counter_query_request request = {.pdh = e->pdh,
                                                   .paths = &e->wide,
                                                   .keep_instances = true,
+                                                  .values = e->values,
                                                   .refused = exporter_refuse,
                                                   .gives = exporter_given,
                                                   .user = e};
@@ -130,9 +131,36 @@ bool exporter_retry(struct exporter *e)
 
 /* ---- objects ---- */
 
+static bool same_object(const struct log_counter *a, const struct log_counter *b)
+{
+    return text_equal_nocase(log_counter_english_object(a), log_counter_english_object(b)) &&
+           text_equal_nocase(a->machine ? a->machine : "", b->machine ? b->machine : "");
+}
+
+static bool same_instance(const struct log_counter *a, const struct log_counter *b)
+{
+    return a->wildcard == b->wildcard && a->index == b->index && !a->instance == !b->instance &&
+           (!a->instance || strcmp(a->instance, b->instance) == 0) &&
+           strcmp(a->parent ? a->parent : "", b->parent ? b->parent : "") == 0;
+}
+
+/* The column of another counter of the same instance in the logs. */
+static int64_t logs_find_column(const struct exporter *e, const struct log_counter *of, const char *counter)
+{
+    size_t count;
+    const struct log_counter *columns = exporter_columns(e, &count);
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_nocase(log_counter_english_counter(&columns[i]), counter) && same_object(&columns[i], of) &&
+            same_instance(&columns[i], of))
+            return (int64_t)i;
+    return NO_COLUMN;
+}
+
 /* The column of another counter of the same object; added if it does not exist yet. NO_COLUMN: the object has none. */
 static int64_t object_find_column(struct exporter *e, const struct log_counter *of, const char *counter)
 {
+    if (!e->query)
+        return logs_find_column(e, of, counter);
     const size_t before = e->given_count;
     struct counter_path all = {.object = (char *)of->object,
                                .machine = (char *)(of->machine ? of->machine + strspn(of->machine, "\\") : NULL),
@@ -148,13 +176,28 @@ static int64_t object_find_column(struct exporter *e, const struct log_counter *
     return column;
 }
 
+/* Of "windows_memory" in the names of metrics: what the name of a counter without letters begins with. 0: out of
+   memory. */
+static size_t object_scope_length(const struct log_counter *c)
+{
+    const struct metric_form form = {.unit = "", .note = ""};
+    struct log_counter none = *c;
+    none.counter = "";
+    none.english_counter = NULL;
+    char *name = metric_name_of(&none, &form);
+    const size_t length = name ? strlen(name) : 0;
+    memory_free(name);
+    return length;
+}
+
 static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme scheme, size_t *out)
 {
     size_t count;
-    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    const struct log_counter *c = &exporter_columns(e, &count)[column];
+    const char *object = log_counter_english_object(c), *machine = c->machine ? c->machine : "";
     for (size_t i = 0; i < e->object_count; i++)
-        if (e->objects[i].scheme == scheme && text_equal_nocase(e->objects[i].name, c->object) &&
-            text_equal_nocase(e->objects[i].machine, c->machine)) {
+        if (e->objects[i].scheme == scheme && text_equal_nocase(e->objects[i].name, object) &&
+            text_equal_nocase(e->objects[i].machine, machine)) {
             *out = i;
             return S_OK;
         }
@@ -163,21 +206,45 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
         return E_OUTOFMEMORY;
     e->objects = items;
     struct export_object *o = &e->objects[e->object_count];
-    *o = (struct export_object){.name = text_copy(c->object),
-                                .machine = text_copy(c->machine),
+    *o = (struct export_object){.name = text_copy(object),
+                                .machine = text_copy(machine),
                                 .scheme = scheme,
                                 .process_column = NO_COLUMN,
                                 .thread_column = NO_COLUMN};
     e->object_count++;
-    if (!o->name || !o->machine)
+    if (!o->name || !o->machine || !(o->scope_length = object_scope_length(c)))
         return E_OUTOFMEMORY;
     o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
     if (c->wildcard && (scheme == LABELS_OWN || scheme == LABELS_PROCESS)) {
-        const struct log_counter names = {.object = o->name, .machine = o->machine}; /* columns may move */
+        const struct log_counter names = {
+            .object = o->name, .machine = o->machine, .instance = "*", .wildcard = true}; /* columns may move */
         o->process_column = object_find_column(e, &names, "ID Process");
         o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");
     }
     *out = e->object_count - 1;
+    return S_OK;
+}
+
+/* The process and thread of a single counter of a log. */
+static HRESULT use_find_ids(struct exporter *e, struct export_use *use)
+{
+    size_t count;
+    const struct log_counter *c = &exporter_columns(e, &count)[use->column];
+    use->process_column = use->thread_column = NO_COLUMN;
+    if (c->wildcard || e->query)
+        return S_OK;
+    HRESULT hr = counter_instance(c, &use->instance);
+    if (FAILED(hr) || !use->instance)
+        return hr;
+    struct export_object *o = &e->objects[use->object];
+    for (size_t i = e->taken; i < count && !o->has_ids; i++) {
+        const struct log_counter *other = &exporter_columns(e, &count)[i];
+        o->has_ids = strcmp(log_counter_english_counter(other), "ID Process") == 0 && same_object(other, c);
+    }
+    if (o->has_ids) {
+        use->process_column = logs_find_column(e, c, "ID Process");
+        use->thread_column = use->process_column == NO_COLUMN ? NO_COLUMN : logs_find_column(e, c, "ID Thread");
+    }
     return S_OK;
 }
 
@@ -186,11 +253,11 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
 static char *family_help(const struct exporter *e, size_t column, const struct metric_form *form)
 {
     size_t count;
-    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    const struct log_counter *c = &exporter_columns(e, &count)[column];
     char *help = NULL;
-    if (FAILED(counter_query_help(e->query, column, &help)))
+    if (e->query && FAILED(counter_query_help(e->query, column, &help)))
         return NULL;
-    char *text = metric_help_of(c, c->wildcard, help, form);
+    char *text = metric_help_of(c, c->wildcard || c->instance, help, form);
     memory_free(help);
     return text;
 }
@@ -200,7 +267,7 @@ static HRESULT family_take(struct exporter *e, size_t column, const struct metri
                            const struct preset_row *row, size_t *out)
 {
     size_t count;
-    const struct log_counter *c = &counter_query_columns(e->query, &count)[column];
+    const struct log_counter *c = &exporter_columns(e, &count)[column];
     char *name = NULL;
     HRESULT hr = S_FALSE;
     if (row) {
@@ -231,20 +298,24 @@ static HRESULT use_add(struct exporter *e, const struct export_given *given)
     for (size_t i = 0; i < e->use_count; i++)
         if (same_use(e, &e->uses[i], given))
             return S_OK;
-    const struct log_counter *c = &counter_query_columns(e->query, &count)[given->column];
+    const struct log_counter *c = &exporter_columns(e, &count)[given->column];
     const struct preset_row *row = e->paths[given->path].row;
     struct export_use use = {.path = given->path, .column = given->column};
     use.form = row ? preset_form_of(row, c) : metric_form_of(c);
-    if (use.form.kind == METRIC_NONE)
+    if (use.form.kind == METRIC_NONE && !e->values)
         return S_OK;
     HRESULT hr = object_take(e, use.column, row ? row->labels : LABELS_OWN, &use.object);
     if (SUCCEEDED(hr))
         hr = family_take(e, use.column, &use.form, row, &use.family);
+    if (SUCCEEDED(hr))
+        hr = use_find_ids(e, &use);
     void *items = e->uses;
     if (SUCCEEDED(hr) && !memory_grow(&items, &e->use_capacity, e->use_count + 1, sizeof *e->uses))
         hr = E_OUTOFMEMORY;
-    if (FAILED(hr))
+    if (FAILED(hr)) {
+        memory_free(use.instance);
         return hr;
+    }
     e->uses = items;
     /* behind the last use of its family */
     size_t at = e->use_count;
@@ -266,6 +337,16 @@ HRESULT exporter_take_given(struct exporter *e)
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
         hr = use_add(e, &given[i]);
     memory_free(given);
+    return hr;
+}
+
+HRESULT exporter_take_columns(struct exporter *e)
+{
+    size_t count;
+    HRESULT hr = S_OK;
+    exporter_columns(e, &count);
+    for (; e->taken < count && SUCCEEDED(hr); e->taken++)
+        hr = use_add(e, &(struct export_given){0, e->taken});
     return hr;
 }
 
@@ -316,7 +397,10 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
     HRESULT hr = S_OK;
     e->totals = settings->totals;
     e->preset = settings->preset;
+    e->values = settings->values;
     e->names = settings->names;
+    e->explain = settings->explain;
+    e->user = settings->user;
     e->tried = clock_monotonic_ms();
     for (size_t i = 0; i < settings->paths->count && SUCCEEDED(hr); i++)
         hr = exporter_add_path(e, settings->paths->items[i], NULL);
@@ -325,7 +409,28 @@ HRESULT exporter_open(const struct exporter_settings *settings, struct exporter 
     e->next_retry = e->path_count;
     if (SUCCEEDED(hr))
         hr = exporter_open_query(e);
+    e->explain = NULL; /* reasons are asked for only now */
     return SUCCEEDED(hr) ? exporter_take_given(e) : hr;
+}
+
+HRESULT exporter_open_logs(struct inputs *in, struct filter *filter, bool values, bool totals, struct exporter **out)
+{
+    struct exporter *e = memory_zero(1, sizeof *e);
+    *out = e;
+    if (!e)
+        return E_OUTOFMEMORY;
+    e->inputs = in;
+    e->totals = totals;
+    e->values = e->columns.values = values;
+    e->columns.filter = filter;
+    e->columns.raw = true;
+    void *items = NULL;
+    if (!memory_grow(&items, &e->path_capacity, 1, sizeof *e->paths))
+        return E_OUTOFMEMORY;
+    e->paths = items;
+    e->paths[e->path_count++] = (struct export_path){0};
+    HRESULT hr = columns_begin(&e->columns, in);
+    return SUCCEEDED(hr) ? exporter_take_columns(e) : hr;
 }
 
 const struct texts *exporter_refused(const struct exporter *e)
@@ -351,6 +456,9 @@ void exporter_close(struct exporter *e)
     }
     for (size_t i = 0; e->paths && i < e->path_count; i++)
         memory_free(e->paths[i].pattern);
+    for (size_t i = 0; i < e->use_count; i++)
+        memory_free(e->uses[i].instance);
+    columns_free(&e->columns);
     memory_free(e->paths);
     memory_free(e->objects);
     metric_families_free(&e->families);
@@ -358,9 +466,7 @@ void exporter_close(struct exporter *e)
     memory_free(e->given);
     memory_free(e->seen);
     steady_free(&e->steady);
-    text_buffer_free(&e->spare);
     texts_free(&e->wide);
     texts_free(&e->refused);
-    counter_nearest_free(&e->nearest);
     memory_free(e);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of the exporter, for exporter.c and exporter_page.c. */
+/* The data of the exporter, for exporter.c and exporter_sample.c. */
 #ifndef OPENPLA_EXPORTER_H
 #define OPENPLA_EXPORTER_H
 
-#include "cli/counters/counter_list.h"
-#include "cli/serve/preset.h"
-#include "cli/serve/serve.h"
-#include "cli/serve/steady.h"
+#include "engine/base/os.h"
+#include "engine/export/metrics.h"
+#include "engine/export/metrics/steady.h"
+#include "engine/export/preset.h"
 #include "engine/pdh/counter_query.h"
+#include "engine/report/columns.h"
 
 enum { NO_COLUMN = -1 };
 
@@ -21,10 +22,13 @@ struct export_given {
 };
 struct export_use {
     size_t path, column, object, family;
+    /* Of a single counter: its instance with parent and index, NULL: none, and the columns of its IDs. */
+    char *instance;
+    int64_t process_column, thread_column;
     struct metric_form form;
 };
 struct export_label {
-    const char *instance; /* of the page's sample */
+    const char *instance; /* of the sample */
     size_t at, length;    /* in export_object.text */
     uint64_t hash;
     bool total, duplicate;
@@ -33,21 +37,27 @@ struct export_label {
 struct export_object {
     char *name, *machine;
     enum label_scheme scheme;
+    size_t scope_length;                   /* of the names of its metrics that are not of a preset */
     bool is_foreign;                       /* of another computer */
+    bool has_ids;                          /* a column is ID Process */
     int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: it has none */
-    uint64_t built;                        /* the page that the labels belong to */
+    uint64_t built;                        /* the sample that the labels belong to */
     struct export_label *labels;
     size_t label_count, label_capacity;
     struct text_buffer text;
 };
 
 struct exporter {
-    struct lock lock; /* of a page that is made */
-    bool totals, preset, failed;
+    struct lock lock; /* of a sample */
+    bool totals, preset, values, failed;
     enum export_names names;
     const struct pdh_api *pdh;
-    struct counter_query *query;
-    struct counter_nearest nearest;
+    struct counter_query *query; /* NULL: of logs */
+    struct inputs *inputs;       /* logs; NULL: of the query */
+    struct columns columns;      /* of the logs */
+    size_t taken;                /* columns of the logs that are uses */
+    char *(*explain)(void *user, const char *path, HRESULT reason);
+    void *user;
     struct export_path *paths;
     size_t path_count, path_capacity;
     struct texts wide, refused; /* the paths with all instances; why counters are missing */
@@ -61,8 +71,7 @@ struct exporter {
     uint64_t *seen; /* hashes of labels; 0: free */
     size_t seen_slots;
     struct steady steady;
-    struct text_buffer spare; /* of an earlier page */
-    uint64_t pages, duplicates, tried;
+    uint64_t samples, duplicates, tried;
     size_t next_retry; /* of paths; their number: all have been tried */
 };
 
@@ -71,6 +80,17 @@ struct exporter {
 bool exporter_retry(struct exporter *e);
 /* Adds uses of all columns that paths have given since the last call. */
 HRESULT exporter_take_given(struct exporter *e);
+
+/* The columns of the query or the logs. */
+static inline const struct log_counter *exporter_columns(const struct exporter *e, size_t *count)
+{
+    if (e->query)
+        return counter_query_columns(e->query, count);
+    *count = e->columns.counters.count;
+    return e->columns.counters.items;
+}
+/* Adds uses of the columns of the logs that are new. */
+HRESULT exporter_take_columns(struct exporter *e);
 
 /* ---- instance_labels.c ---- */
 

@@ -2,7 +2,7 @@
 /* Keeps times from falling. A host OS computes some of them from two clocks (idle time is the time less the busy time,
    and Linux corrects the idle time of processors), so they may fall by a few ticks. Prometheus would take that for a
    restart, and its rate would jump by the whole value. */
-#include "cli/serve/steady.h"
+#include "engine/export/metrics/steady.h"
 
 #include "engine/base/memory.h"
 #include "engine/logs/metric_form.h"
@@ -45,8 +45,20 @@ int64_t steady_keep(struct steady *s, uint64_t key, uint64_t page, int64_t most,
         return value;
     struct steady_slot *slot = slot_find(s->slots, s->count, key);
     s->used += !slot->key;
-    *slot = (struct steady_slot){key, page, slot->key ? metric_steady(slot->last, value, most) : value};
+    *slot = (struct steady_slot){key, page, slot->key ? metric_steady(slot->last, value, most) : value, 0};
     return slot->last;
+}
+
+int64_t steady_since(struct steady *s, uint64_t key, uint64_t page, int64_t now, int64_t value)
+{
+    key = key ? key : 1;
+    if (!steady_grow(s, page))
+        return now;
+    struct steady_slot *slot = slot_find(s->slots, s->count, key);
+    const bool goes_on = slot->key && value >= slot->last;
+    s->used += !slot->key;
+    *slot = (struct steady_slot){key, page, value, goes_on ? slot->since : now};
+    return slot->since;
 }
 
 void steady_free(struct steady *s)

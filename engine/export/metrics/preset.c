@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the preset windows_exporter, its older names, and its metrics that are no counters. */
-#include "cli/serve/preset.h"
+#include "engine/export/preset.h"
 
-#include "cli/counters/counter_list.h"
-#include "cli/serve/serve.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
+#include "engine/export/metrics.h"
 #include "engine/logs/pdh_types.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@
     {#collector, "windows_" #collector "_" metric, METRIC_##kind, object, counter, LABELS_##labels, fixed, __VA_ARGS__},
 
 static const struct preset_row rows[] = {
-#include "cli/serve/windows_exporter.def"
+#include "engine/export/metrics/windows_exporter.def"
 };
 
 static const char sql_server[] = "SQLServer:";
@@ -49,6 +48,16 @@ char *preset_path(const struct preset_row *row, bool named, bool *failed)
         return NULL;
     *failed |= !path;
     return path;
+}
+
+/* Our PDH, on Linux; Windows counts pages. */
+static bool counts_swap_in_kilobytes(void)
+{
+#ifdef _WIN32
+    return os_is_wine();
+#else
+    return true;
+#endif
 }
 
 static bool counts_100ns(uint32_t type)
@@ -91,7 +100,7 @@ struct metric_form preset_form_of(const struct preset_row *row, const struct log
     case FORM_PAGES:
     case FORM_PAGES_FREE: /* Linux counts its swap space in kilobytes */
         s->source = row->form == FORM_PAGES ? METRIC_SECOND : METRIC_ELAPSED;
-        s->factor = counter_list_is_ours() ? KILOBYTE : PAGE_BYTES;
+        s->factor = counts_swap_in_kilobytes() ? KILOBYTE : PAGE_BYTES;
         break;
     }
     return form;
