@@ -130,8 +130,8 @@ void cli_progress_end(struct cli_progress *p); /* removes it from the screen */
 /* Each in the file of its name. */
 extern const struct verb verb_check, verb_compare, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf,
     verb_doctor, verb_events, verb_live, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot,
-    verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store, verb_task,
-    verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
+    verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,
+    verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 
 /* What needs the server natively (cli/server.c). Prints that the verb needs the package that has it. Returns
  * CLI_FAILED.

@@ -20,12 +20,11 @@
 #endif
 
 const struct verb *const cli_verbs[] = {
-    &verb_check,    &verb_compare,  &verb_completion, &verb_config,   &verb_data,     &verb_dcom,
-    &verb_diskperf, &verb_doctor,   &verb_events,     &verb_live,     &verb_lodctr,   &verb_logman,
-    &verb_logstat,  &verb_manifest, &verb_mof,        &verb_plot,     &verb_relog,    &verb_remote,
-    &verb_report,   &verb_rules,    &verb_run,        &verb_schema,   &verb_serve,    &verb_store,
-    &verb_task,     &verb_trace,    &verb_tracerpt,   &verb_typeperf, &verb_unlodctr, &verb_version,
-    NULL,
+    &verb_check,    &verb_compare,  &verb_completion, &verb_config, &verb_data,   &verb_dcom,    &verb_diskperf,
+    &verb_doctor,   &verb_events,   &verb_live,       &verb_lodctr, &verb_logman, &verb_logstat, &verb_manifest,
+    &verb_mof,      &verb_plot,     &verb_push,       &verb_relog,  &verb_remote, &verb_report,  &verb_rules,
+    &verb_run,      &verb_schema,   &verb_serve,      &verb_store,  &verb_task,   &verb_trace,   &verb_tracerpt,
+    &verb_typeperf, &verb_unlodctr, &verb_version,    NULL,
 };
 
 /* The verb that the program is named after: logman.exe is a copy of openpla.exe. */

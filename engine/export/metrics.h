@@ -15,7 +15,7 @@ struct metric_sample {
     const struct metric_scale *scale; /* of `raw`; NULL: the value is `number` */
     const struct log_raw *raw;
     double number;
-    /* Of a counter (NULL: it is none), if formatted values are asked for: what PDH computes. */
+    /* What PDH computes, if formatted values were requested. NULL: they were not, or the metric is not a counter. */
     const struct log_counter *counter;
     bool has_value;
     double value;
