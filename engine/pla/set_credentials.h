@@ -17,6 +17,7 @@
 struct set_credentials_change {
     struct set_account before, now;
     struct texts open, whole; /* data sources taken out of the object, without and with their secrets */
+    char *export;             /* OpenPLA.ExportCredentials that was taken out; NULL: none */
 };
 /* Determines the account that the set will run as, and stores the secrets. The account is the one that was put,
    whose password is tried if the host OS supports that, else the stored one. Removes the secrets from the object's
@@ -43,7 +44,7 @@ HRESULT set_credentials_pack(struct object *set, const char *password, bool *sou
 /* In that process: puts the secrets into the data sources of the object made from the XML. *password is for
    memory_free_secret, NULL for none. E_INVALIDARG: not such a string. */
 HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
-/* Removes the secrets from the data sources of an object that was committed by another process. */
+/* Removes the secrets from the data sources and settings of an object that was committed by another process. */
 void set_credentials_hide(struct object *set);
 /* Deletes the secret of a deleted definition. */
 void set_credentials_delete(const char *space, const char *name, const char *xml, size_t size);
@@ -83,7 +84,8 @@ void run_rights_confine(const char *space, const char *name);
 HRESULT run_rights_may_start(const char *space, const char *name);
 /* A copy of the secret, for memory_free_secret. S_FALSE: none was given, or its key differs. */
 HRESULT run_secret_given(const char *key, char **text);
-/* Host process: puts the passwords of the set's secret into the data sources of its collectors. */
+/* Host process: puts the passwords of the set's secret into the data sources of its collectors and into its
+   settings. */
 HRESULT set_credentials_restore(struct object *set, const char *space, const char *name, const char *xml, size_t size);
 
 #endif

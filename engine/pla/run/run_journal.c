@@ -174,6 +174,14 @@ static const struct journal_row {
      JOURNAL_INFORMATION,
      "The data manager kept files in a run folder that no run created",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}, {FACT_COUNT, "Files"}}},
+    {JOURNAL_EXPORT_FAILED,
+     JOURNAL_WARNING,
+     "Counters of the set could not be exported",
+     {{FACT_NAME, NULL}, {FACT_SERVER, NULL}, {FACT_ERROR, NULL}, {FACT_REASON, NULL}}},
+    {JOURNAL_EXPORT_RESUMED,
+     JOURNAL_INFORMATION,
+     "The server accepts the counters of the set again",
+     {{FACT_NAME, NULL}, {FACT_SERVER, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

@@ -45,6 +45,7 @@
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/run/member.h"
+#include "engine/pla/run/set_export.h"
 #include "engine/pla/run/set_host.h"
 #include "engine/pla/sets/supervised_set.h"
 
@@ -637,6 +638,8 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         poll_woken_members(r);
         if (r->set.alerts)
             r->set.noted |= alert_actions_take_notes(r->set.alerts, &r->set.diagnostics);
+        if (r->set.export)
+            r->set.noted |= set_export_take_notes(r->set.export, &r->set.diagnostics);
         if (run_take_ended(r) || r->set.noted)
             run_write_record(r, true);
         run_publish(r);

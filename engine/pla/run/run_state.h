@@ -169,6 +169,7 @@ struct run_set {
     struct start_report *report;  /* borrowed; NULL: nobody waits for the start */
     struct run_section *section;  /* borrowed; collectors wake the loop by it */
     struct alert_actions *alerts; /* NULL: no alert has had an action */
+    struct set_export *export;    /* NULL: the set does not export */
     struct texts held;            /* what outlives a killed host process (held_add) */
 };
 /* Loads the committed set; zeroes the rest. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */

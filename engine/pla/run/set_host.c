@@ -12,6 +12,7 @@
 #include "engine/pla/definition.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/run/member.h"
+#include "engine/pla/run/set_export.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/settings.h"
 
@@ -106,6 +107,11 @@ static void failed_start(struct run *r, HRESULT hr, struct start_report **report
     error_restore(&why);
 }
 
+static void host_wake(void *section)
+{
+    run_section_wake(section);
+}
+
 static HRESULT host_begin_run(struct run *r, struct start_report **report)
 {
     HRESULT hr = run_section_create(r->set.space, r->set.name, &r->section);
@@ -130,6 +136,7 @@ static HRESULT host_begin_run(struct run *r, struct start_report **report)
     for (size_t i = 0; i < r->segment.count; i++)
         r->segment.members[i].grid = tick_grid_from(r->started, collector_interval_ms(r->segment.members[i].collector));
     run_move(r, STEP_BEGUN);
+    set_export_begin(&r->set, host_wake, r->section, &r->set.export);
     return S_OK;
 }
 
@@ -160,6 +167,8 @@ static void host_finish_run(struct run *r)
     held_clear(&r->set);
     alert_actions_end(r->set.alerts, &r->set.diagnostics);
     r->set.alerts = NULL;
+    set_export_end(r->set.export, &r->set.diagnostics);
+    r->set.export = NULL;
     if (FAILED(closed) && SUCCEEDED(r->failure.hr))
         r->failure = error_keep(closed);
     write_last_record(r, S_OK, NULL);

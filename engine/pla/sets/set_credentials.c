@@ -3,13 +3,18 @@
 #include "engine/pla/set_credentials.h"
 
 #include "engine/base/memory.h"
+#include "engine/export/push.h"
 #include "engine/logs/sql_log.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/sets/set_secret.h"
+#include "engine/pla/settings.h"
 #include "engine/pla/store.h"
 
 #include <string.h>
+
+/* Stands for a collector in the secret; no name of a collector has a backslash. */
+#define EXPORT_SOURCE "\\export"
 
 /* ---- whose account ---- */
 
@@ -213,6 +218,49 @@ static HRESULT take_out_secrets(struct object *collector, const struct set_secre
     return hr;
 }
 
+/* The set's value, "" if it is not set; from memory_alloc. */
+static HRESULT export_setting(struct object *o, const char *key, char **value)
+{
+    HRESULT hr = set_get_value(o, key, value);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear();
+    *value = text_copy("");
+    return *value ? S_OK : E_OUTOFMEMORY;
+}
+
+/* The credentials of an export are kept as those of a data source that no collector can have: for exactly the same URL,
+   because another server must not get them. */
+static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
+                               struct set_credentials_change *out)
+{
+    char *url = NULL, *credentials = NULL;
+    HRESULT hr = export_setting(o, SETTING_KEY(ExportUrl), &url);
+    if (SUCCEEDED(hr))
+        hr = export_setting(o, SETTING_KEY(ExportCredentials), &credentials);
+    if (SUCCEEDED(hr) && *credentials) {
+        struct push_credentials read;
+        hr = push_credentials_parse(credentials, strlen(credentials), &read);
+        if (FAILED(hr))
+            hr = error_prefix(hr, SETTING_KEY(ExportCredentials) ": ");
+        else
+            hr = set_secret_add_source(secret, EXPORT_SOURCE, url, credentials);
+        push_credentials_free(&read);
+        if (SUCCEEDED(hr))
+            hr = set_put_value(o, SETTING_KEY(ExportCredentials), NULL);
+        if (SUCCEEDED(hr)) {
+            out->export = credentials;
+            credentials = NULL;
+        }
+    } else if (SUCCEEDED(hr)) {
+        const char *kept = *url ? set_secret_source(old, EXPORT_SOURCE, url) : NULL;
+        hr = kept ? set_secret_add_source(secret, EXPORT_SOURCE, url, kept) : S_OK;
+    }
+    memory_free_secret(credentials);
+    memory_free(url);
+    return hr;
+}
+
 static HRESULT take_out_all_secrets(struct object *o, const struct set_secret *old, struct set_secret *secret,
                                     struct set_credentials_change *out)
 {
@@ -224,7 +272,7 @@ static HRESULT take_out_all_secrets(struct object *o, const struct set_secret *o
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = take_out_secrets(list[i], old, secret, out);
     objects_release(list, count);
-    return FAILED(hr) ? hr : S_OK;
+    return FAILED(hr) ? hr : take_out_export(o, old, secret, out);
 }
 
 /* Restores the sources taken out in this commit; values that another thread has put in between stay. */
@@ -232,6 +280,8 @@ static void restore_sources(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
     size_t count;
+    if (c->export)
+        (void)set_put_value(o, SETTING_KEY(ExportCredentials), c->export);
     if (!c->whole.count || FAILED(collection_snapshot(set_of(o)->DataCollectors, &list, &count)))
         return;
     for (size_t i = 0, at = 0; i < count && at < c->whole.count; i++) {
@@ -256,6 +306,7 @@ static void change_free(struct set_credentials_change *c)
     set_account_free(&c->now);
     texts_free(&c->open);
     texts_free(&c->whole); /* our heap wipes freed memory */
+    memory_free_secret(c->export);
     *c = (struct set_credentials_change){.open = {0}};
 }
 
@@ -381,7 +432,19 @@ void set_credentials_delete(const char *space, const char *name, const char *xml
     set_account_free(&a);
 }
 
-/* Puts the secrets into the data sources that have them. */
+static HRESULT put_export(struct object *o, const struct set_secret *secret)
+{
+    char *url;
+    HRESULT hr = export_setting(o, SETTING_KEY(ExportUrl), &url);
+    if (FAILED(hr))
+        return hr;
+    const char *kept = *url ? set_secret_source(secret, EXPORT_SOURCE, url) : NULL;
+    hr = kept ? set_put_value(o, SETTING_KEY(ExportCredentials), kept) : S_OK;
+    memory_free(url);
+    return hr;
+}
+
+/* Puts the secrets into the data sources that have them, and those of the export into its setting. */
 static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
     struct object **list = NULL;
@@ -401,7 +464,7 @@ static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
         memory_free(own);
     }
     objects_release(list, count);
-    return FAILED(hr) ? hr : S_OK;
+    return FAILED(hr) ? hr : put_export(o, secret);
 }
 
 HRESULT set_credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)

@@ -6,6 +6,7 @@
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
+#include "engine/pla/settings.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/run/run_fixture.h"
 #include "tests/unit/run/sets/credentials_fixture.h"
@@ -456,6 +457,49 @@ static void a_databases_password_goes_the_same_way(void **state)
     object_release(set);
 }
 
+static void assert_exports_with(const char *name, const char *expected)
+{
+    struct run_set set;
+    char *text;
+    assert_int_equal(run_set_load(SPACE, name, &set), S_OK);
+    assert_int_equal(setting_read_text(&set.set->object, "", SETTING_ExportCredentials, &text), S_OK);
+    assert_string_equal(text, expected);
+    memory_free(text);
+    run_set_free(&set);
+}
+
+/* Those of an export, for exactly one server. */
+static void an_exports_credentials_go_the_same_way(void **state)
+{
+    struct object *set = a_set("");
+    (void)state;
+    assert_int_equal(set_put_value(set, "OpenPLA.ExportUrl", "http://one"), S_OK);
+    assert_int_equal(set_put_value(set, "OpenPLA.ExportCredentials", "token: T0ken"), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "export", SETS_CREATE_NEW), S_OK);
+    assert_nowhere(set, "T0ken");
+    assert_exports_with("export", "token: T0ken");
+    struct object *again = a_queried_set("export");
+    assert_int_equal(commit(again, &callers.administrator, "export", SETS_MODIFY), S_OK);
+    assert_exports_with("export", "token: T0ken");
+    assert_int_equal(set_put_value(again, "OpenPLA.ExportUrl", "http://other"), S_OK);
+    assert_int_equal(commit(again, &callers.administrator, "export", SETS_MODIFY), S_OK);
+    assert_exports_with("export", "");
+    assert_int_equal(secrets(), 0);
+    assert_int_equal(set_put_value(again, "OpenPLA.ExportCredentials", "T0ken"), S_OK);
+    assert_int_equal(commit(again, &callers.administrator, "export", SETS_MODIFY), E_INVALIDARG);
+    assert_null(strstr(error_text(E_INVALIDARG), "T0ken"));
+    object_release(again);
+    /* A commit that fails leaves the object as it was. */
+    char *text;
+    assert_int_equal(set_put_value(set, "OpenPLA.ExportCredentials", "token: T0ken"), S_OK);
+    assert_int_equal(commit(set, &callers.administrator, "export", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
+    assert_int_equal(set_get_value(set, "OpenPLA.ExportCredentials", &text), S_OK);
+    assert_string_equal(text, "token: T0ken");
+    memory_free(text);
+    delete ("export");
+    object_release(set);
+}
+
 #ifndef _WIN32
 /* The set's host process gets the passwords of its databases: a user who can write the set must not find them in a
    process that runs as that user. */
@@ -613,6 +657,7 @@ int main(void)
         T(a_start_has_the_accounts_rights),
         T(a_system_set_runs_as_who_starts_it),
         T(a_databases_password_goes_the_same_way),
+        T(an_exports_credentials_go_the_same_way),
         T(what_goes_to_the_server_is_masked),
         T(a_secret_is_of_its_set_alone),
         T(a_host_takes_what_was_offered),
