@@ -46,8 +46,8 @@ enum journal_id {
     JOURNAL_FOLDER_STEP_FAILED = 9031,
     JOURNAL_LIMIT_NOT_HELD = 9032,
     JOURNAL_FOLDER_KEPT = 9033,
-    JOURNAL_EXPORT_FAILED = 9040,
-    JOURNAL_EXPORT_RESUMED = 9041
+    JOURNAL_EXPORT_FAILED = 9050,
+    JOURNAL_EXPORT_RESUMED = 9051
 };
 
 /* The facts of an event; NULL and 0 if absent. Strings are borrowed. */
