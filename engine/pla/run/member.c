@@ -268,6 +268,26 @@ static char *with_serial(const char *path, uint32_t serial_number)
                        extension);
 }
 
+/* The path with the first number from `serial_number` on that no file has. A set of this folder that was deleted had
+   serial numbers too, and its files are still here. */
+static HRESULT unused_file(struct object *collector, const char *path, uint32_t serial_number, char **out)
+{
+    enum { TRIES = 100000 };
+    for (uint32_t i = 0; i < TRIES; i++) {
+        char *other = with_serial(path, serial_number + i);
+        if (!other)
+            return E_OUTOFMEMORY;
+        if (!collector_file_is_there(collector, other)) {
+            *out = other;
+            return S_OK;
+        }
+        memory_free(other);
+    }
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                     "'%s' already exists, and so do the next %d numbers of its name (move the logs to another folder)",
+                     path, TRIES);
+}
+
 HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
                     char **out)
 {
@@ -278,10 +298,11 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
                        (follows && !c->LogOverwrite && !c->LogAppend && !c->LogCircular);
     if (FAILED(hr) || !keeps || !collector_file_is_there(collector, *out))
         return hr;
-    char *other = with_serial(*out, context->serial_number);
-    memory_free(*out);
-    *out = other;
-    return other ? S_OK : E_OUTOFMEMORY;
+    char *path = *out;
+    *out = NULL;
+    hr = unused_file(collector, path, context->serial_number, out);
+    memory_free(path);
+    return hr;
 }
 
 static HRESULT check_disk(const struct data_manager *m, const char *root)

@@ -110,8 +110,8 @@ HRESULT output_check_root(const struct data_collector_set *set);
    folders of the set by its policy. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* The file of a collector in `folder`, from memory_alloc. `follows`: the segment continues a run, so the serial
-   number is added if a file of that name exists that the pattern cannot avoid (behaviour 5). An API trace always has it
-   added then. */
+   number, or the next one that is unused, is added if a file of that name exists that the pattern cannot avoid
+   (behaviour 5). An API trace always has it added then. HRESULT of ERROR_ALREADY_EXISTS: no number is unused. */
 HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
                     char **out);
 

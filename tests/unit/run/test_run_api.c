@@ -330,6 +330,37 @@ static void the_log_is_named_by_its_path_alone(void **state)
     memory_free(root);
 }
 
+/* A set that was deleted and made again has serial numbers from 1, and its folder the logs of the first. */
+static void logs_of_a_deleted_set_are_kept(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {"remade.etl", "remade_000001.etl", "remade_000002.etl"};
+    char *root = fixture_folder("remade"), *text;
+    size_t size;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char *path = path_join(root, kept[i]);
+        assert_int_equal(file_store(path, "kept", 4), S_OK);
+        memory_free(path);
+    }
+    for (int circular = 0; circular < 2; circular++) {
+        commit_api("remade", root, circular ? "<SegmentMaxSize>2</SegmentMaxSize>" : "",
+                   circular ? "<LogCircular>-1</LogCircular>" : "");
+        start("remade");
+        assert_runs("known", "3");
+        stop("remade");
+    }
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char *path = path_join(root, kept[i]);
+        assert_int_equal(file_load(path, 64, &text, &size), S_OK);
+        assert_true(size == 4 && memcmp(text, "kept", 4) == 0);
+        memory_free(text);
+        memory_free(path);
+    }
+    assert_int_equal(count_in(root, "remade_000003.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
+    assert_int_equal(count_in(root, "remade_000004.etl", API_EVENT_RETURN, "kernel32!CreateFileW", NULL), 3);
+    memory_free(root);
+}
+
 /* Without a path, the program's name. */
 static void a_log_without_a_path_has_the_name_of_the_program(void **state)
 {
@@ -602,6 +633,7 @@ int main(void)
         cmocka_unit_test(a_running_process_is_attached_to_on_request),
         cmocka_unit_test(segments_lose_no_call),
         cmocka_unit_test(the_log_is_named_by_its_path_alone),
+        cmocka_unit_test(logs_of_a_deleted_set_are_kept),
         cmocka_unit_test(a_log_without_a_path_has_the_name_of_the_program),
         cmocka_unit_test(a_full_circular_log_goes_on),
         cmocka_unit_test(stop_on_completion_stops_at_once),

@@ -170,6 +170,32 @@ static void segments_of_one_name_get_the_serial_number(void **state)
     memory_free(root);
 }
 
+/* A set that was deleted and made again begins with serial number 1, and its folder still has the files of the first.
+ */
+static void segments_keep_files_of_a_deleted_set(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("made again");
+    static const char *const kept[] = {"c_000002.csv", "c_000003.csv"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char *path = path_join(root, kept[i]);
+        assert_int_equal(file_store(path, "kept\r\n", 6), S_OK);
+        memory_free(path);
+    }
+    fixture_commit("made again", root, "<Segment>-1</Segment><SegmentMaxDuration>2</SegmentMaxDuration>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "made again", true), S_OK);
+    fixture_progress("made again", 2, 1);
+    assert_int_equal(run_stop(SPACE, "made again", true), S_OK);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char *text = fixture_read(root, kept[i]);
+        assert_string_equal(text, "kept\r\n");
+        memory_free(text);
+    }
+    assert_true(fixture_lines(root, "c.csv") >= 2 && fixture_lines(root, "c_000004.csv") >= 1);
+    memory_free(root);
+}
+
 /* A limit without segments means an end; the set would run on. */
 static void limits_without_segments_end_the_run(void **state)
 {
@@ -397,6 +423,7 @@ int main(void)
         cmocka_unit_test(new_instances_begin_a_new_segment),
 #endif
         cmocka_unit_test(segments_of_one_name_get_the_serial_number),
+        cmocka_unit_test(segments_keep_files_of_a_deleted_set),
         cmocka_unit_test(limits_without_segments_end_the_run),
         cmocka_unit_test(the_reason_of_the_end_is_always_reported),
         cmocka_unit_test(completion_ends_the_run),
