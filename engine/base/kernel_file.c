@@ -4,6 +4,7 @@
 
 #include "engine/base/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static HRESULT add_name(void *list, const char *name)
@@ -37,6 +38,7 @@ HRESULT kernel_file_text(const char *path, char **text, size_t *size)
 struct id_list {
     void *ids;
     size_t count, capacity;
+    uint32_t low, high;
 };
 
 static HRESULT add_id(void *user, const char *name)
@@ -46,7 +48,7 @@ static HRESULT add_id(void *user, const char *name)
     const char *c = name;
     while (*c >= '0' && *c <= '9')
         id = id * 10 + (uint32_t)(*c++ - '0');
-    if (*c || c == name)
+    if (*c || c == name || id < list->low || id > list->high)
         return S_OK;
     if (!memory_grow(&list->ids, &list->capacity, list->count + 1, sizeof(uint32_t)))
         return E_OUTOFMEMORY;
@@ -54,17 +56,35 @@ static HRESULT add_id(void *user, const char *name)
     return S_OK;
 }
 
+static HRESULT take_ids(struct id_list *list, HRESULT hr, uint32_t **ids, size_t *count)
+{
+    if (FAILED(hr)) {
+        memory_free(list->ids);
+        *list = (struct id_list){0};
+    }
+    *ids = list->ids;
+    *count = list->count;
+    return hr;
+}
+
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
 {
-    struct id_list list = {0};
-    HRESULT hr = kernel_folder_each(path, add_id, &list);
-    if (FAILED(hr)) {
-        memory_free(list.ids);
-        list = (struct id_list){0};
-    }
-    *ids = list.ids;
-    *count = list.count;
-    return hr;
+    struct id_list list = {.high = UINT32_MAX};
+    return take_ids(&list, kernel_folder_each(path, add_id, &list), ids, count);
+}
+
+HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t high, uint32_t **ids, size_t *count)
+{
+    struct id_list list = {.low = low, .high = high};
+    char first[16], last[16];
+    const size_t length = (size_t)snprintf(first, sizeof first, "%u", (unsigned)low);
+    if ((size_t)snprintf(last, sizeof last, "%u", (unsigned)high) != length)
+        return take_ids(&list, kernel_folder_each(path, add_id, &list), ids, count);
+    size_t same = 0;
+    while (same < length && first[same] == last[same])
+        same++;
+    first[same] = 0;
+    return take_ids(&list, kernel_folder_each_like(path, first, length - same, add_id, &list), ids, count);
 }
 
 /* ---- /proc/<id>: stat ("id (name) state parent ..."), status and io ("Name: value") ---- */
@@ -73,6 +93,7 @@ HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
 enum {
     FIELD_STATE = 3,
     FIELD_PARENT = 4,
+    FIELD_FLAGS = 9,
     FIELD_MINOR_FAULTS = 10,
     FIELD_MAJOR_FAULTS = 12,
     FIELD_USER = 14,
@@ -115,6 +136,7 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
         }
     }
     out->parent = (uint32_t)values[FIELD_PARENT];
+    out->flags = (uint32_t)values[FIELD_FLAGS];
     out->user_ticks = values[FIELD_USER];
     out->kernel_ticks = values[FIELD_KERNEL];
     out->threads = (uint32_t)values[FIELD_THREADS];
@@ -123,6 +145,15 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
     out->virtual_bytes = values[FIELD_VIRTUAL];
     out->resident_pages = values[FIELD_RESIDENT];
     return field == FIELD_RESIDENT;
+}
+
+bool process_run_time_parse(const char *text, size_t size, struct process_run_time *out)
+{
+    const char *end = text + size;
+    uint64_t waited;
+    const char *p = kernel_number(text, end, &out->ran);
+    p = p ? kernel_number(p, end, &waited) : NULL;
+    return p && kernel_number(p, end, &out->times) && out->times;
 }
 
 /* A name in the file and the destination of its value. */

@@ -31,8 +31,14 @@ size_t kernel_file_share(void);
 HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user);
 /* The names of the entries of a folder ("/sys/block"), without those that begin with a dot. */
 HRESULT kernel_folder_names(const char *path, struct texts *names);
+/* Calls `each` at least with the names that consist of `prefix` and as many more characters. Under Wine each further
+   name costs microseconds. */
+HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t more,
+                                HRESULT (*each)(void *user, const char *name), void *user);
 /* The numbers among the entry names of a folder (in "/proc" the process ids). *ids from memory_alloc. */
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
+/* Those from `low` to `high`. */
+HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t high, uint32_t **ids, size_t *count);
 /* Size and free space in bytes of the file system that holds the folder; free is the space that this user may use. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
@@ -107,13 +113,22 @@ struct process_stat {
     const char *name; /* in the text, not terminated */
     size_t name_length;
     char state; /* 'R', 'S' ...; 'Z': it has exited, and its parent has not yet waited for it */
-    uint32_t parent, threads;
+    uint32_t parent, threads, flags;
     uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; the start counts from the host's start */
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };
+/* In `flags`: a thread of the kernel. */
+enum { PROCESS_OF_KERNEL = 0x00200000 };
 /* Parses stat. False if the text is cut off or has another form. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);
+
+/* How long the first thread has run, in nanoseconds, and how many times. */
+struct process_run_time {
+    uint64_t ran, times;
+};
+/* Parses schedstat. False if the kernel does not count. */
+bool process_run_time_parse(const char *text, size_t size, struct process_run_time *out);
 
 /* Reads numbers by name; INT64_MIN for a missing one. */
 struct process_status {

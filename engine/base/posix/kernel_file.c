@@ -104,6 +104,13 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
     return hr;
 }
 
+HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t more,
+                                HRESULT (*each)(void *user, const char *name), void *user)
+{
+    (void)prefix, (void)more;
+    return kernel_folder_each(path, each, user);
+}
+
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
 {
     struct statvfs s;

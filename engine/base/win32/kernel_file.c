@@ -18,6 +18,9 @@
 #ifndef STATUS_NO_MORE_FILES
 #define STATUS_NO_MORE_FILES ((NTSTATUS)0x80000006)
 #endif
+#ifndef STATUS_NO_SUCH_FILE
+#define STATUS_NO_SUCH_FILE ((NTSTATUS)0xC000000F)
+#endif
 #ifndef STATUS_END_OF_FILE
 #define STATUS_END_OF_FILE ((NTSTATUS)0xC0000011)
 #endif
@@ -175,7 +178,9 @@ static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void
     return hr;
 }
 
-HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user)
+/* `mask` as of FindFirstFile; NULL: all. */
+static HRESULT kernel_folder_list(const char *path, UNICODE_STRING *mask, HRESULT (*each)(void *user, const char *name),
+                                  void *user)
 {
     _Alignas(8) char buffer[16384];
     HANDLE handle;
@@ -189,9 +194,9 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
         IO_STATUS_BLOCK io = {0};
         NTSTATUS status =
             NtQueryDirectoryFile(handle, NULL, NULL, NULL, &io, buffer, sizeof(buffer),
-                                 (FILE_INFORMATION_CLASS)FILE_NAMES_INFORMATION_CLASS, FALSE, NULL, restart);
+                                 (FILE_INFORMATION_CLASS)FILE_NAMES_INFORMATION_CLASS, FALSE, mask, restart);
 
-        if (status == STATUS_NO_MORE_FILES)
+        if (status == STATUS_NO_MORE_FILES || (mask && status == STATUS_NO_SUCH_FILE))
             break;
         if (status)
             hr = error_set(E_FAIL, "cannot list '%s' (status 0x%08lX)", path, (unsigned long)status);
@@ -204,6 +209,26 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
     }
     CloseHandle(handle);
     return hr;
+}
+
+HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user)
+{
+    return kernel_folder_list(path, NULL, each, user);
+}
+
+HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t more,
+                                HRESULT (*each)(void *user, const char *name), void *user)
+{
+    WCHAR mask[64];
+    size_t length = 0;
+    if (strlen(prefix) + more >= sizeof(mask) / sizeof(*mask))
+        return kernel_folder_each(path, each, user);
+    while (*prefix)
+        mask[length++] = (unsigned char)*prefix++;
+    while (more-- > 0)
+        mask[length++] = L'?';
+    UNICODE_STRING text = {(USHORT)(length * sizeof(*mask)), (USHORT)(length * sizeof(*mask)), mask};
+    return kernel_folder_list(path, &text, each, user);
 }
 
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)

@@ -223,7 +223,7 @@ static HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot
 
 void process_files_close(struct process_files *f, struct process_kept *kept)
 {
-    struct kernel_file **files[] = {&f->stat, &f->status, &f->io};
+    struct kernel_file **files[] = {&f->stat, &f->status, &f->io, &f->run_time, &f->size};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         kept->count -= *files[i] != NULL;
         kernel_file_close(*files[i]);
@@ -231,26 +231,65 @@ void process_files_close(struct process_files *f, struct process_kept *kept)
     }
 }
 
+/* From the end of the single line of /proc/loadavg, "0.00 0.01 0.05 1/123 4567". */
+struct process_changes process_changes_read(const char *root, struct kernel_file **load)
+{
+    static const struct process_changes none = {0, 0};
+    char path[512];
+    const char *text;
+    size_t size;
+    struct process_changes c;
+    if (!*load) {
+        snprintf(path, sizeof path, "%s/proc/loadavg", root);
+        if (FAILED(kernel_file_open(path, load))) {
+            *load = NULL;
+            return none;
+        }
+    }
+    if (FAILED(kernel_file_read_piece(*load, &text, &size))) {
+        kernel_file_close(*load);
+        *load = NULL;
+        return none;
+    }
+    const char *end = text + size, *slash = text_find(text, end, '/');
+    slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
+    return slash && kernel_number(slash, end, &c.last_id) ? c : none;
+}
+
 /* ---- the list ---- */
 
+/* Most processes do not run between two samples, those of the kernel above all. Reading stat, status and io costs the
+   kernel some ten times what reading schedstat does, which says whether the first thread has run since. If a process
+   has one thread that has not run, its values are those of the last reading: only the process itself changes them.
+   There are two exceptions, which concern programs but not the kernel's threads:
+   - The kernel takes memory from a program that does not run, and other programs may cause it to have more. So the
+     sizes in statm must be those before the last reading.
+   - If its parent exits, a process gets another one. So the parent must still exist.
+   schedstat is read before the other files. If the process runs in between, the next sample reads them again. */
+
 /* Listing /proc is by far the most expensive call of a reading under Wine, so it is done only if a process may have
-   started: the kernel reports the last id that it assigned. The end of a process is seen in its own files. */
+   started: the kernel reports the last id that it assigned, and assigns ids in ascending order. So only the names of
+   new ids are listed. The end of a process is seen in its own files. */
 
 #define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
-/* The folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace, whose
-   last id says nothing about ours. */
+/* The whole folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace,
+   whose last id says nothing about ours. */
 #define LIST_EVERY 32
 
 struct followed {
     struct process_files files;
     char *name;
     size_t name_length;
-};
-
-struct changes {
-    uint64_t threads; /* of all processes */
-    uint64_t last_id; /* 0: not reported */
+    struct process_entry entry;       /* as of the last reading of its files */
+    uint32_t figures;                 /* the groups in `entry` */
+    struct process_run_time run_time; /* before that reading */
+    uint64_t pages, resident;         /* before that reading, if `has_size` */
+    bool has_size;
+    bool is_idle;      /* one thread, which did not run during that reading */
+    bool is_kernel;    /* a thread of the kernel */
+    unsigned readings; /* up to READINGS_FIRST */
+    bool uncounted;    /* the kernel does not count its run time */
 };
 
 struct host_list {
@@ -263,10 +302,12 @@ struct host_list {
     struct process_kept kept;
     int64_t boot;     /* origin of the start times; read once, so that the start time of a process never changes */
     uint32_t figures; /* for this reading */
-    struct kernel_file *load; /* /proc/loadavg */
-    struct changes changes;   /* before the last reading */
-    bool settled;             /* no id was assigned between the last listing of the folder and the reading before it */
-    unsigned unlisted;        /* readings since the folder was listed; LIST_EVERY: the next one must list */
+    struct kernel_file *load;       /* /proc/loadavg */
+    struct process_changes changes; /* before the last reading */
+    uint64_t certain;  /* all processes with ids assigned up to this one were found; 0: list the whole folder */
+    unsigned unlisted; /* readings since the whole folder was listed */
+    uint32_t *failed;  /* ids that could not be read, to be tried once more */
+    size_t failed_count, failed_capacity;
     char root[];
 };
 
@@ -280,7 +321,6 @@ static HRESULT open_list(const char *root, void **out)
     memcpy(list->root, root, length + 1);
     list->boot = clock_boot_utc();
     list->kept.most = kernel_file_share();
-    list->unlisted = LIST_EVERY;
     return S_OK;
 }
 
@@ -299,6 +339,7 @@ static void close_list(void *user)
     memory_free(list->followed);
     memory_free(list->entries);
     memory_free(list->threads);
+    memory_free(list->failed);
     memory_free(list);
 }
 
@@ -350,9 +391,98 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     return S_OK;
 }
 
-static HRESULT read_process(struct host_list *list, struct followed *f, struct process_entry *e)
+/* Room for the handles of a process with all groups: without it, opening more files would cost more than it saves. So
+   would it for a process that soon exits, which is read some times first. */
+#define HANDLES_EACH   5
+#define READINGS_FIRST 3
+
+static bool read_run_time(struct host_list *list, struct followed *f, struct process_run_time *out)
+{
+    const char *text;
+    size_t size;
+    char *copy;
+    if (f->readings < READINGS_FIRST)
+        f->readings++;
+    if (f->uncounted || f->readings < READINGS_FIRST ||
+        (!f->files.run_time && list->kept.count + HANDLES_EACH > list->kept.most))
+        return false;
+    const HRESULT hr =
+        read_file(list->root, f->files.id, "schedstat", &f->files.run_time, &list->kept, false, &text, &size, &copy);
+    const bool counted = SUCCEEDED(hr) && process_run_time_parse(text, size, out);
+    f->uncounted = !counted && hr != E_OUTOFMEMORY;
+    memory_free(SUCCEEDED(hr) ? copy : NULL);
+    return counted;
+}
+
+/* Whether the sizes of the process are those before the last reading of its other files. They differ from the sizes in
+   these files, which newer kernels do not count exactly. */
+static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
+{
+    const char *text;
+    size_t size;
+    char *copy;
+    uint64_t pages, resident;
+    if (FAILED(read_file(list->root, f->files.id, "statm", &f->files.size, &list->kept, false, &text, &size, &copy)))
+        return false;
+    const char *p = kernel_number(text, text + size, &pages);
+    const bool has = p && kernel_number(p, text + size, &resident);
+    const bool unchanged = has && f->has_size && pages == f->pages && resident == f->resident;
+    f->has_size = has;
+    f->pages = has ? pages : 0;
+    f->resident = has ? resident : 0;
+    memory_free(copy);
+    return unchanged;
+}
+
+/* The ids of a reading, in ascending order, and the entries of those that exist among the ids that were read so far. */
+struct reading {
+    const uint32_t *ids;
+    size_t count, at;
+    size_t entry_count;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int entry_by_id(const void *id, const void *entry)
+{
+    return by_id(id, &((const struct process_entry *)entry)->id);
+}
+
+static bool process_exists(const struct host_list *list, const struct reading *r, uint32_t id)
+{
+    return id < r->ids[r->at] ? bsearch(&id, list->entries, r->entry_count, sizeof *list->entries, entry_by_id) != NULL
+                              : bsearch(&id, r->ids, r->count, sizeof *r->ids, by_id) != NULL;
+}
+
+/* Whether the values of the last reading are those of now. */
+static bool is_unchanged(struct host_list *list, struct followed *f, const struct process_run_time *now,
+                         const struct reading *r)
+{
+    const uint32_t parent = f->entry.parent;
+    if (!f->is_idle || now->ran != f->run_time.ran || now->times != f->run_time.times) {
+        f->has_size = false;
+        return false;
+    }
+    if (list->figures & (~f->figures | PROCESS_THREADS))
+        return false;
+    return f->is_kernel || ((!parent || process_exists(list, r, parent)) && sizes_are_unchanged(list, f));
+}
+
+static HRESULT read_process(struct host_list *list, struct followed *f, const struct reading *r,
+                            struct process_entry *e)
 {
     struct process_stat stat;
+    struct process_run_time now;
+    const bool counted = read_run_time(list, f, &now);
+    if (counted && is_unchanged(list, f, &now, r)) {
+        *e = f->entry;
+        return S_OK;
+    }
+    f->is_idle = false;
     HRESULT hr = process_files_stat(&f->files, list->root, &list->kept, &stat);
     if (SUCCEEDED(hr))
         hr = take_name(f, &stat);
@@ -366,31 +496,32 @@ static HRESULT read_process(struct host_list *list, struct followed *f, struct p
                                    &list->thread_count);
         e->listed_threads = (uint32_t)(list->thread_count - before);
     }
+    if (SUCCEEDED(hr)) {
+        f->entry = *e;
+        f->figures = list->figures;
+        f->is_kernel = (stat.flags & PROCESS_OF_KERNEL) != 0;
+        f->is_idle = counted && stat.threads == 1 && stat.state != 'R';
+        f->run_time = counted ? now : (struct process_run_time){0};
+    }
     return hr;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Walks the old list and the current ids side by side. *next must have room for `count` items and receives the existing
-   processes. */
-static HRESULT process_list_merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next,
-                                  size_t *used)
+/* Walks the old list and the current ids side by side. `next` must have room for r->count items and receives the
+   existing processes. */
+static HRESULT process_list_merge(struct host_list *list, struct reading *r, struct followed *next)
 {
     size_t old = 0;
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < count && hr != E_OUTOFMEMORY; i++) {
-        while (old < list->count && list->followed[old].files.id < ids[i])
+    for (r->at = 0; r->at < r->count && hr != E_OUTOFMEMORY; r->at++) {
+        const uint32_t id = r->ids[r->at];
+        while (old < list->count && list->followed[old].files.id < id)
             forget(list, &list->followed[old++]);
-        struct followed f = {.files.id = ids[i]};
-        if (old < list->count && list->followed[old].files.id == ids[i])
+        struct followed f = {.files.id = id};
+        if (old < list->count && list->followed[old].files.id == id)
             f = list->followed[old++];
-        hr = read_process(list, &f, &list->entries[*used]);
+        hr = read_process(list, &f, r, &list->entries[r->entry_count]);
         if (SUCCEEDED(hr))
-            next[(*used)++] = f;
+            next[r->entry_count++] = f;
         else
             forget(list, &f);
     }
@@ -399,70 +530,103 @@ static HRESULT process_list_merge(struct host_list *list, const uint32_t *ids, s
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Reads the number of processes and threads and the last assigned id from the end of the single line of /proc/loadavg,
-   "0.00 0.01 0.05 1/123 4567". 0: not reported. */
-static struct changes read_changes(struct host_list *list)
-{
-    static const struct changes none = {0, 0};
-    char path[512];
-    const char *text;
-    size_t size;
-    struct changes c;
-    if (!list->load) {
-        snprintf(path, sizeof path, "%s/proc/loadavg", list->root);
-        if (FAILED(kernel_file_open(path, &list->load))) {
-            list->load = NULL;
-            return none;
-        }
-    }
-    if (FAILED(kernel_file_read_piece(list->load, &text, &size))) {
-        kernel_file_close(list->load);
-        list->load = NULL;
-        return none;
-    }
-    const char *end = text + size, *slash = text_find(text, end, '/');
-    slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
-    return slash && kernel_number(slash, end, &c.last_id) ? c : none;
-}
-
 /* The kernel assigns an id before the process becomes visible. So a process that was just being created when the folder
    was listed is found by listing it once more. */
-static bool ids_are_unchanged(const struct host_list *list, const struct changes *now)
+static bool ids_are_unchanged(const struct host_list *list, const struct process_changes *now)
 {
-    return now->last_id && now->last_id == list->changes.last_id && list->settled && list->unlisted < LIST_EVERY;
+    return now->last_id && now->last_id == list->certain && now->last_id == list->changes.last_id &&
+           list->unlisted < LIST_EVERY;
 }
 
-/* Finds the ids to read, in ascending order: those of the folder, or those of the previous reading if none can have
-   been added. */
-static HRESULT find_ids(struct host_list *list, const struct changes *now, uint32_t **ids, size_t *count)
+/* Whether only ids above list->certain can be new. */
+static bool ids_have_grown(const struct host_list *list, const struct process_changes *now)
 {
-    if (ids_are_unchanged(list, now)) {
-        *ids = memory_alloc(list->count * sizeof **ids);
-        *count = list->count;
-        for (size_t i = 0; *ids && i < list->count; i++)
-            (*ids)[i] = list->followed[i].files.id;
-        list->unlisted++;
-        return *ids ? S_OK : E_OUTOFMEMORY;
-    }
+    return list->certain && now->last_id >= list->certain && now->last_id <= UINT32_MAX && list->unlisted < LIST_EVERY;
+}
+
+/* Adds the ids that may still exist, and removes duplicates. */
+static HRESULT add_known_ids(const struct host_list *list, uint32_t **ids, size_t *count)
+{
+    const size_t listed = *count;
+    uint32_t *all = memory_resize(*ids, (listed + list->count + list->failed_count) * sizeof *all);
+    if (!all)
+        return E_OUTOFMEMORY;
+    *ids = all;
+    for (size_t i = 0; i < list->count; i++)
+        all[(*count)++] = list->followed[i].files.id;
+    if (list->failed_count)
+        memcpy(all + *count, list->failed, list->failed_count * sizeof *all);
+    *count += list->failed_count;
+    if (*count == list->count) /* in order already */
+        return S_OK;
+    qsort(all, *count, sizeof *all, by_id);
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (kept == 0 || all[kept - 1] != all[i])
+            all[kept++] = all[i];
+    *count = kept;
+    return S_OK;
+}
+
+/* Finds the ids to read, in ascending order: those of the folder, or those of the previous reading and the new ones. */
+static HRESULT find_ids(struct host_list *list, const struct process_changes *now, uint32_t **ids, size_t *count)
+{
     char path[512];
+    HRESULT hr = S_OK;
     snprintf(path, sizeof path, "%s/proc", list->root);
-    HRESULT hr = kernel_folder_numbers(path, ids, count);
-    if (SUCCEEDED(hr)) {
-        qsort(*ids, *count, sizeof **ids, by_id);
-        list->settled = now->last_id == list->changes.last_id;
+    *ids = NULL;
+    *count = 0;
+    if (ids_have_grown(list, now)) {
+        if (!ids_are_unchanged(list, now))
+            hr = kernel_folder_numbers_between(path, (uint32_t)list->certain + 1, (uint32_t)now->last_id, ids, count);
+        if (SUCCEEDED(hr))
+            hr = add_known_ids(list, ids, count);
+        list->unlisted++;
+    } else {
+        hr = kernel_folder_numbers(path, ids, count);
+        if (SUCCEEDED(hr) && *count)
+            qsort(*ids, *count, sizeof **ids, by_id);
         list->unlisted = 0;
     }
-    return hr;
+    if (FAILED(hr)) {
+        memory_free(*ids);
+        list->certain = 0;
+        return hr;
+    }
+    list->certain = list->changes.last_id <= now->last_id ? list->changes.last_id : 0;
+    return S_OK;
+}
+
+/* A process has exited, or could not be read this time. An id that was tried once more is given up. */
+static void note_failed_ids(struct host_list *list, const uint32_t *ids, size_t count)
+{
+    const size_t before = list->failed_count;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (used < list->count && list->followed[used].files.id == ids[i]) {
+            used++;
+            continue;
+        }
+        bool again = false;
+        for (size_t k = 0; k < before && !again; k++)
+            again = list->failed[k] == ids[i];
+        if (!again &&
+            memory_grow((void **)&list->failed, &list->failed_capacity, list->failed_count + 1, sizeof *list->failed))
+            list->failed[list->failed_count++] = ids[i];
+    }
+    list->failed_count -= before;
+    if (before)
+        memmove(list->failed, list->failed + before, list->failed_count * sizeof *list->failed);
 }
 
 static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
 {
     struct host_list *list = user;
     uint32_t *ids = NULL;
-    size_t n = 0, used = 0;
-    struct changes now = read_changes(list);
+    size_t n = 0;
+    struct process_changes now = process_changes_read(list->root, &list->load);
     /* No process or thread has started or ended. The other values are not requested. */
-    if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads) {
+    if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads && !list->failed_count) {
         list->unlisted++;
         *entries = list->entries;
         *count = list->count;
@@ -476,19 +640,20 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
         memory_free(next);
         memory_free(ids);
-        list->unlisted = LIST_EVERY; /* forget the processes that were found */
+        list->certain = 0; /* forget the processes that were found */
         return E_OUTOFMEMORY;
     }
     list->figures = figures;
     list->thread_count = 0;
-    hr = process_list_merge(list, ids, n, next, &used);
-    memory_free(ids);
+    struct reading reading = {.ids = ids, .count = n};
+    hr = process_list_merge(list, &reading, next);
+    const size_t used = reading.entry_count;
     memory_free(list->followed);
     list->followed = next;
     list->count = used;
-    if (used < n)
-        list->unlisted = LIST_EVERY; /* a process has exited, or could not be read this time */
-    size_t thread = 0;               /* the array may have moved while it grew */
+    note_failed_ids(list, ids, n);
+    memory_free(ids);
+    size_t thread = 0; /* the array may have moved while it grew */
     for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
     *entries = list->entries;

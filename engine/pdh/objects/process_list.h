@@ -72,10 +72,19 @@ struct process_lister {
 /* The processes of the host OS, and (not natively) the Windows processes. */
 extern const struct process_lister process_lister_host, process_lister_windows;
 
+/* What changes whenever a process or thread of the host OS starts or ends. */
+struct process_changes {
+    uint64_t threads; /* of all processes */
+    uint64_t last_id; /* that was assigned; 0: not reported */
+};
+/* `load` is /proc/loadavg, opened at the first call; kernel_file_close it. */
+struct process_changes process_changes_read(const char *root, struct kernel_file **load);
+
 /* The files of one Linux process in /proc/<id>, through handles that stay open between readings. */
 struct process_files {
     uint32_t id;
     struct kernel_file *stat, *status, *io; /* NULL: opened for each reading */
+    struct kernel_file *run_time, *size;    /* schedstat and statm, of lists that keep the values of idle processes */
 };
 /* The number of handles that a process list keeps. */
 struct process_kept {

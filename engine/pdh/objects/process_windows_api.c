@@ -154,7 +154,8 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
    files of each process and thread, which a list costs. The forms differ by seven words per thread, so both sizes
    together change whenever the number of threads does. They also change with the number of processes: a process takes
    258 bytes plus the path of its program, so another number of processes has the same size only if the total length of
-   the paths differs by exactly the rest. */
+   the paths differs by exactly the rest. They are asked for only if a process or thread of the host OS has started or
+   ended, because each is a call of Wine's server. */
 struct list_sizes {
     ULONG plain, extended;
 };
@@ -177,9 +178,11 @@ struct windows_list {
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    unsigned tries;          /* remaining tries to find the Linux processes: a new one may not have its name yet */
-    struct list_sizes sizes; /* the sizes of the current list; 0: unusable */
-    unsigned counts;         /* remaining answers by sizes */
+    unsigned tries;           /* remaining tries to find the Linux processes: a new one may not have its name yet */
+    struct list_sizes sizes;  /* the sizes of the current list; 0: unusable */
+    unsigned counts;          /* remaining answers by sizes */
+    struct kernel_file *load; /* /proc/loadavg */
+    struct process_changes changes; /* before `sizes` were asked for */
     bool is_wine;
     char root[];
 };
@@ -215,6 +218,7 @@ static void close_list(void *user)
     memory_free(list->files);
     memory_free(list->threads);
     memory_free(list->processes.bytes);
+    kernel_file_close(list->load);
     memory_free(list);
 }
 
@@ -412,10 +416,18 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-static bool sizes_are_unchanged(struct windows_list *list, struct list_sizes asked)
+/* Whether the list of the last reading has the same processes and threads as now. Otherwise *asked are the sizes. */
+static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
-    if (!asked.plain || asked.plain != list->sizes.plain || asked.extended != list->sizes.extended || !list->counts)
-        return false;
+    const struct process_changes before = list->changes, now = process_changes_read(list->root, &list->load);
+    list->changes = now;
+    if (!list->sizes.plain || !list->counts || !now.last_id || now.last_id != before.last_id ||
+        now.threads != before.threads) {
+        *asked = ask_sizes();
+        if (!asked->plain || asked->plain != list->sizes.plain || asked->extended != list->sizes.extended ||
+            !list->counts)
+            return false;
+    }
     list->counts--;
     return true;
 }
@@ -424,13 +436,10 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
 {
     struct windows_list *list = user;
     struct list_sizes sizes = {0};
-    if (!figures && list->is_wine) {
-        sizes = ask_sizes();
-        if (sizes_are_unchanged(list, sizes)) {
-            *entries = list->entries;
-            *count = list->count;
-            return S_OK;
-        }
+    if (!figures && list->is_wine && list_is_unchanged(list, &sizes)) {
+        *entries = list->entries;
+        *count = list->count;
+        return S_OK;
     }
     HRESULT hr = query_system_information(&list->processes, SystemProcessInformation);
     if (SUCCEEDED(hr) && !is_same(list)) {

@@ -49,19 +49,33 @@ static int close_list(void **state)
     return 0;
 }
 
-static void new_id_lists_the_folder(void **state)
+static void new_ids_are_found(void **state)
 {
     (void)state;
     assert_int_equal(settle(), 1);
-    write_process(78, 5);
+    write_process(103, 5);
     assert_int_equal(read_all(), 1); /* the kernel reports that none has started */
-    kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 101\n");
+    kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 103\n");
     assert_int_equal(read_all(), 2);
-    assert_int_equal(entries[1].id, 78);
-    write_process(79, 6); /* became visible a little later than its id was assigned */
+    assert_int_equal(entries[1].id, 103);
+    write_process(102, 6); /* became visible a little later than its id was assigned */
     assert_int_equal(read_all(), 3);
-    write_process(80, 7);
+    write_process(101, 7);
     assert_int_equal(read_all(), 3);
+    /* new ids with one digit more, while others exist already */
+    write_process(1004, 8);
+    kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 1004\n");
+    assert_int_equal(read_all(), 4);
+    assert_int_equal(entries[3].id, 1004);
+    /* the kernel begins with small ids again */
+    write_process(5, 9);
+    kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 5\n");
+    assert_int_equal(read_all(), 6);
+    assert_int_equal(entries[0].id, 5);
+    write_process(3, 9);
+    assert_int_equal(read_all(), 7);
+    write_process(1005, 9);
+    assert_int_equal(read_all(), 7);
 }
 
 static void exited_process_disappears_at_once(void **state)
@@ -75,6 +89,11 @@ static void exited_process_disappears_at_once(void **state)
     /* it may have been unreadable only this once */
     write_process(78, 5);
     assert_int_equal(read_all(), 2);
+    kernel_root_write(&root, "/proc/78/stat", "");
+    assert_int_equal(read_all(), 1);
+    assert_int_equal(read_all(), 1);
+    write_process(78, 5); /* as another process of that id would, of which the kernel reports nothing */
+    assert_int_equal(read_all(), 1);
 }
 
 static void unknown_last_id_lists_the_folder(void **state)
@@ -116,6 +135,94 @@ static void counting_notices_every_change(void **state)
     assert_int_equal(entries[0].user_time, 70 * 100000);
 }
 
+static void write_running(unsigned id, unsigned parent, char state, unsigned flags, unsigned user, unsigned threads,
+                          const char *run_time)
+{
+    char *path = text_format("/proc/%u/stat", id), *counted = text_format("/proc/%u/schedstat", id);
+    char *text = text_format("%u (p) %c %u 1 1 0 -1 %u 1 2 3 4 %u 60 0 0 20 0 %u 0 5 40960 10 0 1 1\n", id, state,
+                             parent, flags, user, threads);
+    kernel_root_write(&root, path, text);
+    kernel_root_write(&root, counted, run_time);
+    memory_free(path);
+    memory_free(counted);
+    memory_free(text);
+}
+
+enum { OF_KERNEL = 2129984, OF_PROGRAM = 4194560 };
+
+/* Reads until a process that does not run is known as such. */
+static void settle_idle(void)
+{
+    for (int i = 0; i < 4; i++)
+        read_all();
+}
+
+static unsigned user_ticks(size_t at)
+{
+    read_all();
+    return (unsigned)(entries[at].user_time / 100000);
+}
+
+/* The files of the kernel's threads, which are most of the processes, need not be read while they do not run. */
+static void idle_kernel_thread_keeps_its_values(void **state)
+{
+    (void)state;
+    write_running(78, 2, 'I', OF_KERNEL, 50, 1, "5000 7 3\n");
+    settle_idle();
+    write_running(78, 2, 'I', OF_KERNEL, 51, 1, "5000 9 3\n"); /* it has waited, but not run */
+    assert_int_equal(user_ticks(1), 50);
+    write_running(78, 2, 'I', OF_KERNEL, 51, 1, "5001 9 3\n");
+    assert_int_equal(user_ticks(1), 51);
+    write_running(78, 2, 'I', OF_KERNEL, 52, 1, "5001 9 4\n");
+    assert_int_equal(user_ticks(1), 52);
+    figures = PROCESS_USE | PROCESS_IO; /* a group that was not read before */
+    kernel_root_write(&root, "/proc/78/io", "rchar: 6\nwchar: 5\nsyscr: 4\nsyscw: 3\n");
+    read_all();
+    assert_int_equal(entries[1].read_bytes, 6);
+    figures = PROCESS_USE;
+}
+
+/* What is read while a thread runs may be older than what it counts, and others of its process may run. */
+static void processes_that_may_run_are_read_each_time(void **state)
+{
+    (void)state;
+    static const struct {
+        char state;
+        unsigned threads;
+        const char *run_time;
+    } running[] = {
+        {'R', 1, "5000 7 3\n"}, {'S', 2, "5000 7 3\n"}, {'S', 1, "0 0 0\n"}, {'S', 1, ""}, {'S', 1, "5000\n"}};
+    for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
+        write_running(78, 2, running[i].state, OF_KERNEL, 50, running[i].threads, running[i].run_time);
+        kernel_root_write(&root, "/proc/loadavg", "x\n"); /* lists the folder each time */
+        settle_idle();
+        write_running(78, 2, running[i].state, OF_KERNEL, 51, running[i].threads, running[i].run_time);
+        assert_int_equal(user_ticks(1), 51);
+        kernel_root_write(&root, "/proc/78/stat", "");
+        assert_int_equal(read_all(), 1);
+    }
+}
+
+/* A program that does not run loses memory to others, and its parent. */
+static void idle_program_is_read_when_others_change_it(void **state)
+{
+    (void)state;
+    write_running(78, 77, 'S', OF_PROGRAM, 50, 1, "5000 7 3\n");
+    kernel_root_write(&root, "/proc/78/statm", "10 10 1 1 0 1 0\n");
+    settle_idle();
+    write_running(78, 77, 'S', OF_PROGRAM, 51, 1, "5000 7 3\n");
+    assert_int_equal(user_ticks(1), 50);
+    kernel_root_write(&root, "/proc/78/statm", "10 9 1 1 0 1 0\n");
+    assert_int_equal(user_ticks(1), 51);
+    kernel_root_write(&root, "/proc/78/statm", "10 10 1 1 0 1 0\n");
+    assert_int_equal(user_ticks(1), 51);
+    write_running(78, 1, 'S', OF_PROGRAM, 52, 1, "5000 7 3\n");
+    assert_int_equal(user_ticks(1), 51);
+    kernel_root_write(&root, "/proc/77/stat", ""); /* its parent exits */
+    assert_int_equal(user_ticks(0), 52);
+    assert_int_equal(entries[0].parent, 1);
+}
+
 /* /proc may belong to another PID namespace than the last id. */
 static void missed_process_is_found_later(void **state)
 {
@@ -131,10 +238,13 @@ static void missed_process_is_found_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(new_id_lists_the_folder, open_list, close_list),
+        cmocka_unit_test_setup_teardown(new_ids_are_found, open_list, close_list),
         cmocka_unit_test_setup_teardown(exited_process_disappears_at_once, open_list, close_list),
         cmocka_unit_test_setup_teardown(unknown_last_id_lists_the_folder, open_list, close_list),
         cmocka_unit_test_setup_teardown(counting_notices_every_change, open_list, close_list),
+        cmocka_unit_test_setup_teardown(idle_kernel_thread_keeps_its_values, open_list, close_list),
+        cmocka_unit_test_setup_teardown(processes_that_may_run_are_read_each_time, open_list, close_list),
+        cmocka_unit_test_setup_teardown(idle_program_is_read_when_others_change_it, open_list, close_list),
         cmocka_unit_test_setup_teardown(missed_process_is_found_later, open_list, close_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
