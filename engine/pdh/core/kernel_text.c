@@ -6,6 +6,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
+#include <string.h>
+
 static struct kernel_key *kernel_keys_find(const struct kernel_keys *k, const char *name, size_t length)
 {
     for (size_t i = 0; i < k->count; i++) {
@@ -448,4 +450,17 @@ bool kernel_connections_add(const char *text, size_t size, struct kernel_connect
         add_connection(p + 1, line, c);
     }
     return true;
+}
+
+/* "TCP: inuse 5 orphan 0 tw 17 alloc 7 mem 1" */
+bool kernel_sockets_in_use(const char *text, size_t size, const char *protocol, uint64_t *count)
+{
+    const char *end = text + size;
+    const size_t length = strlen(protocol);
+    for (const char *p = text, *line; p < end; p = line + 1) {
+        line = kernel_line_end(p, end);
+        if (kernel_starts(p, line, protocol, length) && kernel_starts(p + length, line, ": inuse ", 8))
+            return kernel_number(p + length + 8, line, count) != NULL;
+    }
+    return false;
 }

@@ -97,6 +97,10 @@ struct kernel_connections {
 /* Adds the connections of one table. False: the text is not such a table. */
 bool kernel_connections_add(const char *text, size_t size, struct kernel_connections *c);
 
+/* Reads the number of sockets in use from the line of a protocol ("TCP6") of /proc/net/sockstat or sockstat6. False:
+   the text has no such line. */
+bool kernel_sockets_in_use(const char *text, size_t size, const char *protocol, uint64_t *count);
+
 /* True if the number is in a list such as "0-3,8" (cpulist of a NUMA node). */
 bool kernel_list_has(const char *text, size_t size, uint64_t number);
 

@@ -63,6 +63,8 @@ struct source_time {
     X(SOURCE_SNMP6, "net/snmp6", "/proc/net/snmp6", true)                                                              \
     X(SOURCE_TCP, "net/tcp", "/proc/net/tcp", false)                                                                   \
     X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6", false)                                                                \
+    X(SOURCE_SOCKETS, "net/sockstat", "/proc/net/sockstat", true)                                                      \
+    X(SOURCE_SOCKETS6, "net/sockstat6", "/proc/net/sockstat6", true)                                                   \
     X(SOURCE_CIFS, "fs/cifs/Stats", "/proc/fs/cifs/Stats", false)
 
 #define SOURCE_PART(part, name, path, piece) part,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects TCPv4 and TCPv6, from /proc/net/snmp, tcp and tcp6. */
+#include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
 #include "engine/pdh/core/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* TCPv4. */
@@ -42,14 +46,32 @@
 _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
 
 /* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table, some
-   100,000. So they are read only if a number in net/snmp shows that a connection may have been opened or closed. */
+   100,000, which takes milliseconds. So they are read only if a number in net/snmp shows that a connection may have
+   been opened or closed, and then only if the kernel's other numbers do not say which.
+
+   CurrEstab counts the connections of both versions of IP, and sockstat the sockets in use of each. Since Linux 6.10
+   CurrEstab includes those in CLOSE_WAIT. So without any socket of IPv6 it is the number. Otherwise, if CurrEstab has
+   changed by as much as the sockets of IPv4, and those of IPv6 are as many as before, then connections of IPv4 were
+   opened or closed. Any other socket that comes or goes, and a connection that enters or leaves a state in which it is
+   not counted, makes a difference between the two. Differences might cancel out, so the tables are read again at least
+   once in half a minute in which something changes. */
 enum { OPENS_ACTIVE, OPENS_PASSIVE, ESTABLISHED, FIGURES };
+#define TABLES_AGAIN_MS 30000
+
+struct sockets {
+    uint64_t ipv4, ipv6;
+    bool known;
+};
 struct tcp_state {
     struct table_state table;
     struct kernel_keys figures;
-    uint64_t before[FIGURES]; /* at the last reading of the tables */
+    uint64_t before[FIGURES]; /* for which `connections` are right */
+    struct sockets sockets;   /* likewise */
     struct kernel_connections connections;
-    bool settled; /* no connection can open or close without changing a number */
+    uint64_t read_at;                               /* clock_monotonic_ms() of the last reading of the tables */
+    enum { UNKNOWN, NOT_COUNTED, COUNTED } waiting; /* whether CurrEstab includes CLOSE_WAIT */
+    bool settled;                                   /* no connection can open or close without changing a number */
+    bool agrees; /* CurrEstab is the number of `connections`: none opened or closed while all this was read */
 };
 
 static void close_tcp(void *state)
@@ -79,6 +101,65 @@ static HRESULT read_figures(struct counter_object *o, struct source *source, uin
         figures[i] = s->figures.keys[i].value;
     }
     return all ? S_OK : S_FALSE;
+}
+
+static bool read_sockets_of(struct counter_object *o, struct source *source, enum source_part part,
+                            const char *protocol, uint64_t *count)
+{
+    const char *text;
+    size_t size;
+    return SUCCEEDED(source_text(source, &o->hold, part, &text, &size, NULL)) &&
+           kernel_sockets_in_use(text, size, protocol, count);
+}
+
+static struct sockets read_sockets(struct counter_object *o, struct source *source)
+{
+    struct sockets s = {0};
+    s.known = read_sockets_of(o, source, SOURCE_SOCKETS, "TCP", &s.ipv4) &&
+              read_sockets_of(o, source, SOURCE_SOCKETS6, "TCP6", &s.ipv6);
+    return s;
+}
+
+/* "6.10.3-amd64" */
+static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
+{
+    if (s->waiting == UNKNOWN) {
+        char path[512], *text = NULL;
+        size_t size = 0;
+        uint64_t major = 0, minor = 0;
+        snprintf(path, sizeof path, "%s/proc/sys/kernel/osrelease", root);
+        (void)kernel_file_text(path, &text, &size);
+        const char *p = text ? kernel_number(text, text + size, &major) : NULL;
+        const bool is_new =
+            p && *p == '.' && kernel_number(p + 1, text + size, &minor) && (major > 6 || (major == 6 && minor >= 10));
+        s->waiting = is_new ? COUNTED : NOT_COUNTED;
+        memory_free(text);
+    }
+    return s->waiting == COUNTED;
+}
+
+/* Counts them without the tables. False: there may be connections of IPv6. */
+static bool connections_count_ipv4(struct tcp_state *s, const char *root, const uint64_t figures[FIGURES],
+                                   const struct sockets *sockets)
+{
+    if (!sockets->known || sockets->ipv6 || figures[ESTABLISHED] > sockets->ipv4 || !kernel_counts_waiting(s, root))
+        return false;
+    s->connections = (struct kernel_connections){.ipv4 = figures[ESTABLISHED]};
+    s->settled = s->agrees = true;
+    s->read_at = clock_monotonic_ms();
+    return true;
+}
+
+/* Follows a change of the numbers without the tables. False: the tables are needed. */
+static bool connections_follow(struct tcp_state *s, const uint64_t figures[FIGURES], const struct sockets *sockets)
+{
+    const uint64_t opened = figures[ESTABLISHED] - s->before[ESTABLISHED];
+    if (!s->settled || !s->agrees || !s->sockets.known || !sockets->known || sockets->ipv6 != s->sockets.ipv6 ||
+        sockets->ipv4 - s->sockets.ipv4 != opened || s->connections.ipv4 + opened > sockets->ipv4 ||
+        clock_passed_ms(s->read_at, clock_monotonic_ms()) >= TABLES_AGAIN_MS)
+        return false;
+    s->connections.ipv4 += opened;
+    return true;
 }
 
 /* S_FALSE if a table is missing. A connection to an IPv4 address may be in the IPv6 table. */
@@ -112,16 +193,22 @@ static HRESULT count_connections(struct counter_object *o, struct source *source
     HRESULT hr = read_figures(o, source, figures);
     if (FAILED(hr))
         return hr;
-    bool has_figures = hr == S_OK;
-    if (!has_figures || !s->settled || memcmp(figures, s->before, sizeof figures) != 0) {
+    const bool has_figures = hr == S_OK;
+    const struct sockets sockets = read_sockets(o, source);
+    const bool changed = !has_figures || !s->settled || memcmp(figures, s->before, sizeof figures) != 0;
+    if (changed && !(has_figures && (connections_count_ipv4(s, source_root(source), figures, &sockets) ||
+                                     connections_follow(s, figures, &sockets)))) {
         s->settled = false;
         hr = read_tables(o, source, want_ipv6, &s->connections);
         if (hr != S_OK)
             return hr == S_FALSE ? S_OK : hr;
         s->settled = has_figures && !s->connections.under_way;
-        if (has_figures)
-            memcpy(s->before, figures, sizeof figures);
+        s->agrees = has_figures && s->connections.ipv4 + s->connections.ipv6 == figures[ESTABLISHED];
+        s->read_at = clock_monotonic_ms();
     }
+    if (has_figures)
+        memcpy(s->before, figures, sizeof figures);
+    s->sockets = sockets;
     *count = (int64_t)(want_ipv6 ? s->connections.ipv6 : s->connections.ipv4);
     return S_OK;
 }
@@ -147,7 +234,9 @@ static HRESULT gather_ipv6(struct counter_object *o, struct source *source, uint
 
 #define ORIGIN                                                                                                         \
     "connections: the lines of /proc/net/tcp and tcp6 in state 01 or 08, those with mapped IPv4 addresses counted "    \
-    "as IPv4; read when ActiveOpens, PassiveOpens or CurrEstab of /proc/net/snmp has changed"
+    "as IPv4; read when ActiveOpens, PassiveOpens or CurrEstab of /proc/net/snmp has changed, unless CurrEstab and "   \
+    "the "                                                                                                             \
+    "sockets in use of /proc/net/sockstat and sockstat6 say how many there are"
 const struct counter_object_type pdh_tcpv4 = {
     .name = "TCPv4",
     .index = 638,

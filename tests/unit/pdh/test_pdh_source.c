@@ -181,6 +181,82 @@ static void connections_are_counted_when_they_change(void **state)
     }
 }
 
+/* Reading the tables takes the kernel milliseconds, so connections that come and go are counted without them if other
+   numbers say of which kind they are. */
+static void connections_are_counted_without_their_tables(void **state)
+{
+    (void)state;
+#define IN_USE(count)  "sockets: used 9\nTCP: inuse " count " orphan 0 tw 3\nUDP: inuse 7 mem 0\n"
+#define IN_USE6(count) "TCP6: inuse " count "\nUDP6: inuse 0\n"
+    static const struct {
+        const char *snmp, *sockets, *sockets6, *tcp; /* NULL: unchanged */
+        int64_t ipv4, ipv6;
+    } steps[] = {
+        {SNMP("5", "6", "2"), IN_USE("4"), IN_USE6("2"), HEAD LINE("01"), 1, 1},
+        /* the table would say otherwise: it is not read */
+        {SNMP("5", "9", "5"), IN_USE("7"), NULL, HEAD, 4, 1},
+        {SNMP("5", "9", "3"), IN_USE("5"), NULL, NULL, 2, 1},
+        {SNMP("6", "9", "3"), NULL, NULL, NULL, 2, 1}, /* opened and closed again */
+        /* a server listens; one of IPv6 leaves */
+        {NULL, IN_USE("6"), NULL, NULL, 2, 1},
+        {SNMP("7", "9", "4"), IN_USE("7"), NULL, NULL, 3, 1},
+        {SNMP("7", "9", "3"), NULL, IN_USE6("1"), HEAD LINE("01") LINE("01"), 2, 1},
+        /* older kernels: one waits for us to close it; it is in the table and stays in use */
+        {SNMP("7", "9", "2"), NULL, NULL, HEAD LINE("01") LINE("08"), 2, 1},
+        {NULL, NULL, NULL, HEAD LINE("01"), 1, 1},
+        {SNMP("8", "9", "1"), IN_USE("6"), NULL, HEAD LINE("02"), 0, 1},
+        /* one was opened while the files were read: the next change is counted from tables */
+        {SNMP("8", "9", "2"), NULL, NULL, HEAD LINE("01") LINE("01"), 2, 1},
+        {SNMP("8", "9", "3"), IN_USE("7"), NULL, NULL, 2, 1},
+        {SNMP("8", "9", "4"), IN_USE("8"), NULL, NULL, 3, 1},
+    };
+    kernel_root_write(&root, "/proc/net/tcp6", HEAD LINE6);
+    PDH_HCOUNTER ipv4 = NULL, ipv6 = NULL;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        static const char *const paths[] = {"/proc/net/snmp", "/proc/net/sockstat", "/proc/net/sockstat6",
+                                            "/proc/net/tcp"};
+        const char *const texts[] = {steps[i].snmp, steps[i].sockets, steps[i].sockets6, steps[i].tcp};
+        for (size_t k = 0; k < 4; k++)
+            if (texts[k])
+                kernel_root_write(&root, paths[k], texts[k]);
+        ipv4 = ipv4 ? ipv4 : add("\\TCPv4\\Connections Established");
+        ipv6 = ipv6 ? ipv6 : add("\\TCPv6\\Connections Established");
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+        PDH_RAW_COUNTER four = raw_of(ipv4), six = raw_of(ipv6);
+        if (four.FirstValue != steps[i].ipv4 || six.FirstValue != steps[i].ipv6)
+            print_message("step %u: %d and %d\n", (unsigned)i, (int)four.FirstValue, (int)six.FirstValue);
+        assert_true(four.FirstValue == steps[i].ipv4 && six.FirstValue == steps[i].ipv6);
+    }
+}
+
+/* Where nothing uses IPv6, a newer kernel's number of connections needs no table at all. */
+static void connections_of_ipv4_alone_need_no_table(void **state)
+{
+    (void)state;
+    kernel_root_write(&root, "/proc/net/tcp6", HEAD);
+    kernel_root_write(&root, "/proc/net/tcp", HEAD LINE("08"));
+    kernel_root_write(&root, "/proc/net/snmp", SNMP("5", "6", "3"));
+    kernel_root_write(&root, "/proc/net/sockstat", IN_USE("4"));
+    kernel_root_write(&root, "/proc/net/sockstat6", IN_USE6("0"));
+    kernel_root_write(&root, "/proc/sys/kernel/osrelease", "6.10.2-test\n");
+    PDH_HCOUNTER ipv4 = add("\\TCPv4\\Connections Established"), ipv6 = add("\\TCPv6\\Connections Established");
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(ipv4).FirstValue == 3 && raw_of(ipv6).FirstValue == 0);
+    kernel_root_write(&root, "/proc/net/snmp", SNMP("6", "6", "2"));
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(ipv4).FirstValue == 2 && raw_of(ipv6).FirstValue == 0);
+    /* more than sockets in use: not believed */
+    kernel_root_write(&root, "/proc/net/snmp", SNMP("7", "6", "9"));
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(ipv4).FirstValue == 1 && raw_of(ipv6).FirstValue == 0);
+    /* IPv6 is used */
+    kernel_root_write(&root, "/proc/net/snmp", SNMP("7", "7", "3"));
+    kernel_root_write(&root, "/proc/net/sockstat6", IN_USE6("1"));
+    kernel_root_write(&root, "/proc/net/tcp6", HEAD LINE6);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(raw_of(ipv4).FirstValue == 1 && raw_of(ipv6).FirstValue == 1);
+}
+
 static PDH_STATUS status_of_adding(const WCHAR *path)
 {
     PDH_HCOUNTER counter;
@@ -482,10 +558,16 @@ static void hanging_object_delays_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(each_value_follows_its_source),        WITH_QUERY(connections_are_counted_when_they_change),
-        WITH_QUERY(object_exists_without_instances),      WITH_QUERY(missing_sources_give_absent_counters),
-        WITH_QUERY(dpc_rate_covers_the_last_interval),    WITH_QUERY(small_files_are_read_again),
-        WITH_QUERY(changed_file_format_harms_no_other),   WITH_QUERY(hundred_thousand_instances_are_sampled),
+        WITH_QUERY(each_value_follows_its_source),
+        WITH_QUERY(connections_are_counted_when_they_change),
+        WITH_QUERY(connections_are_counted_without_their_tables),
+        WITH_QUERY(connections_of_ipv4_alone_need_no_table),
+        WITH_QUERY(object_exists_without_instances),
+        WITH_QUERY(missing_sources_give_absent_counters),
+        WITH_QUERY(dpc_rate_covers_the_last_interval),
+        WITH_QUERY(small_files_are_read_again),
+        WITH_QUERY(changed_file_format_harms_no_other),
+        WITH_QUERY(hundred_thousand_instances_are_sampled),
 #ifndef _WIN32
         WITH_QUERY(hanging_file_delays_only_its_object),
 #endif
