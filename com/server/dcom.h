@@ -9,18 +9,24 @@
 
 #include <windows.h>
 
+/* What was read from a pipe and not used yet. Zero but for `pipe` at first. */
+struct dcom_input {
+    HANDLE pipe;
+    size_t at, end;
+    uint8_t bytes[4096];
+};
 /* A message of com/server/dcom_link.h. False: the pipe has ended. The body is from memory_alloc; free it with
    dcom_message_free, because it may hold a password. */
 struct link_header;
-bool dcom_message_read(HANDLE pipe, struct link_header *header, uint8_t **body);
+bool dcom_message_read(struct dcom_input *in, struct link_header *header, uint8_t **body);
 void dcom_message_free(const struct link_header *header, uint8_t *body);
 bool dcom_bytes_write(HANDLE pipe, const uint8_t *bytes, size_t size);
 
 /* ---- the front ---- */
 
-/* The main program of `openplasrv /dcom READ WRITE`, the numbers of the inherited handles. Runs until the pipe ends.
-   Returns the exit code. */
-int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle);
+/* The main program of `openplasrv /dcom READ WRITE SERVICE`, the numbers of the inherited handles: two pipes and the
+   service's process. Runs until the pipe or the service ends. Returns the exit code. */
+int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const WCHAR *service_handle);
 
 /* ---- the service's side ---- */
 

@@ -62,14 +62,18 @@ static void handle_close(HANDLE *handle)
 
 static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, struct process **out)
 {
-    void *const handles[] = {child_reads, child_writes};
+    HANDLE own = NULL; /* the front waits for our end */
+    if (!DuplicateHandle(GetCurrentProcess(), GetCurrentProcess(), GetCurrentProcess(), &own, SYNCHRONIZE, TRUE, 0))
+        return win32_failed(GetLastError(), "process");
+    void *const handles[] = {child_reads, child_writes, own};
     char *program = program_beside_module("openplasrv");
     char *reads = text_format("%llu", (unsigned long long)(uintptr_t)child_reads);
     char *writes = text_format("%llu", (unsigned long long)(uintptr_t)child_writes);
-    HRESULT hr = program && reads && writes
+    char *service = text_format("%llu", (unsigned long long)(uintptr_t)own);
+    HRESULT hr = program && reads && writes && service
                      ? process_start(&(struct program){.path = program,
-                                                       .arguments = (const char *[]){"/dcom", reads, writes},
-                                                       .argument_count = 3,
+                                                       .arguments = (const char *[]){"/dcom", reads, writes, service},
+                                                       .argument_count = 4,
                                                        .handles = handles,
                                                        .handle_count = ARRAYSIZE(handles)},
                                      out)
@@ -77,6 +81,8 @@ static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, stru
     memory_free(program);
     memory_free(reads);
     memory_free(writes);
+    memory_free(service);
+    CloseHandle(own);
     return hr;
 }
 

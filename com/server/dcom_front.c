@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that remote clients connect to. It has the listener, a thread for each connection, and a thread that
-   reads answers:
+/* The process that remote clients connect to. It has the listener, and a thread for each connection that is busy:
 
        client ── rpc_port ── front_session ──┬── pipe ──> the service
                                              └── waits <── pipe ── answers, by the session's number
 
-   It knows the hashes of passwords and parses whatever comes before a logon; a fault here costs the connections, and
-   the service starts it again. */
+   One of the threads that wait for answers reads the pipe for all of them, so a client whose calls are the only ones
+   waits for no other thread. It knows the hashes of passwords and parses whatever comes before a logon; a fault here
+   costs the connections, and the service starts it again. */
 #include "com/remote/calls.h"
 #include "com/server/dcom.h"
 #include "com/server/dcom_journal.h"
@@ -26,17 +26,22 @@ struct front_session {
     uint32_t id;
     char address[LINK_ADDRESS_BYTES], own[LINK_ADDRESS_BYTES];
     bool is_open; /* the service knows it: from the first call on, so silent connections cost it nothing */
-    struct thread_condition answered;
+    /* Under front.lock: */
+    struct front_session *next_waiting, **waiting_at; /* waiting_at: what refers to it; NULL: it is not waiting */
+    struct thread_condition answered;                 /* or it is to read the answers */
     bool has_answer;
     struct link_header header;
     uint8_t *body;
 };
 
 static struct {
-    HANDLE to_service, from_service;
+    HANDLE to_service, service;
     struct lock write_lock; /* of to_service: a message is written whole */
     struct lock lock;       /* of the sessions, and of their answers */
     struct front_session *sessions[SESSION_BUCKETS];
+    struct front_session *waiting; /* those without an answer */
+    bool is_reading;               /* one of them reads from_service */
+    struct dcom_input from_service;
     uint32_t last_id;
     struct orpc_server *names; /* only to know the interfaces */
     struct dual_strings bindings;
@@ -135,6 +140,73 @@ static void session_close(void *user, void *session)
     memory_free(s);
 }
 
+/* ---- answers ---- */
+
+/* The next four run under the lock. */
+static void waiting_add(struct front_session *s)
+{
+    s->next_waiting = front.waiting;
+    s->waiting_at = &front.waiting;
+    if (s->next_waiting)
+        s->next_waiting->waiting_at = &s->next_waiting;
+    front.waiting = s;
+}
+
+static void waiting_remove(struct front_session *s)
+{
+    if (!s->waiting_at)
+        return;
+    *s->waiting_at = s->next_waiting;
+    if (s->next_waiting)
+        s->next_waiting->waiting_at = s->waiting_at;
+    s->waiting_at = NULL;
+}
+
+/* Takes over the body, unless nobody expects it. */
+static bool answer_deliver(const struct link_header *header, uint8_t *body)
+{
+    struct front_session *s = header->kind == LINK_ANSWER ? front_find(header->session) : NULL;
+    if (!s || s->has_answer)
+        return false;
+    s->header = *header;
+    s->body = body;
+    s->has_answer = true;
+    waiting_remove(s);
+    thread_condition_wake(&s->answered);
+    return true;
+}
+
+/* Reads one answer, for whichever session it is. Releases the lock while it reads. */
+static void answer_read(void)
+{
+    struct link_header header;
+    uint8_t *body;
+    front.is_reading = true;
+    lock_leave(&front.lock);
+    if (!dcom_message_read(&front.from_service, &header, &body))
+        front_exit();
+    lock_enter(&front.lock);
+    front.is_reading = false;
+    if (!answer_deliver(&header, body))
+        dcom_message_free(&header, body);
+}
+
+static void session_await(struct front_session *s)
+{
+    lock_enter(&front.lock);
+    if (!s->has_answer)
+        waiting_add(s);
+    while (!s->has_answer)
+        if (front.is_reading)
+            thread_condition_wait(&s->answered, &front.lock, UINT32_MAX);
+        else
+            answer_read();
+    s->has_answer = false;
+    if (!front.is_reading && front.waiting) /* another one reads on */
+        thread_condition_wake(&front.waiting->answered);
+    lock_leave(&front.lock);
+}
+
 static uint32_t session_call(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub)
 {
     struct front_session *s = session;
@@ -150,11 +222,7 @@ static uint32_t session_call(void *user, void *session, const struct rpc_call *c
         return RPC_FAULT_NO_MEMORY;
     }
     front_send(&message);
-    lock_enter(&front.lock);
-    while (!s->has_answer)
-        thread_condition_wait(&s->answered, &front.lock, UINT32_MAX);
-    s->has_answer = false;
-    lock_leave(&front.lock);
+    session_await(s);
     if (!link_read_answer(s->body, s->header.size, &fault, &bytes, &size))
         fault = RPC_FAULT_PROTOCOL;
     if (!fault)
@@ -162,28 +230,6 @@ static uint32_t session_call(void *user, void *session, const struct rpc_call *c
     dcom_message_free(&s->header, s->body);
     s->body = NULL;
     return stub->failed ? RPC_FAULT_NO_MEMORY : fault;
-}
-
-static void read_answers(void *user)
-{
-    struct link_header header;
-    uint8_t *body;
-    (void)user;
-    while (dcom_message_read(front.from_service, &header, &body)) {
-        lock_enter(&front.lock);
-        struct front_session *s = header.kind == LINK_ANSWER ? front_find(header.session) : NULL;
-        const bool is_expected = s && !s->has_answer;
-        if (is_expected) {
-            s->header = header;
-            s->body = body;
-            s->has_answer = true;
-            thread_condition_wake(&s->answered);
-        }
-        lock_leave(&front.lock);
-        if (!is_expected)
-            dcom_message_free(&header, body);
-    }
-    front_exit();
 }
 
 /* ---- events ---- */
@@ -226,7 +272,6 @@ static HRESULT front_open(const struct dcom_settings *s)
     const struct rpc_port_handler handler = {
         .open = session_open, .call = session_call, .close = session_close, .report = session_report};
     char name[OS_DNS_NAME_BYTES];
-    struct thread *reader;
     uint16_t port;
     settings = port_settings_of(s);
     front.port = s->advertised_port ? s->advertised_port : s->port;
@@ -242,7 +287,7 @@ static HRESULT front_open(const struct dcom_settings *s)
     dcom_event_write(SUCCEEDED(hr) ? DCOM_OPENED : DCOM_NOT_OPENED,
                      &(struct dcom_event_facts){.address = address, .error = hr});
     memory_free(address);
-    return SUCCEEDED(hr) ? thread_start(read_answers, NULL, &reader) : hr;
+    return hr;
 }
 
 static HANDLE handle_of(const WCHAR *text)
@@ -250,13 +295,14 @@ static HANDLE handle_of(const WCHAR *text)
     return (HANDLE)(uintptr_t)_wcstoui64(text, NULL, 10);
 }
 
-int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle)
+int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const WCHAR *service_handle)
 {
     static struct dcom_settings settings;
-    front.from_service = handle_of(read_handle);
+    front.from_service.pipe = handle_of(read_handle);
     front.to_service = handle_of(write_handle);
+    front.service = handle_of(service_handle);
     HRESULT hr = dcom_settings_read(&settings);
-    if (SUCCEEDED(hr) && GetFileType(front.from_service) != FILE_TYPE_PIPE)
+    if (SUCCEEDED(hr) && GetFileType(front.from_service.pipe) != FILE_TYPE_PIPE)
         hr = error_set(E_INVALIDARG, "/dcom is for the service OpenPLA, which passes two pipes");
     if (SUCCEEDED(hr))
         hr = front_open(&settings);
@@ -264,6 +310,8 @@ int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle)
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
         return 1;
     }
-    Sleep(INFINITE);
+    /* Nobody reads the pipe while no call waits. */
+    WaitForSingleObject(front.service, INFINITE);
+    front_exit();
     return 0;
 }

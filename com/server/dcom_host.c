@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The service's side. One thread reads the front's messages; workers perform the calls, one at a time for a connection,
-   as the account that the front named. A connection without a call has no thread, because one costs 1 MB under Wine.
-   The removal of an account, or a change of its role, takes effect at its next call. */
+/* The service's side. Workers perform the calls, one at a time for a connection, as the account that the front named.
+   One of them reads the front's messages up to a call, which it performs itself while another one reads on, so no call
+   waits for another thread:
+
+       reads ── a call ──> performs it, answers ──> idle ── is called ──> reads ...
+
+   A connection without a call has no thread, because one costs 1 MB under Wine. The removal of an account, or a change
+   of its role, takes effect at its next call. */
 #include "com/remote/calls.h"
 #include "com/server/call_entry.h"
 #include "com/server/dcom.h"
@@ -24,11 +29,8 @@ struct host_session {
     char address[LINK_ADDRESS_BYTES];
     struct orpc_session *session;
     /* Under the pipe's lock: */
-    struct host_session *next_queued;
     bool has_call, is_closed;
     unsigned workers; /* that use it: one performs a call, another may still be sending the previous answer */
-    struct link_header header;
-    uint8_t *body;
     /* Of the worker that performs its call: the account of the last one. */
     uint32_t accounts_read; /* dcom_host.accounts_read when it was looked up */
     char account[AUTH_NAME_BYTES];
@@ -36,17 +38,24 @@ struct host_session {
     struct dcom_identity identity;
 };
 
+struct host_worker {
+    struct host_worker *next; /* among the idle ones */
+    struct thread_condition called;
+    bool is_called; /* it reads the pipe now */
+};
+
 /* One front. */
 struct host_pipe {
     struct dcom_host *host;
     HANDLE to_front;
+    struct dcom_input from_front; /* of the worker that reads */
     struct lock write_lock, lock;
     struct host_session *sessions[SESSION_BUCKETS];
-    size_t count; /* of sessions, closed ones that workers use included */
-    struct host_session *queue, **queue_end;
-    size_t queue_count, workers, idle_workers;
+    size_t count;             /* of sessions, closed ones that workers use included */
+    struct host_worker *idle; /* the latest first, so the others can exit */
+    size_t workers;
     bool is_over;
-    struct thread_condition queued, ended;
+    struct thread_condition ended;
 };
 
 struct dcom_host {
@@ -193,72 +202,10 @@ static void session_free(struct host_session *s)
 /* Under the lock. Returns the session if nothing uses it any more; free it without the lock. */
 static struct host_session *session_if_unused(struct host_session *s)
 {
-    if (!s->is_closed || s->workers || s->has_call)
+    if (!s->is_closed || s->workers)
         return NULL;
     s->pipe->count--;
     return s;
-}
-
-/* ---- workers ---- */
-
-/* A session with a call, which the worker uses from now on; NULL: the pipe has ended, or there was no work for long
-   enough. */
-static struct host_session *worker_next(struct host_pipe *p)
-{
-    lock_enter(&p->lock);
-    p->idle_workers++;
-    while (!p->queue && !p->is_over)
-        if (!thread_condition_wait(&p->queued, &p->lock, WORKER_IDLE_MS) && !p->queue && p->idle_workers > 1)
-            break;
-    p->idle_workers--;
-    struct host_session *s = p->queue;
-    if (s) {
-        p->queue = s->next_queued;
-        if (!p->queue)
-            p->queue_end = &p->queue;
-        p->queue_count--;
-        s->workers++;
-    } else if (!--p->workers) {
-        thread_condition_wake(&p->ended);
-    }
-    lock_leave(&p->lock);
-    return s;
-}
-
-static void worker_run(void *user)
-{
-    struct host_pipe *p = user;
-    const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);
-    for (struct host_session *s; (s = worker_next(p)) != NULL;) {
-        lock_enter(&p->lock);
-        const struct link_header header = s->header;
-        uint8_t *body = s->body;
-        s->body = NULL;
-        lock_leave(&p->lock);
-        session_answer(s, &header, body);
-        dcom_message_free(&header, body);
-        lock_enter(&p->lock);
-        s->workers--;
-        s = session_if_unused(s);
-        lock_leave(&p->lock);
-        session_free(s);
-    }
-    if (SUCCEEDED(initialized))
-        CoUninitialize();
-}
-
-/* Under the lock. Without memory for another thread the call waits for one of the others. */
-static void pipe_queue(struct host_pipe *p, struct host_session *s)
-{
-    struct thread *thread;
-    s->next_queued = NULL;
-    *p->queue_end = s;
-    p->queue_end = &s->next_queued;
-    if (++p->queue_count > p->idle_workers && SUCCEEDED(thread_start(worker_run, p, &thread))) {
-        thread_close(thread);
-        p->workers++;
-    }
-    thread_condition_wake(&p->queued);
 }
 
 /* ---- messages of the front ---- */
@@ -294,20 +241,19 @@ static bool pipe_open_session(struct host_pipe *p, const struct link_header *hea
     return opened;
 }
 
-/* Takes over the body if it returns true. */
-static bool pipe_take_call(struct host_pipe *p, const struct link_header *header, uint8_t *body)
+/* The session, which the caller uses from now on; NULL: the front breaks the protocol. */
+static struct host_session *pipe_take_call(struct host_pipe *p, const struct link_header *header, const uint8_t *body)
 {
     lock_enter(&p->lock);
     struct host_session *s = *pipe_find(p, header->session);
-    const bool is_taken = s && !s->has_call && body;
-    if (is_taken) {
-        s->header = *header;
-        s->body = body;
+    if (s && (s->has_call || !body))
+        s = NULL;
+    if (s) {
         s->has_call = true;
-        pipe_queue(p, s);
+        s->workers++;
     }
     lock_leave(&p->lock);
-    return is_taken;
+    return s;
 }
 
 /* Under the lock. Removes the session from the table; returns as session_if_unused does. */
@@ -332,24 +278,133 @@ static bool pipe_close_session(struct host_pipe *p, uint32_t id)
     return exists;
 }
 
-/* False: the front breaks the protocol. */
-static bool pipe_take(struct host_pipe *p, const struct link_header *header, uint8_t *body)
+/* Reads up to the next call; its session as pipe_take_call returns it, and its body. NULL: the pipe has ended, or the
+   front breaks the protocol. */
+static struct host_session *pipe_next_call(struct host_pipe *p, struct link_header *header, uint8_t **body)
 {
-    if (header->kind == LINK_CALL && pipe_take_call(p, header, body))
-        return true;
-    const bool taken = header->kind == LINK_OPEN    ? pipe_open_session(p, header, body)
-                       : header->kind == LINK_CLOSE ? pipe_close_session(p, header->session)
-                                                    : false;
-    dcom_message_free(header, body);
-    return taken;
+    struct host_session *s = NULL;
+    for (bool goes_on = true; goes_on && dcom_message_read(&p->from_front, header, body);) {
+        if (header->kind == LINK_CALL && (s = pipe_take_call(p, header, *body)) != NULL)
+            return s;
+        goes_on = header->kind == LINK_OPEN    ? pipe_open_session(p, header, *body)
+                  : header->kind == LINK_CLOSE ? pipe_close_session(p, header->session)
+                                               : false;
+        dcom_message_free(header, *body);
+    }
+    return NULL;
 }
 
-/* Returns when no worker uses the pipe. Workers perform what is queued first; nobody reads the answers. */
-static void pipe_end(struct host_pipe *p)
+/* ---- workers ---- */
+
+static void worker_run(void *user);
+
+/* Another worker reads on. False: there is no memory for one. */
+static bool pipe_pass_reading(struct host_pipe *p)
+{
+    struct thread *thread;
+    lock_enter(&p->lock);
+    struct host_worker *w = p->idle;
+    bool passed = w != NULL;
+    if (w) {
+        p->idle = w->next;
+        w->is_called = true;
+        thread_condition_wake(&w->called);
+    } else if (SUCCEEDED(thread_start(worker_run, p, &thread))) {
+        thread_close(thread);
+        p->workers++;
+        passed = true;
+    }
+    lock_leave(&p->lock);
+    return passed;
+}
+
+/* Under the lock. Whether it was among the idle ones and another one still is. */
+static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
+{
+    struct host_worker **at = &p->idle;
+    if (!p->idle || !p->idle->next)
+        return false;
+    while (*at && *at != w)
+        at = &(*at)->next;
+    if (!*at)
+        return false;
+    *at = w->next;
+    return true;
+}
+
+/* Waits until it is to read. False: the pipe has ended, or there was no work for long enough. */
+static bool worker_await(struct host_pipe *p, struct host_worker *w)
+{
+    bool exits = false;
+    lock_enter(&p->lock);
+    w->is_called = false;
+    w->next = p->idle;
+    p->idle = w;
+    while (!w->is_called && !p->is_over && !exits)
+        if (!thread_condition_wait(&w->called, &p->lock, WORKER_IDLE_MS) && !w->is_called)
+            exits = worker_can_exit(p, w);
+    const bool reads = w->is_called && !exits;
+    lock_leave(&p->lock);
+    return reads;
+}
+
+/* The pipe has ended: all workers exit after their calls. */
+static void pipe_over(struct host_pipe *p)
 {
     lock_enter(&p->lock);
     p->is_over = true;
-    thread_condition_wake(&p->queued);
+    for (struct host_worker *w = p->idle; w; w = w->next)
+        thread_condition_wake(&w->called);
+    lock_leave(&p->lock);
+}
+
+/* Performs the call that it has read. */
+static void worker_perform(struct host_pipe *p, struct host_session *s, const struct link_header *header, uint8_t *body)
+{
+    session_answer(s, header, body);
+    dcom_message_free(header, body);
+    lock_enter(&p->lock);
+    s->workers--;
+    s = session_if_unused(s);
+    lock_leave(&p->lock);
+    session_free(s);
+}
+
+/* It reads at first. */
+static void worker_serve(struct host_pipe *p)
+{
+    const HRESULT initialized = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    struct host_worker self = {0};
+    struct link_header header;
+    uint8_t *body;
+    for (bool reads = true; reads;) {
+        struct host_session *s = pipe_next_call(p, &header, &body);
+        if (!s) {
+            pipe_over(p);
+            break;
+        }
+        const bool passed = pipe_pass_reading(p);
+        worker_perform(p, s, &header, body);
+        reads = !passed || worker_await(p, &self);
+    }
+    if (SUCCEEDED(initialized))
+        CoUninitialize();
+}
+
+static void worker_run(void *user)
+{
+    struct host_pipe *p = user;
+    worker_serve(p);
+    lock_enter(&p->lock);
+    if (!--p->workers)
+        thread_condition_wake(&p->ended);
+    lock_leave(&p->lock);
+}
+
+/* Returns when no worker uses the pipe. */
+static void pipe_end(struct host_pipe *p)
+{
+    lock_enter(&p->lock);
     while (p->workers)
         thread_condition_wait(&p->ended, &p->lock, UINT32_MAX);
     lock_leave(&p->lock);
@@ -357,23 +412,24 @@ static void pipe_end(struct host_pipe *p)
         while (p->sessions[i]) {
             struct host_session *s = p->sessions[i];
             p->sessions[i] = s->next;
-            dcom_message_free(&s->header, s->body); /* of a call for which there was no thread */
             session_free(s);
         }
 }
 
 void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle)
 {
-    struct link_header header;
-    uint8_t *body;
+    struct thread *first;
     struct host_pipe *p = memory_zero(1, sizeof *p);
     if (!p)
         return;
     p->host = h;
     p->to_front = write_handle;
-    p->queue_end = &p->queue;
-    while (dcom_message_read(read_handle, &header, &body) && pipe_take(p, &header, body))
-        ;
+    p->from_front.pipe = read_handle;
+    p->workers = 1;
+    if (SUCCEEDED(thread_start(worker_run, p, &first)))
+        thread_close(first);
+    else
+        worker_run(p);
     pipe_end(p);
     memory_free(p);
 }

@@ -1,31 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole messages through a pipe. */
+/* Whole messages through a pipe. Each read of a pipe costs requests to wineserver, so as much is read as has arrived.
+ */
 #include "com/server/dcom.h"
 #include "com/server/dcom_link.h"
 #include "engine/base/memory.h"
 
-static bool bytes_read(HANDLE pipe, uint8_t *bytes, size_t size)
+#include <string.h>
+
+/* Long bodies are read without the buffer. */
+static bool pipe_read(HANDLE pipe, uint8_t *bytes, size_t size, size_t *got)
+{
+    DWORD n = 0;
+    const bool read = ReadFile(pipe, bytes, size < MAXLONG ? (DWORD)size : MAXLONG, &n, NULL) && n;
+    *got = n;
+    return read;
+}
+
+static bool bytes_read(struct dcom_input *in, uint8_t *bytes, size_t size)
 {
     while (size) {
-        DWORD got;
-        if (!ReadFile(pipe, bytes, size < MAXLONG ? (DWORD)size : MAXLONG, &got, NULL) || !got)
-            return false;
-        bytes += got;
-        size -= got;
+        const size_t has = in->end - in->at;
+        size_t part = size < has ? size : has;
+        if (part) {
+            memcpy(bytes, in->bytes + in->at, part);
+            memory_wipe(in->bytes + in->at, part); /* it may be a password */
+            in->at += part;
+        } else if (size >= sizeof in->bytes) {
+            if (!pipe_read(in->pipe, bytes, size, &part))
+                return false;
+        } else {
+            in->at = 0;
+            if (!pipe_read(in->pipe, in->bytes, sizeof in->bytes, &in->end))
+                return false;
+        }
+        bytes += part;
+        size -= part;
     }
     return true;
 }
 
-bool dcom_message_read(HANDLE pipe, struct link_header *header, uint8_t **body)
+bool dcom_message_read(struct dcom_input *in, struct link_header *header, uint8_t **body)
 {
     uint8_t bytes[LINK_HEADER];
     *body = NULL;
-    if (!bytes_read(pipe, bytes, sizeof bytes) || !link_header_read(bytes, header))
+    if (!bytes_read(in, bytes, sizeof bytes) || !link_header_read(bytes, header))
         return false;
     if (!header->size)
         return true;
     *body = memory_alloc(header->size);
-    if (*body && bytes_read(pipe, *body, header->size))
+    if (*body && bytes_read(in, *body, header->size))
         return true;
     memory_free(*body);
     *body = NULL;

@@ -455,8 +455,8 @@ int OpenPlaServer(int argc, WCHAR **argv)
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
 #ifdef _WIN64
-    if (argc == 4 && is_option(argv[1], L"dcom"))
-        return dcom_front_main(argv[2], argv[3]);
+    if (argc == 5 && is_option(argv[1], L"dcom"))
+        return dcom_front_main(argv[2], argv[3], argv[4]);
 #endif
     if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
         return argc == 2 || is_option(argv[2], L"stop") ? report_sets(argc == 3) : print_usage();
