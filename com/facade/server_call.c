@@ -50,20 +50,107 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
                      error_standard_text(hr));
 }
 
+/* ---- factories ----
+   Under Wine an activation fetches the class' factory through a pipe, counts its references, and drops it again: more
+   calls between processes than the creation of an object. So the factories are kept. Wine's proxies work in each
+   apartment, until the one that got them ends; then, or if the server has exited, the next creation fetches another. */
+
+enum { FACTORIES = 32 }; /* more than there are classes */
+
+static struct {
+    struct lock lock;
+    size_t count;
+    struct {
+        CLSID id;
+        IClassFactory *factory;
+    } items[FACTORIES];
+} factories = {.lock = LOCK_INIT};
+
+/* A reference; NULL: none is kept. */
+static IClassFactory *factory_find(const CLSID *id)
+{
+    IClassFactory *found = NULL;
+    lock_enter(&factories.lock);
+    for (size_t i = 0; !found && i < factories.count; i++)
+        if (IsEqualGUID(&factories.items[i].id, id))
+            found = factories.items[i].factory;
+    if (found)
+        IClassFactory_AddRef(found);
+    lock_leave(&factories.lock);
+    return found;
+}
+
+static void factory_keep(const CLSID *id, IClassFactory *factory)
+{
+    bool is_known = false;
+    lock_enter(&factories.lock);
+    for (size_t i = 0; i < factories.count; i++)
+        is_known = is_known || IsEqualGUID(&factories.items[i].id, id);
+    if (!is_known && factories.count < FACTORIES) {
+        IClassFactory_AddRef(factory);
+        factories.items[factories.count].id = *id;
+        factories.items[factories.count++].factory = factory;
+    }
+    lock_leave(&factories.lock);
+}
+
+static void factory_forget(const IClassFactory *factory)
+{
+    IClassFactory *kept = NULL;
+    lock_enter(&factories.lock);
+    for (size_t i = 0; !kept && i < factories.count; i++)
+        if (factories.items[i].factory == factory) {
+            kept = factories.items[i].factory;
+            factories.items[i] = factories.items[--factories.count];
+        }
+    lock_leave(&factories.lock);
+    if (kept)
+        IClassFactory_Release(kept);
+}
+
+/* Creates the object by a factory that is kept, or fetches and keeps that. A server that has exited creates nothing. */
+static HRESULT factory_create_object(const CLSID *id, IUnknown **out)
+{
+    IClassFactory *factory = factory_find(id);
+    HRESULT hr = E_FAIL;
+    *out = NULL;
+    if (factory) {
+        hr = IClassFactory_CreateInstance(factory, NULL, &IID_IDispatch, (void **)out);
+        if (server_is_gone(hr))
+            factory_forget(factory);
+        IClassFactory_Release(factory);
+        if (!server_is_gone(hr))
+            return hr;
+    }
+    hr = CoGetClassObject(id, CLSCTX_LOCAL_SERVER, NULL, &IID_IClassFactory, (void **)&factory);
+    if (FAILED(hr))
+        return hr;
+    hr = IClassFactory_CreateInstance(factory, NULL, &IID_IDispatch, (void **)out);
+    if (SUCCEEDED(hr))
+        factory_keep(id, factory);
+    IClassFactory_Release(factory);
+    return hr;
+}
+
+static HRESULT server_activate_once(const CLSID *id, COSERVERINFO *info, IUnknown **out)
+{
+    MULTI_QI query = {.pIID = &IID_IDispatch};
+    HRESULT hr = CoCreateInstanceEx(id, NULL, info ? CLSCTX_REMOTE_SERVER : CLSCTX_LOCAL_SERVER, info, 1, &query);
+    *out = query.pItf;
+    return SUCCEEDED(hr) ? query.hr : hr;
+}
+
 /* Activates on this computer (info NULL) up to `most` times while the server is gone. */
 static HRESULT server_activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
 {
-    MULTI_QI query = {.pIID = &IID_IDispatch};
     HRESULT hr = E_FAIL;
+    *out = NULL;
     for (int i = 0; i < most && (!i || (!info && server_is_gone(hr))); i++) {
         if (i)
             Sleep(ACTIVATION_PAUSE);
-        hr = CoCreateInstanceEx(id, NULL, info ? CLSCTX_REMOTE_SERVER : CLSCTX_LOCAL_SERVER, info, 1, &query);
-        if (SUCCEEDED(hr))
-            hr = query.hr;
+        hr = !info && os_is_wine() ? factory_create_object(id, out) : server_activate_once(id, info, out);
     }
-    *out = query.pItf;
-    return SUCCEEDED(hr) && !query.pItf ? E_NOINTERFACE : hr;
+    return SUCCEEDED(hr) && !*out ? E_NOINTERFACE : hr;
 }
 
 static _Atomic bool repairs_nothing;
