@@ -203,7 +203,18 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     return hr;
 }
 
-/* Fills the object from the server's object, which is bound to the name, and keeps that. */
+/* Fills the object from what the server's object, which is bound to the name, has said, and keeps that. */
+static HRESULT fill_and_keep(struct object *o, IDispatch *set, const char *xml, const char *account, const char *space,
+                             const char *name, const char *server)
+{
+    HRESULT hr = facade_fill(o, xml, account, space, name, server);
+    if (SUCCEEDED(hr)) {
+        IDispatch_AddRef(set);
+        peer_keep(o, set, true, NULL);
+    }
+    return hr;
+}
+
 static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, const char *name, const char *server)
 {
     char *xml = NULL, *account = NULL;
@@ -211,35 +222,42 @@ static HRESULT fill_from(struct object *o, IDispatch *set, const char *space, co
     if (SUCCEEDED(hr))
         hr = server_get_text(set, &data_collector_set_class, L"UserAccount", &account);
     if (SUCCEEDED(hr))
-        hr = facade_fill(o, xml, account, space, name, server);
+        hr = fill_and_keep(o, set, xml, account, space, name, server);
+    memory_free(account);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT query_here(struct object *o, const char *space, const char *name, const char *server)
+{
+    IDispatch *set = NULL;
+    char *machine, *xml = NULL, *account = NULL;
+    HRESULT hr = peer_machine(server, &machine);
+    if (SUCCEEDED(hr))
+        hr = server_create(peer_class_of(space, false), machine, &set);
     if (SUCCEEDED(hr)) {
-        IDispatch_AddRef(set);
-        peer_keep(o, set, true, NULL);
+        hr = whole_query_ask(set, name, &account, &xml);
+        if (SUCCEEDED(hr))
+            hr = fill_and_keep(o, set, xml, account, space, name, server);
+        else if (definition_is_damaged(hr)) /* the server's Delete needs only the name */
+            hr = sets_bind_damaged(o, space, name, server, hr);
+        IDispatch_Release(set);
     }
     memory_free(account);
     memory_free(xml);
+    memory_free(machine);
     return hr;
 }
 
 static HRESULT facade_query(struct object *o, const struct caller *caller, const char *space, const char *name,
                             const char *server)
 {
-    IDispatch *set = NULL;
-    char *machine;
     bool is_remote;
     HRESULT hr = is_remote_server(server, &is_remote);
     if (SUCCEEDED(hr) && is_remote)
         return remote_sets_verbs.query(o, caller, space, name, server);
     if (SUCCEEDED(hr))
-        hr = peer_machine(server, &machine);
-    if (FAILED(hr))
-        return hr;
-    hr = peer_query(space, name, machine, false, &set);
-    memory_free(machine);
-    if (FAILED(hr)) /* for a corrupt set, the server's Delete needs only the name */
-        return definition_is_damaged(hr) ? sets_bind_damaged(o, space, name, server, hr) : hr;
-    hr = fill_from(o, set, space, name, server);
-    IDispatch_Release(set);
+        hr = query_here(o, space, name, server);
     if (SUCCEEDED(hr))
         remote_sets_forget(o);
     return hr;

@@ -457,3 +457,84 @@ HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct
     }
     return hr;
 }
+
+/* ---- queries ---- */
+
+static HRESULT add_queried(struct object *set, struct texts *out)
+{
+    struct value account;
+    char *xml = NULL;
+    HRESULT hr = object_get(set, &set->class->properties[IDataCollectorSet_UserAccount], &account);
+    if (SUCCEEDED(hr))
+        hr = texts_add_owned(out, account.text);
+    if (SUCCEEDED(hr))
+        hr = object_to_xml(set, &xml, NULL);
+    return SUCCEEDED(hr) ? texts_add_owned(out, xml) : hr;
+}
+
+HRESULT whole_query_answer(struct object *set, const DISPPARAMS *params, VARIANT *result)
+{
+    const struct caller caller = com_caller();
+    struct texts texts = {0};
+    char *name;
+    if (params->cArgs != 1 || !result)
+        return DISP_E_MEMBERNOTFOUND; /* that of another version */
+    if (V_VT(&params->rgvarg[0]) != VT_BSTR)
+        return DISP_E_TYPEMISMATCH;
+    HRESULT hr = text_from_bstr(V_BSTR(&params->rgvarg[0]), "name", &name);
+    if (FAILED(hr))
+        return hr;
+    hr = set_query(set, &caller, name, "");
+    if (SUCCEEDED(hr))
+        hr = add_queried(set, &texts);
+    VariantInit(result);
+    if (SUCCEEDED(hr))
+        hr = array_from_texts(&texts, &V_ARRAY(result));
+    if (SUCCEEDED(hr))
+        V_VT(result) = VT_ARRAY | VT_BSTR;
+    texts_free(&texts);
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT query_by_methods(IDispatch *set, const char *name, char **account, char **xml)
+{
+    HRESULT hr = server_call(set, &data_collector_set_class, L"Query", (const char *[]){name, ""}, 2);
+    if (SUCCEEDED(hr))
+        hr = server_get_text(set, &data_collector_set_class, L"Xml", xml);
+    if (SUCCEEDED(hr))
+        hr = server_get_text(set, &data_collector_set_class, L"UserAccount", account);
+    return hr;
+}
+
+HRESULT whole_query_ask(IDispatch *set, const char *name, char **account, char **xml)
+{
+    VARIANT argument = {.vt = VT_BSTR}, answer;
+    struct texts texts = {0};
+    *account = *xml = NULL;
+    HRESULT hr = bstr_from_text(name, &V_BSTR(&argument));
+    if (FAILED(hr))
+        return hr;
+    hr = server_invoke_own(set, OWN_WHOLE_QUERY, &argument, 1, &answer);
+    SysFreeString(V_BSTR(&argument));
+    if (hr == S_FALSE)
+        hr = query_by_methods(set, name, account, xml);
+    else if (SUCCEEDED(hr))
+        hr = V_VT(&answer) == (VT_ARRAY | VT_BSTR) ? texts_from_array(V_ARRAY(&answer), "the server's strings", &texts)
+                                                   : DISP_E_TYPEMISMATCH;
+    VariantClear(&answer);
+    if (SUCCEEDED(hr) && !*xml && texts.count != 2)
+        hr = DISP_E_TYPEMISMATCH;
+    if (SUCCEEDED(hr) && !*xml) {
+        *account = texts.items[0];
+        *xml = texts.items[1];
+        texts.count = 0;
+    }
+    texts_free(&texts);
+    if (FAILED(hr)) {
+        memory_free(*account);
+        memory_free(*xml);
+        *account = *xml = NULL;
+    }
+    return hr;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Both sides of the members that are in no type library (enum own_member). They replace many calls between processes by
-   one: statuses, names and definitions of many sets of a list, and a set's commit. */
+   one: statuses, names and definitions of many sets of a list, a set's commit, and its query. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
@@ -53,5 +53,13 @@ HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
    third and fourth are VT_EMPTY if unused. Result: an array of strings, three per issue: Value in decimal, Key,
    Description. The result is empty if memory runs out, because the set is already committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
+
+/* A set's query from a client of OpenPLA: OpenPLA's server returns the definition in the same call. Other servers are
+   called with MS-PLA's Query, Xml and UserAccount. */
+/* Client: binds the server's object to the name. *account and *xml from memory_alloc. */
+HRESULT whole_query_ask(IDispatch *set, const char *name, char **account, char **xml);
+/* Server: OWN_WHOLE_QUERY of the set. Argument: the name, VT_BSTR. Result: an array of two strings, UserAccount and
+   Xml. */
+HRESULT whole_query_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 
 #endif

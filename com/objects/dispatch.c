@@ -462,6 +462,8 @@ static HRESULT own_member_invoke(struct wrapper *s, DISPID id, const DISPPARAMS 
 {
     if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)
         return com_result(s, whole_commit_answer(s->model, params, result));
+    if (id == OWN_WHOLE_QUERY && s->class->model == &data_collector_set_class)
+        return com_result(s, whole_query_answer(s->model, params, result));
     if (id >= OWN_STATUSES && id <= OWN_DEFINITIONS && s->class->model == &data_collector_set_collection_class)
         return com_result(s, server_list_answer(s->model, id, params, result));
     return S_FALSE;

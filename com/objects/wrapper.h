@@ -60,9 +60,10 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
    processes by one. OpenPLA's clients call them; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
-    OWN_STATUSES,                  /* of a collection of sets, as all below */
+    OWN_STATUSES,                  /* of a collection of sets, as the next two */
     OWN_NAMES,
-    OWN_DEFINITIONS
+    OWN_DEFINITIONS,
+    OWN_WHOLE_QUERY, /* of a set */
 };
 
 /* IDispatch of every object; in dispatch.c. */

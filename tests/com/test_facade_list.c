@@ -137,6 +137,26 @@ static void a_commit_is_one_call(void **state)
     release(set);
 }
 
+/* Nor is a query. */
+static void a_query_is_one_call(void **state)
+{
+    (void)state;
+    commit_sets(0, 1);
+    release(create_at_server());
+    LONG before = calls;
+    release(create_at_server());
+    LONG of_object = calls - before;
+    IDataCollectorSet *set = new_set();
+    BSTR name = SysAllocString(NAME L"-00");
+    before = calls;
+    assert_ok(IDataCollectorSet_Query(set, name, NULL));
+    assert_true(calls - before <= of_object + 1);
+    assert_true(text_is(set, L"UserAccount", L"SYSTEM"));
+    assert_true(text_is(set, L"DescriptionUnresolved", L"<\x4e2d>"));
+    SysFreeString(name);
+    release(set);
+}
+
 /* Ten thousand sets in the store must not be ten thousand times the waiting for the server. */
 static void many_sets_cost_no_more_calls_than_few(void **state)
 {
@@ -304,6 +324,7 @@ int main(void)
     static const GUID extension = {0x6f1b2a53, 0x0c1e, 0x4e58, {0x9b, 0x0a, 0x51, 0x0e, 0x44, 0x7d, 0x36, 0x92}};
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_commit_is_one_call, forget),
+        cmocka_unit_test_teardown(a_query_is_one_call, forget),
         cmocka_unit_test_teardown(many_sets_cost_no_more_calls_than_few, forget),
         cmocka_unit_test_teardown(what_the_sets_of_a_list_hold_is_one_call, forget),
         cmocka_unit_test_teardown(a_set_out_of_a_list_is_its_own, forget),
