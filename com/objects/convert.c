@@ -304,7 +304,8 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     uint32_t number;
     if (!out)
         return com_no_pointer(interface_pointer, p->name);
-    if (object_get_number(o, p, &number)) {
+    HRESULT hr = object_complete_row(o, p);
+    if (SUCCEEDED(hr) && object_get_number(o, p, &number)) {
         if (p->kind == PROPERTY_BOOL)
             *(VARIANT_BOOL *)out = number ? VARIANT_TRUE : VARIANT_FALSE;
         else
@@ -316,7 +317,8 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
         *(void **)out = NULL;
     if (p->kind == PROPERTY_VARIANT || p->kind == PROPERTY_DATE || p->kind == PROPERTY_TIME)
         VariantInit(out);
-    HRESULT hr = object_get(o, p, &v);
+    if (SUCCEEDED(hr))
+        hr = object_get(o, p, &v);
     if (SUCCEEDED(hr)) {
         hr = to_com(&v, out);
         value_free(&v);
@@ -330,6 +332,8 @@ HRESULT property_put(void *interface_pointer, size_t row, const void *in)
     const struct property *p = &o->class->properties[row];
     struct value v;
     HRESULT hr = from_com(p, in, &v);
+    if (SUCCEEDED(hr))
+        hr = object_complete(o);
     if (SUCCEEDED(hr))
         hr = object_give(o, p, &v);
     value_free(&v);
@@ -345,6 +349,8 @@ HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first
     if (SUCCEEDED(hr))
         hr = text_from_bstr(second, second_argument, &second_text);
     if (SUCCEEDED(hr))
+        hr = object_complete(model_of(interface_pointer));
+    if (SUCCEEDED(hr))
         hr = method(model_of(interface_pointer), &caller, first_text, second_text);
     memory_free_secret(first_text);
     memory_free_secret(second_text); /* SetCredentials' password */
@@ -357,7 +363,9 @@ HRESULT object_get_xml(void *interface_pointer, BSTR *out)
     if (!out)
         return com_no_pointer(interface_pointer, "Xml");
     *out = NULL;
-    HRESULT hr = object_to_xml(model_of(interface_pointer), &xml, NULL);
+    HRESULT hr = object_complete(model_of(interface_pointer));
+    if (SUCCEEDED(hr))
+        hr = object_to_xml(model_of(interface_pointer), &xml, NULL);
     if (SUCCEEDED(hr)) {
         hr = bstr_from_text(xml, out);
         memory_free(xml);
@@ -375,6 +383,8 @@ HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, con
     HRESULT hr = text_from_bstr(xml, argument, &utf8);
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &map);
+    if (SUCCEEDED(hr))
+        hr = object_complete(model_of(interface_pointer));
     if (SUCCEEDED(hr))
         hr = method(model_of(interface_pointer), utf8, strlen(utf8), map);
     memory_free(utf8);

@@ -39,6 +39,8 @@ static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name,
     if (SUCCEEDED(hr))
         hr = issues_create(NULL, &issues);
     if (SUCCEEDED(hr))
+        hr = object_complete(model_of(This));
+    if (SUCCEEDED(hr))
         hr = set_commit(model_of(This), &caller, name_text, server_text, (uint32_t)mode, issues);
     memory_free(name_text);
     memory_free(server_text);
@@ -54,7 +56,10 @@ static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
 static HRESULT STDMETHODCALLTYPE set_start_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
 {
     const struct caller caller = com_caller();
-    return com_result(This, set_start(model_of(This), &caller, synchronous != VARIANT_FALSE));
+    HRESULT hr = object_complete(model_of(This));
+    if (SUCCEEDED(hr))
+        hr = set_start(model_of(This), &caller, synchronous != VARIANT_FALSE);
+    return com_result(This, hr);
 }
 
 static HRESULT STDMETHODCALLTYPE set_stop_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
@@ -75,6 +80,8 @@ static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key
     if (SUCCEEDED(hr) && value) /* NULL removes the pair */
         hr = text_from_bstr(value, "value", &value_text);
     if (SUCCEEDED(hr))
+        hr = object_complete(model_of(This));
+    if (SUCCEEDED(hr))
         hr = set_put_value(model_of(This), key_text, value_text);
     memory_free(key_text);
     memory_free(value_text);
@@ -89,6 +96,8 @@ static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR ke
         return com_no_pointer(This, "value");
     *out = NULL;
     HRESULT hr = text_from_bstr(key, "key", &key_text);
+    if (SUCCEEDED(hr))
+        hr = object_complete(model_of(This));
     if (SUCCEEDED(hr))
         hr = sets_get_value(model_of(This), &caller, key_text, &value);
     if (SUCCEEDED(hr))

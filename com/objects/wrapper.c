@@ -90,14 +90,11 @@ static bool try_reference(struct wrapper *s)
 HRESULT wrapper_get(struct object *model, void **interface_pointer)
 {
     *interface_pointer = NULL;
-    HRESULT hr = object_complete(model);
-    if (FAILED(hr))
-        return hr;
     struct wrapper *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
     if (!fresh)
         return E_OUTOFMEMORY;
     fresh->client = call_client();
-    hr = client_use_take(fresh->client);
+    HRESULT hr = client_use_take(fresh->client);
     if (FAILED(hr)) {
         memory_free(fresh);
         return hr;

@@ -40,8 +40,8 @@ static inline struct object *model_of(void *interface_pointer)
 
 /* The row of the class in com_classes. */
 struct com_class *com_class_of(const struct class *model);
-/* Returns the object's wrapper with a reference added, and creates it if the object has none. Completes the object's
-   pending work first (object_complete) and returns its failure. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */
+/* Returns the object's wrapper with a reference added, and creates it if the object has none. The
+   members that need deferred contents (object_complete) load them. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
 /* The last call of a method that returns an object. Takes over the reference to `model`. Returns hr if that is a
    failure, else what wrapper_get returns; with interface_pointer NULL it only releases the model. */

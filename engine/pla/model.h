@@ -28,8 +28,8 @@ struct class
     /* Reads the live state of the set that contains the object (or the value that a client put in its place).
        PLA_E_DCS_NOT_FOUND: the object is in no set. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
-    /* Loads what has been deferred, before a client gets the object. Called without the lock; may be NULL. */
-    HRESULT (*complete)(struct object *o);
+    /* Loads what has been deferred and the row depends on; `p` NULL: all. Called without the lock; may be NULL. */
+    HRESULT (*complete)(struct object *o, const struct property *p);
     const char *extension; /* of a collector's file, with the dot; used unless extension_of is set */
     const char *(*extension_of)(const struct object *o); /* called under the lock; may be NULL */
     /* Reports what Commit finds wrong with the object (engine/pla/model/validate.h). Called without the lock; `copy`
@@ -125,9 +125,10 @@ HRESULT object_copy(struct object *from, struct object **out);
    values put concurrently survive. */
 void object_take(struct object *o, struct object *from, bool all);
 /* If *outstanding: object_take with `all`, and clears *outstanding atomically. False: nothing was taken. */
-bool object_take_outstanding(struct object *o, struct object *from, bool *outstanding);
-/* Calls class.complete. */
+bool object_take_outstanding(struct object *o, struct object *from, atomic_bool *outstanding);
+/* Call class.complete, for all or for one row. */
 HRESULT object_complete(struct object *o);
+HRESULT object_complete_row(struct object *o, const struct property *p);
 
 /* Collections. The index is zero-based; DISP_E_BADINDEX outside. */
 size_t collection_count(struct object *collection);
@@ -228,7 +229,8 @@ struct set_verbs {
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
     const char *space, *category;                                                                                      \
-    bool one_collector, serial_put, latest_put, credentials_put, listed;                                               \
+    bool one_collector, serial_put, latest_put, credentials_put;                                                       \
+    atomic_bool listed;                                                                                                \
     const struct set_verbs *verbs;                                                                                     \
     char *password;                                                                                                    \
     void *peer, *remote;

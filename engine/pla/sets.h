@@ -73,7 +73,7 @@ HRESULT sets_set_credentials(struct object *set, const struct caller *caller, co
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter matches: NULL or "" all, "ns\*" a
    namespace, "ns\name" one set. A collection with a category ignores server and filter and lists its namespace, unless
    the filter is SETS_FILTER_NAME followed by a name pattern, which our own client sends. The contents of a listed set
-   are read by object_complete, which whoever uses more than its name calls first.
+   are read by object_complete, which whoever uses more than its name and status calls first.
 
    Sets with corrupt XML are skipped unless the filter names them; Query reports the error. The same holds for
    Session and Autosession if tracing does not work. Replaces the collection's contents; unchanged on failure. */

@@ -311,14 +311,19 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
     return hr;
 }
 
-static HRESULT set_complete(struct object *o)
+/* Name and Server are bound, and Status is the server's, so whoever shows a list of them needs no definition. */
+static bool is_known_unread(const struct object *o, const struct property *p)
+{
+    const struct property *rows = o->class->properties;
+    return p == &rows[IDataCollectorSet_Name] || p == &rows[IDataCollectorSet_Server] ||
+           p == &rows[IDataCollectorSet_Status];
+}
+
+static HRESULT set_complete(struct object *o, const struct property *p)
 {
     const char *space;
     char *name;
-    object_lock(o);
-    bool listed = set_of(o)->listed;
-    object_unlock(o);
-    if (!listed)
+    if (!atomic_load(&set_of(o)->listed) || (p && is_known_unread(o, p)))
         return S_OK;
     HRESULT hr = bound_name(set_of(o), &space, &name);
     if (SUCCEEDED(hr) && name)

@@ -670,20 +670,25 @@ void object_take(struct object *o, struct object *from, bool all)
     object_unlock(o);
 }
 
-bool object_take_outstanding(struct object *o, struct object *from, bool *outstanding)
+bool object_take_outstanding(struct object *o, struct object *from, atomic_bool *outstanding)
 {
     object_lock(o);
-    bool was = *outstanding;
+    bool was = atomic_load(outstanding);
     if (was)
         object_take_rows(o, from, true);
-    *outstanding = false;
+    atomic_store(outstanding, false); /* whoever sees it needs no lock: the rows were taken before */
     object_unlock(o);
     return was;
 }
 
 HRESULT object_complete(struct object *o)
 {
-    return o->class->complete ? o->class->complete(o) : S_OK;
+    return object_complete_row(o, NULL);
+}
+
+HRESULT object_complete_row(struct object *o, const struct property *p)
+{
+    return o->class->complete ? o->class->complete(o, p) : S_OK;
 }
 
 /* ---- collections ---- */
