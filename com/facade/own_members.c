@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum {
-    STATUSES_AT_ONCE = 64,
+    FIRST_STATUSES = 64, /* most lists are short, or are not read to their end */
+    STATUSES_AT_ONCE = 1024,
     NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
     DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
 };
@@ -22,21 +23,27 @@ enum {
 
 /* ---- lists: the server's side ---- */
 
-static HRESULT add_status(struct object *set, struct texts *out)
+static HRESULT add_statuses(struct object *const *sets, size_t count, struct texts *out)
 {
-    struct value v;
-    if (FAILED(object_get(set, &set->class->properties[IDataCollectorSet_Status], &v))) {
-        error_clear(); /* a query of that set reports the error */
-        return texts_add(out, "");
-    }
-    return texts_add_owned(out, text_format("%u", (unsigned)v.u32));
+    struct set_status *statuses = memory_zero(count + 1, sizeof *statuses);
+    HRESULT hr = statuses ? sets_read_statuses(sets, count, statuses) : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = texts_add_owned(out,
+                             statuses[i].is_known ? text_format("%u", (unsigned)statuses[i].status) : text_copy(""));
+    memory_free(statuses);
+    return hr;
 }
 
-static HRESULT add_name(struct object *set, struct texts *out)
+static HRESULT add_names(struct object *const *sets, size_t count, struct texts *out)
 {
-    struct value v;
-    HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Name], &v);
-    return SUCCEEDED(hr) ? texts_add_owned(out, v.text) : hr;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct value v;
+        hr = object_get_field(sets[i], &sets[i]->class->properties[IDataCollectorSet_Name], &v);
+        if (SUCCEEDED(hr))
+            hr = texts_add_owned(out, v.text);
+    }
+    return hr;
 }
 
 /* Reads no live properties: the client asks for those itself. */
@@ -54,17 +61,43 @@ static HRESULT add_definition(struct object *set, struct texts *out)
     return SUCCEEDED(hr) ? texts_add_owned(out, xml) : hr;
 }
 
+static HRESULT add_definitions(struct object *const *sets, size_t count, struct texts *out)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = add_definition(sets[i], out);
+    return hr;
+}
+
+/* The sets from `begin` on, at most `most`. */
+static HRESULT list_part(struct object *collection, size_t begin, size_t most, struct object ***sets, size_t *count)
+{
+    HRESULT hr = S_OK;
+    const size_t all = collection_count(collection), end = begin < all && all - begin > most ? begin + most : all;
+    *count = 0;
+    *sets = memory_zero(most + 1, sizeof **sets);
+    if (!*sets)
+        return E_OUTOFMEMORY;
+    for (size_t i = begin; SUCCEEDED(hr) && i < end; i++) {
+        hr = collection_item(collection, i, &(*sets)[*count]);
+        *count += SUCCEEDED(hr);
+    }
+    return hr;
+}
+
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result)
 {
     static const struct {
-        HRESULT (*add)(struct object *set, struct texts *out);
+        HRESULT (*add)(struct object *const *sets, size_t count, struct texts *out);
         LONG most;
     } members[] = {
-        {add_status, STATUSES_AT_ONCE},
-        {add_name, NAMES_AT_ONCE},
-        {add_definition, DEFINITIONS_AT_ONCE},
+        {add_statuses, STATUSES_AT_ONCE},
+        {add_names, NAMES_AT_ONCE},
+        {add_definitions, DEFINITIONS_AT_ONCE},
     };
     struct texts texts = {0};
+    struct object **sets;
+    size_t count;
     if (params->cArgs != 2 || !result)
         return DISP_E_MEMBERNOTFOUND; /* that of another version */
     const VARIANT *first = &params->rgvarg[1], *asked = &params->rgvarg[0];
@@ -73,16 +106,10 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
     LONG most = members[member - OWN_STATUSES].most;
     if (V_I4(asked) < most)
         most = V_I4(asked);
-    size_t begin = (size_t)V_I4(first), count = collection_count(collection);
-    HRESULT hr = S_OK;
-    for (size_t i = begin; SUCCEEDED(hr) && i < count && i - begin < (size_t)most; i++) {
-        struct object *set;
-        hr = collection_item(collection, i, &set);
-        if (FAILED(hr))
-            break;
-        hr = members[member - OWN_STATUSES].add(set, &texts);
-        object_release(set);
-    }
+    HRESULT hr = list_part(collection, (size_t)V_I4(first), (size_t)most, &sets, &count);
+    if (SUCCEEDED(hr))
+        hr = members[member - OWN_STATUSES].add(sets, count, &texts);
+    objects_release(sets, count);
     VariantInit(result);
     if (SUCCEEDED(hr))
         hr = array_from_texts(&texts, &V_ARRAY(result));
@@ -236,7 +263,7 @@ bool server_list_status(struct server_list *list, uint32_t index, uint32_t *stat
         return found;
     uint64_t asked = clock_monotonic_ms();
     LONG verbs = InterlockedCompareExchange(&outdated, 0, 0);
-    if (list_ask(list, OWN_STATUSES, index, STATUSES_AT_ONCE, &texts) != S_OK) {
+    if (list_ask(list, OWN_STATUSES, index, index ? STATUSES_AT_ONCE : FIRST_STATUSES, &texts) != S_OK) {
         error_clear();
         return false;
     }

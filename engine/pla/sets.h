@@ -79,6 +79,13 @@ HRESULT sets_set_credentials(struct object *set, const struct caller *caller, co
    Session and Autosession if tracing does not work. Replaces the collection's contents; unchanged on failure. */
 HRESULT sets_find(struct object *collection, const struct caller *caller, const char *server, const char *filter);
 
+struct set_status {
+    uint32_t status;
+    bool is_known; /* false: get the set's Status, which reports why */
+};
+/* The Status of each set; for many sets far cheaper than to get each one. E_OUTOFMEMORY. */
+HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_status *out);
+
 /* ---- helpers for verbs ---- */
 
 /* Clears what SetCredentials put. */

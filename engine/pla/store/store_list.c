@@ -372,6 +372,43 @@ void stored_stamps_free(struct stored_stamps *stamps)
     *stamps = (struct stored_stamps){0};
 }
 
+/* ---- host processes ---- */
+
+static HRESULT add_hosts(const char *place, struct texts *files)
+{
+    struct texts names = {0};
+    HRESULT hr = folder_list(place, false, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        const char *name = names.items[i], *extension = path_extension(name);
+        if (!strcmp(extension, ".host"))
+            hr = texts_add_owned(files, text_copy_n(name, strlen(name) - strlen(extension)));
+    }
+    texts_free(&names);
+    return set_file_is_missing(hr) ? S_OK : hr;
+}
+
+HRESULT store_list_hosts(const char *space, struct texts *files)
+{
+    struct texts places = {0};
+    char *folder = store_folder(space);
+    *files = (struct texts){0};
+    HRESULT hr = folder ? folder_list(folder, true, &places) : E_OUTOFMEMORY;
+    hr = set_file_is_missing(hr) ? S_OK : hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < places.count; i++) {
+        char *place = is_place(places.items[i]) ? path_join(folder, places.items[i]) : NULL;
+        if (place)
+            hr = add_hosts(place, files);
+        else if (is_place(places.items[i]))
+            hr = E_OUTOFMEMORY;
+        memory_free(place);
+    }
+    texts_free(&places);
+    memory_free(folder);
+    if (FAILED(hr))
+        texts_free(files);
+    return hr;
+}
+
 /* ---- changes ---- */
 
 /* A file in the namespace's folder names each set that is written, so that a process watching thousands of sets

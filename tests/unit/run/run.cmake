@@ -48,7 +48,7 @@ endif()
 set(tests test_run_schedule test_next_start test_kept_definitions test_run_phase test_settings test_store_check
   test_store_protection test_run_state test_run test_run_folders test_run_kinds test_run_limits test_run_planted
   test_run_requests test_run_rules test_run_tasks test_run_timeouts test_corrupt_sets test_set_access test_sets
-  test_sets_categories test_run_alert test_run_configuration test_run_export test_run_trace test_run_trace_log test_data_manager)
+  test_sets_categories test_set_statuses test_run_alert test_run_configuration test_run_export test_run_trace test_run_trace_log test_data_manager)
 # In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
 if(NOT WIN32)
   list(APPEND tests test_run_faults test_credential_faults test_session_sets test_autosession_sets)
