@@ -113,6 +113,8 @@ HRESULT folder_delete(const char *path); /* must be empty */
 /* The names (not paths) of the entries, sorted, without "." and "..": only files or only folders. A missing folder is
    PATH_NOT_FOUND. */
 HRESULT folder_list(const char *path, bool folders, struct texts *names);
+/* The names of both. */
+HRESULT folder_list_all(const char *path, struct texts *names);
 /* Properties of a file that are known without opening it. */
 struct file_entry {
     const char *name;

@@ -17,8 +17,10 @@ HRESULT definition_load(const struct caller *caller, const char *space, const ch
    whose Guid determines access. SET_ACCESS_REFUSED; PLA_E_DCS_NOT_FOUND. Always S_OK for this process itself. */
 HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
-/* The same check for Commit, of a change or of a new set. `set` is committed. */
-HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set);
+/* The same check for Commit, of a change or of a new set. `set` is committed. `stored`: what store_read_set has read;
+   NULL: no such set is stored. */
+HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set,
+                                const struct stored_set *stored);
 /* Whether `hr` means that the stored definition cannot be used: too large, not XML, not a record, a folder, not
    readable. */
 bool definition_is_damaged(HRESULT hr);

@@ -102,8 +102,13 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
 HRESULT store_load_lines(const char *space, const char *name, char **lines, size_t *size);
 /* Whether the caller may perform the verb on the stored set. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_check_access(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name);
-/* The set's Security from memory_alloc, NULL if it is invalid. S_FALSE: the set does not exist. */
-HRESULT store_security(const char *space, const char *name, char **security);
+struct stored_set;
+/* The set as it is stored, for the checks before a verb that changes it; without an access check. Its `security` is
+   NULL if that is invalid, its `xml` if it cannot be read. S_FALSE: it does not exist. Free `out` always. */
+HRESULT store_read_set(const char *space, const char *name, struct stored_set *out);
+/* store_check_access for a set that store_read_set has read. NULL: it does not exist. */
+HRESULT store_check_access_read(const struct caller *caller, enum set_access_verb verb, const char *space,
+                                const char *name, const struct stored_set *set);
 /* Removes definition and run record. PLA_E_DCS_NOT_FOUND. */
 HRESULT store_delete(const struct caller *caller, const char *space, const char *name);
 /* The names of the sets of a namespace, as they were committed. */

@@ -108,7 +108,7 @@ static bool is_folder(DIR *directory, const struct dirent *entry)
     return !fstatat(dirfd(directory), entry->d_name, &st, 0) && S_ISDIR(st.st_mode);
 }
 
-HRESULT folder_list(const char *path, bool folders, struct texts *names)
+static HRESULT names_list(const char *path, bool files, bool folders, struct texts *names)
 {
     struct texts found = {0};
     struct dirent *entry;
@@ -119,7 +119,7 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
                                : posix_failed(errno, path);
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            is_folder(directory, entry) == folders)
+            ((files && folders) || is_folder(directory, entry) == folders))
             hr = texts_add(&found, entry->d_name);
     if (SUCCEEDED(hr) && errno)
         hr = posix_failed(errno, path);
@@ -133,6 +133,16 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     texts_free(names);
     *names = found;
     return S_OK;
+}
+
+HRESULT folder_list(const char *path, bool folders, struct texts *names)
+{
+    return names_list(path, !folders, folders, names);
+}
+
+HRESULT folder_list_all(const char *path, struct texts *names)
+{
+    return names_list(path, true, true, names);
 }
 
 HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user)

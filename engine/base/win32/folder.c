@@ -150,7 +150,7 @@ static HRESULT folder_find_each(const char *path, HRESULT (*each)(void *user, co
 }
 
 struct names {
-    bool folders;
+    bool files, folders;
     struct texts found;
 };
 
@@ -159,7 +159,8 @@ static HRESULT add_entry(void *user, const WIN32_FIND_DATAW *entry)
     struct names *names = user;
     bool is_folder = (entry->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     char *name;
-    if (is_folder != names->folders || !wcscmp(entry->cFileName, L".") || !wcscmp(entry->cFileName, L".."))
+    if (!(is_folder ? names->folders : names->files) || !wcscmp(entry->cFileName, L".") ||
+        !wcscmp(entry->cFileName, L".."))
         return S_OK;
     HRESULT hr = text_from_utf16(entry->cFileName, wcslen(entry->cFileName), true, &name);
     if (SUCCEEDED(hr))
@@ -168,9 +169,8 @@ static HRESULT add_entry(void *user, const WIN32_FIND_DATAW *entry)
     return hr;
 }
 
-HRESULT folder_list(const char *path, bool folders, struct texts *names)
+static HRESULT names_list(const char *path, struct names list, struct texts *names)
 {
-    struct names list = {.folders = folders};
     HRESULT hr = folder_find_each(path, add_entry, &list);
     if (FAILED(hr)) {
         texts_free(&list.found);
@@ -181,6 +181,16 @@ HRESULT folder_list(const char *path, bool folders, struct texts *names)
     texts_free(names);
     *names = list.found;
     return S_OK;
+}
+
+HRESULT folder_list(const char *path, bool folders, struct texts *names)
+{
+    return names_list(path, (struct names){.files = !folders, .folders = folders}, names);
+}
+
+HRESULT folder_list_all(const char *path, struct texts *names)
+{
+    return names_list(path, (struct names){.files = true, .folders = true}, names);
 }
 
 struct each_file {

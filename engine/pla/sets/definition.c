@@ -137,11 +137,11 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
     return hr;
 }
 
-HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set)
+HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set,
+                                const struct stored_set *stored)
 {
     const struct category *c = category_of(space);
     struct set_access_object about = {.space = c->space, .name = name, .session = is_session(c)};
-    char *security = NULL;
     HRESULT hr;
     if (caller->in_process)
         return S_OK;
@@ -151,12 +151,8 @@ HRESULT definition_check_commit(const struct caller *caller, const char *space, 
             hr = check_new(caller, &about, c->source == DEFINITION_REGISTRY);
         return SUCCEEDED(hr) && about.session ? check_kernel(caller, c, name, set) : hr;
     }
-    hr = store_security(space, name, &security);
-    about.security = security;
-    if (SUCCEEDED(hr))
-        hr = hr == S_FALSE ? check_new(caller, &about, false) : check_change(caller, &about, set);
-    memory_free(security);
-    return hr;
+    about.security = stored ? stored->security : NULL;
+    return stored ? check_change(caller, &about, set) : check_new(caller, &about, false);
 }
 
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size)

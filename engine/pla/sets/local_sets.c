@@ -196,9 +196,17 @@ static HRESULT restore_definition(const char *space, const char *name, const cha
 }
 
 /* The stored definition, or only its end with the account line. *xml is NULL if it does not exist or cannot be read:
-   it has no account then. */
-static HRESULT load_before(const char *space, const char *name, bool whole, char **xml, size_t *size)
+   it has no account then. `stored`: what was read of it before, zero if it did not exist, gives its XML; NULL: it was
+   not read. */
+static HRESULT load_before(const char *space, const char *name, bool whole, struct stored_set *stored, char **xml,
+                           size_t *size)
 {
+    if (stored && (stored->xml || !stored->name)) {
+        *xml = stored->xml;
+        *size = stored->size;
+        stored->xml = NULL;
+        return S_OK;
+    }
     HRESULT hr = whole ? store_load(&caller_self, space, name, xml, size) : store_load_lines(space, name, xml, size);
     if (hr != PLA_E_DCS_NOT_FOUND && !definition_is_damaged(hr))
         return hr;
@@ -210,7 +218,7 @@ static HRESULT load_before(const char *space, const char *name, bool whole, char
    the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one is
    restored. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
-                        enum store_mode mode, bool update, bool serial_put, bool latest_put)
+                        struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
     const struct put_state put = {o, serial_put, latest_put};
     const struct run_change put_change = {put_state, &put};
@@ -228,7 +236,7 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
     if (c->source != DEFINITION_STORED)
         return S_OK;
     update = update && c->runs;
-    HRESULT hr = load_before(c->space, name, update, &before, &before_size);
+    HRESULT hr = load_before(c->space, name, update, stored, &before, &before_size);
     if (SUCCEEDED(hr))
         hr = set_credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &security,
                                     &credentials);
@@ -257,7 +265,7 @@ static HRESULT set_save(struct object *o, const struct caller *caller, const str
 }
 
 static HRESULT bind_and_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
-                             const char *server, enum store_mode mode, bool update)
+                             struct stored_set *stored, const char *server, enum store_mode mode, bool update)
 {
     const char *old_space = set_of(o)->space;
     bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
@@ -265,7 +273,7 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         sets_bind(o, c->space, &own_name, &own_server);
-        hr = set_save(o, caller, c, name, mode, update, serial_put, latest_put);
+        hr = set_save(o, caller, c, name, stored, mode, update, serial_put, latest_put);
         if (SUCCEEDED(hr)) {
             sets_forget_latest(o);
         } else {
@@ -295,9 +303,9 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
 
 /* The access check before a commit, whatever its mode stores or does. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
-                            uint32_t mode)
+                            const struct stored_set *stored, uint32_t mode)
 {
-    HRESULT hr = definition_check_commit(caller, c->space, name, o);
+    HRESULT hr = definition_check_commit(caller, c->space, name, o, stored);
     if (SUCCEEDED(hr) && mode & SETS_UPDATE_RUNNING)
         hr = check_running_session(caller, SET_ACCESS_COMMIT, c, name);
     if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
@@ -331,11 +339,12 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
 /* A set that a non-administrator commits without a Security becomes changeable by its creator (DECISIONS 81).
  *before: the previous value; NULL: unchanged. */
 static HRESULT set_creator_security(struct object *o, const struct caller *caller, const struct category *c,
-                                    const char *name, char **before)
+                                    const struct stored_set *stored, char **before)
 {
     const struct property *p = &o->class->properties[IDataCollectorSet_Security];
+    const char *security = stored ? stored->security : NULL;
     struct value put;
-    char *stored = NULL, *sid = NULL, *own = NULL;
+    char *sid = NULL, *own = NULL;
     *before = NULL;
     if (caller->in_process || c->source != DEFINITION_STORED || access_is_administrator(caller))
         return S_OK;
@@ -343,9 +352,7 @@ static HRESULT set_creator_security(struct object *o, const struct caller *calle
     if (FAILED(hr))
         return hr;
     const bool says_none = !strcmp(set_access_security(put.text), set_access_security(""));
-    if (says_none)
-        hr = store_security(c->space, name, &stored);
-    if (SUCCEEDED(hr) && says_none && !(stored && !strcmp(set_access_security(stored), set_access_security("")))) {
+    if (says_none && !(security && !strcmp(set_access_security(security), set_access_security("")))) {
         sid = caller_sid(caller);
         own = sid && *sid ? set_access_creator_security(sid) : NULL;
         hr = !own && (!sid || *sid) ? E_OUTOFMEMORY : own ? object_put_text(o, p, own) : S_OK;
@@ -356,7 +363,6 @@ static HRESULT set_creator_security(struct object *o, const struct caller *calle
     }
     memory_free(own);
     memory_free(sid);
-    memory_free(stored);
     value_free(&put);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -398,7 +404,7 @@ static HRESULT commit_trace(struct object *o, const struct caller *caller, const
         hr = trace_set_update(o, &running, !live);
     trace_session_free(&running);
     if (SUCCEEDED(hr))
-        hr = bind_and_save(o, caller, c, name, server, store_mode, false);
+        hr = bind_and_save(o, caller, c, name, NULL, server, store_mode, false);
     if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE)
         hr = trace_set_flush(o, c->space, name);
     return hr;
@@ -444,17 +450,16 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     return hr;
 }
 
-static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          const char *server, uint32_t mode, struct object *issues)
+/* `stored`: the set that exists, or zero; NULL: this process itself commits, which needs no rights. */
+static HRESULT commit_over(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                           struct stored_set *stored, const char *server, uint32_t mode, struct object *issues)
 {
-    const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
-    if (mode == SETS_FLUSH_TRACE)
-        return flush_only(o, caller, c, name);
+    const struct stored_set *existing = stored && stored->name ? stored : NULL;
     char *before;
-    HRESULT hr = set_creator_security(o, caller, c, name, &before);
+    HRESULT hr = set_creator_security(o, caller, c, existing, &before);
     if (SUCCEEDED(hr)) /* before anything is searched by names in the set */
-        hr = check_commit(o, caller, c, name, mode);
+        hr = check_commit(o, caller, c, name, existing, mode);
     /* set_commit has already reported what applies to every server */
     if (SUCCEEDED(hr) && c->runs)
         hr = unsupported_validate(o, issues);
@@ -475,12 +480,27 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     } else {
         hr = check_present(c, name, store_mode, mode);
         if (SUCCEEDED(hr))
-            hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
+            hr = bind_and_save(o, caller, c, name, stored, server, store_mode, mode & SETS_UPDATE_RUNNING);
         if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
             hr = run_flush(c->space, name);
     }
     restore_security(o, FAILED(hr), hr, before);
     return FAILED(hr) ? hr : S_OK;
+}
+
+static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server, uint32_t mode, struct object *issues)
+{
+    const struct category *c = category_of(space);
+    struct stored_set stored = {0};
+    if (mode == SETS_FLUSH_TRACE)
+        return flush_only(o, caller, c, name);
+    const bool is_checked = c->source == DEFINITION_STORED && !caller->in_process;
+    HRESULT hr = is_checked ? store_read_set(space, name, &stored) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = commit_over(o, caller, c, name, is_checked ? &stored : NULL, server, mode, issues);
+    stored_set_free(&stored);
+    return hr;
 }
 
 /* ---- Query, Delete, Start, Stop ---- */
@@ -513,16 +533,26 @@ static HRESULT query_set(struct object *o, const struct caller *caller, const ch
     return hr;
 }
 
-static HRESULT delete_set(struct object *o, const struct caller *caller, const char *space, const char *name)
+/* *stored: the set, unless this process itself deletes it. */
+static HRESULT check_delete(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            struct stored_set *stored)
 {
-    const struct category *c = category_of(space);
+    if (c->source != DEFINITION_STORED || caller->in_process)
+        return definition_check(caller, SET_ACCESS_DELETE, c->space, name, o);
+    HRESULT hr = store_read_set(c->space, name, stored);
+    return FAILED(hr) ? hr
+                      : store_check_access_read(caller, SET_ACCESS_DELETE, c->space, name, hr == S_OK ? stored : NULL);
+}
+
+static HRESULT delete_checked(const struct caller *caller, const struct category *c, const char *name,
+                              struct stored_set *stored)
+{
+    const char *space = c->space;
     struct run_state state;
     struct set_live live = {0};
     char *before = NULL;
     size_t size = 0;
-    HRESULT hr = definition_check(caller, SET_ACCESS_DELETE, space, name, o);
-    if (FAILED(hr))
-        return hr;
+    HRESULT hr;
     if (c->source == DEFINITION_LIVE) { /* nothing is stored */
         HRESULT known = session_set_read_live(name, &live);
         const bool running = SUCCEEDED(known) && live.status != c->status;
@@ -533,7 +563,7 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
         hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
     if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
-        hr = load_before(space, name, false, &before, &size);
+        hr = load_before(space, name, false, stored->name ? stored : NULL, &before, &size);
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr) && before)
@@ -541,6 +571,17 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr))
         journal_change(JOURNAL_SET_DELETED, caller, space, name);
     memory_free(before);
+    return hr;
+}
+
+static HRESULT delete_set(struct object *o, const struct caller *caller, const char *space, const char *name)
+{
+    const struct category *c = category_of(space);
+    struct stored_set stored = {0};
+    HRESULT hr = check_delete(o, caller, c, name, &stored);
+    if (SUCCEEDED(hr))
+        hr = delete_checked(caller, c, name, &stored);
+    stored_set_free(&stored);
     return hr;
 }
 

@@ -41,7 +41,7 @@ char *set_file_place(const char *folder, const char *file)
 
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out)
 {
-    struct set_file at = {0};
+    struct set_file at = {.found = E_FAIL};
     char *file = NULL;
     HRESULT hr = store_find_namespace(space, &at.space);
     *out = (struct set_file){0};
@@ -77,6 +77,7 @@ void set_file_unlock(struct set_file *at)
 {
     file_lock_release(at->lock);
     at->lock = NULL;
+    at->found = E_FAIL;
 }
 
 void set_file_close(struct set_file *at)
@@ -225,7 +226,7 @@ bool set_file_is_torn(const char *file)
     return number && !strcmp(at + process + 1 + number, ".tmp");
 }
 
-static void remove_torn(const char *folder, const struct texts *files)
+void set_file_remove_torn_of(const char *folder, const struct texts *files)
 {
     for (size_t i = 0; i < files->count; i++) {
         char *path = set_file_is_torn(files->items[i]) ? path_join(folder, files->items[i]) : NULL;
@@ -241,7 +242,7 @@ HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left)
     *left = 0;
     HRESULT hr = folder_list(at->folder, false, &files);
     if (SUCCEEDED(hr) && at->lock)
-        remove_torn(at->folder, &files);
+        set_file_remove_torn_of(at->folder, &files);
     for (size_t i = 0; hr != E_OUTOFMEMORY && i < files.count; i++) {
         if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
             continue;
@@ -260,19 +261,27 @@ void set_file_remove_torn(const char *place)
     struct texts files = {0};
     if (FAILED(folder_list(place, false, &files)))
         return;
-    remove_torn(place, &files);
+    set_file_remove_torn_of(place, &files);
     texts_free(&files);
 }
 
 /* Moves a definition that was put into the namespace's folder since the last full scan. */
-static HRESULT adopt_own(const struct set_file *at)
+static HRESULT adopt_own(struct set_file *at)
 {
     char *flat = path_join(at->folder, path_name(at->definition));
     HRESULT hr = flat ? file_find(at->definition) : E_OUTOFMEMORY;
     if (hr == S_FALSE && file_exists(flat))
         hr = set_file_adopt(at, path_name(flat));
+    else
+        at->found = hr;
     memory_free(flat);
     return FAILED(hr) ? hr : S_OK;
+}
+
+/* Nobody else creates or removes it while the lock is held. */
+HRESULT set_file_find(const struct set_file *at)
+{
+    return at->lock && SUCCEEDED(at->found) ? at->found : file_find(at->definition);
 }
 
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out)

@@ -24,7 +24,10 @@ struct set_file {
     char *folders;     /* <place>/<file>.folders */
     char *pass;        /* <place>/<file>.pass */
     struct file_lock *lock;
+    HRESULT found; /* under the lock: S_OK, the definition exists; S_FALSE: it does not; E_FAIL: unknown */
 };
+/* Whether the definition exists, as file_find reports it. */
+HRESULT set_file_find(const struct set_file *at);
 /* Fills in the paths. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 
@@ -61,6 +64,8 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file);
 HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 /* Removes temporary files of killed writers from a place. Under the lock, so that nobody is writing. */
 void set_file_remove_torn(const char *place);
+/* The same if the names in the place are known. */
+void set_file_remove_torn_of(const char *place, const struct texts *names);
 /* Whether the name is that of such a temporary file. */
 bool set_file_is_torn(const char *file);
 /* Records the change for those that watch the store (store_changes). Under the lock. */

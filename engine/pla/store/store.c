@@ -79,6 +79,35 @@ static HRESULT remove_if_there(const char *path)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
+/* The files and folders in a set's place. To find that a file is missing costs Wine as much as to list them. */
+struct place_names {
+    struct texts names;
+    bool known; /* otherwise each may be there */
+};
+
+static struct place_names place_list(const struct set_file *at)
+{
+    struct place_names list = {.known = false};
+    const HRESULT hr = folder_list_all(at->place, &list.names);
+    list.known = SUCCEEDED(hr) || set_file_is_missing(hr);
+    if (FAILED(hr))
+        error_clear();
+    return list;
+}
+
+static bool may_be_there(const struct place_names *list, const char *path)
+{
+    bool is_named = !list->known;
+    for (size_t i = 0; !is_named && i < list->names.count; i++)
+        is_named = text_equal_nocase(list->names.items[i], path_name(path));
+    return is_named;
+}
+
+static HRESULT remove_named(const struct place_names *list, const char *path)
+{
+    return may_be_there(list, path) ? remove_if_there(path) : S_OK;
+}
+
 /* An unreadable record is replaced, because nobody can use it. Any other failure leaves it. */
 static HRESULT change_run(const struct set_file *at, const struct run_change *change)
 {
@@ -168,13 +197,14 @@ HRESULT store_save_written(const struct caller *caller, const char *space, const
 {
     struct set_file at = {0};
     struct text_buffer content = {0};
+    struct place_names list = {.known = false};
     char *owner = NULL, *own = NULL;
     const char *security = NULL;
     HRESULT hr = find_security(set, &own, &security);
     if (SUCCEEDED(hr))
         hr = set_file_open(space, name, mode == STORE_MODIFY ? SET_FILE_CHANGE : SET_FILE_CREATE, &at);
     if (hr == S_OK)
-        hr = file_find(at.definition);
+        hr = set_file_find(&at);
     if (created)
         *created = hr == S_FALSE;
     if (hr == S_OK && mode == STORE_CREATE)
@@ -186,10 +216,12 @@ HRESULT store_save_written(const struct caller *caller, const char *space, const
         hr = stored_set_check_save(caller, &at, !is_new, security);
     if (SUCCEEDED(hr))
         hr = owner_quota_check(&at, caller, set->size, &owner);
+    if (SUCCEEDED(hr))
+        list = place_list(&at);
     if (SUCCEEDED(hr) && is_new) {
-        hr = remove_if_there(at.run); /* belongs to an earlier set of this name, as do its folders */
+        hr = remove_named(&list, at.run); /* belongs to an earlier set of this name, as do its folders */
         if (SUCCEEDED(hr))
-            hr = remove_if_there(at.folders);
+            hr = remove_named(&list, at.folders);
     } else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
@@ -200,10 +232,11 @@ HRESULT store_save_written(const struct caller *caller, const char *space, const
         hr = content.failed ? E_OUTOFMEMORY : folder_create_protected(at.place, PROTECTION_PLACE);
     }
     if (SUCCEEDED(hr))
-        set_file_remove_torn(at.place);
+        set_file_remove_torn_of(at.place, &list.names);
     if (SUCCEEDED(hr))
         hr = save_both(&at, &content, change);
     TRACE_STEP(store, "save %s\\%s: 0x%08X", space, name, (unsigned)hr);
+    texts_free(&list.names);
     text_buffer_free(&content);
     memory_free(owner);
     memory_free(own);
@@ -297,18 +330,21 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     if (SUCCEEDED(hr)) {
-        remove_if_there(at.run); /* whatever remains is removed before a set of this name is created again */
-        remove_if_there(at.host);
-        remove_if_there(at.folders); /* a later set of this name must not own them */
+        struct place_names list = place_list(&at);
+        remove_named(&list, at.run); /* whatever remains is removed before a set of this name is created again */
+        remove_named(&list, at.host);
+        remove_named(&list, at.folders); /* a later set of this name must not own them */
         /* A run that has not noticed the deletion keeps its lock. */
-        if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
+        if (may_be_there(&list, at.run_lock) && file_exists(at.run_lock) &&
+            SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
         file_lock_release(running);
         running = NULL;
-        if (file_exists(at.pass) && SUCCEEDED(file_lock_take(at.pass, 0, &running)))
+        if (may_be_there(&list, at.pass) && file_exists(at.pass) && SUCCEEDED(file_lock_take(at.pass, 0, &running)))
             file_delete(at.pass);
         file_lock_release(running);
-        set_file_remove_torn(at.place);
+        set_file_remove_torn_of(at.place, &list.names);
+        texts_free(&list.names);
         set_file_note_change(&at);
     }
     TRACE_STEP(store, "delete %s\\%s: 0x%08X", space, name, (unsigned)hr);
@@ -571,7 +607,10 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
 {
     char *account = NULL;
     uint64_t before;
-    HRESULT hr = read_owner(at->definition, owner, &before);
+    HRESULT hr = set_file_find(at);
+    *owner = NULL;
+    if (hr == S_OK)
+        hr = read_owner(at->definition, owner, &before);
     if (SUCCEEDED(hr) && (!*owner || !**owner)) {
         memory_free(*owner);
         account = caller->in_process ? text_copy("") : caller_account(caller);

@@ -50,8 +50,13 @@ HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_ver
 static HRESULT read_there(const struct set_file *at, struct stored_set *set)
 {
     *set = (struct stored_set){0};
-    HRESULT hr = file_find(at->definition);
+    HRESULT hr = set_file_find(at);
     return hr == S_OK ? stored_set_read(at->place, path_name(at->definition), set) : hr;
+}
+
+static HRESULT not_found(const char *space, const char *name)
+{
+    return error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': %s", space, name, error_standard_text(PLA_E_DCS_NOT_FOUND));
 }
 
 HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at)
@@ -62,8 +67,7 @@ HRESULT stored_set_check_access(const struct caller *caller, enum set_access_ver
         return S_OK;
     HRESULT hr = read_there(at, &set);
     if (hr == S_FALSE)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "'%s\\%.300s': %s", at->space, at->name,
-                       error_standard_text(PLA_E_DCS_NOT_FOUND));
+        hr = not_found(at->space, at->name);
     if (SUCCEEDED(hr))
         hr = stored_set_security(&set, &security);
     if (SUCCEEDED(hr))
@@ -108,24 +112,28 @@ HRESULT store_check_access(const struct caller *caller, enum set_access_verb ver
     return hr;
 }
 
-HRESULT store_security(const char *space, const char *name, char **security)
+HRESULT store_read_set(const char *space, const char *name, struct stored_set *out)
 {
     struct set_file at;
-    struct stored_set set = {0};
-    const char *found = NULL;
+    const char *security;
+    *out = (struct stored_set){0};
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
-    *security = NULL;
     if (hr == S_OK)
-        hr = read_there(&at, &set);
+        hr = read_there(&at, out);
     if (hr == S_OK)
-        hr = stored_set_security(&set, &found);
-    if (hr == S_OK && found) {
-        *security = set.security;
-        set.security = NULL;
-    }
-    stored_set_free(&set);
+        hr = stored_set_security(out, &security);
     set_file_close(&at);
     return hr;
+}
+
+HRESULT store_check_access_read(const struct caller *caller, enum set_access_verb verb, const char *space,
+                                const char *name, const struct stored_set *set)
+{
+    if (caller->in_process)
+        return S_OK;
+    return set ? set_access_check_caller(
+                     caller, verb, &(struct set_access_object){.space = space, .name = name, .security = set->security})
+               : not_found(space, name);
 }
 
 /* ---- lists ---- */
