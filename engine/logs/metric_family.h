@@ -21,9 +21,9 @@ struct metric_families {
     uint32_t *slots; /* places + 1 by the hash of names, of counters also without _total; 0: free */
     size_t slot_count, slots_used;
 };
-/* The family of the counter's name and form: S_OK and its place. S_FALSE: it does not exist yet; *name from memory_alloc
-   is the one to add, at the end. A family of another type cannot share its name, not even without _total; then the name
-   gets an ending. */
+/* The family of the counter's name and form: S_OK and its place. S_FALSE: it does not exist yet; *name from
+   memory_alloc is the one to add, at the end. A family of another type cannot share its name, not even without _total;
+   then the name gets an ending. */
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name);
 /* Takes the name and the help over, also on failure; NULL: out of memory. */
