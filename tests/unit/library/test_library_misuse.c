@@ -161,7 +161,8 @@ static void options_are_checked(void **state)
     assert_int_equal(openpla_writer_create("x.csv", &one, 1, &to, &writer), OPENPLA_E_ARGUMENT);
     assert_int_equal(openpla_writer_create("x.txt", &one, 1, NULL, &writer), OPENPLA_E_ARGUMENT);
     assert_reason("x.txt");
-    assert_false(file_exists("x.csv") || file_exists("x.blg") || file_exists("x.txt"));
+    assert_int_equal(openpla_writer_create("x.arrow", &one, 1, NULL, &writer), OPENPLA_E_ARGUMENT);
+    assert_false(file_exists("x.csv") || file_exists("x.blg") || file_exists("x.txt") || file_exists("x.arrow"));
 }
 
 static void counters_that_cannot_be_written_are_named(void **state)
