@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to engine/base: functions that its portable files and those in posix/ and win32/ call in each other. */
+/* Private to engine/base: functions that its portable files and those in posix/ and win32/ call from each other. */
 #ifndef OPENPLA_BASE_PRIVATE_H
 #define OPENPLA_BASE_PRIVATE_H
 
@@ -22,7 +22,7 @@ HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- access checks without tokens (account_access.c) ---- */
 
-/* access_allows for an account by its SIDs. */
+/* access_allows for an account that is described by its SIDs. */
 HRESULT account_allows(const struct account_sids *account, const char *descriptor, const struct access_rights *kind,
                        uint32_t rights, bool *allowed);
 
@@ -30,7 +30,7 @@ HRESULT account_allows(const struct account_sids *account, const char *descripto
 
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
 HRESULT secret_is_too_long(const char *text); /* S_OK: no */
-/* The file of a key, which only this account may open: created with these bytes, read, deleted. S_FALSE: the file does
+/* The file for a key, which only this account may open: created with these bytes, read, deleted. S_FALSE: the file does
    not exist. A link, or a folder or file of another account, is rejected. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
@@ -38,7 +38,7 @@ HRESULT secret_file_delete(const char *key);
 
 /* ---- the trace switch (debug_trace.c): reading and writing on the host OS ----
    None of these functions allocates memory or sets an error text. They do not use clock.h and process.h, so that a
-   small DLL can report errors without containing all of base. */
+   small DLL can report errors without linking all of base. */
 
 #define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* nothing is open */
 /* Writes the beginning of a line, "2026-01-31T10:20:30.123456Z 1234.5678" (time in UTC, process, thread), and returns
@@ -55,7 +55,7 @@ void debug_trace_write(intptr_t file, const char *line, size_t size);
 /* GetLastError and SetLastError; no effect natively. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
-/* Ends this process at once: no message box, no handlers; natively by SIGABRT. A debugger stops here. */
+/* Terminates this process immediately: no message box, no handlers; natively with SIGABRT. A debugger stops here. */
 _Noreturn void debug_trace_end_process(uint32_t code);
 
 #endif

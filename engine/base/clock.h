@@ -17,20 +17,20 @@ uint64_t clock_monotonic_ms(void);
 /* The speed of the first processor in MHz, as the host OS reports it, otherwise the rate of the performance counter.
    Never 0: readers of logs divide by it. */
 uint32_t clock_cpu_mhz(void);
-/* The time between two readings of clock_monotonic_ms. 0 if `since` is later than `now`: it may be a reading of another
-   process that was taken after ours. */
+/* The time between two readings of clock_monotonic_ms. 0 if `since` is later than `now`, because it may be a reading
+   that another process took later. */
 static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
-int64_t clock_boot_utc(void); /* FILETIME of the host's start */
+int64_t clock_boot_utc(void); /* FILETIME of the time at which the host OS started */
 
 /* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight time: 420). */
 int clock_bias_minutes(int64_t utc);
 int64_t clock_utc_to_local(int64_t utc);
 /* Converts the times of many samples to local time without asking the system for its zone each time (0.4 ms a call
-   under Wine). Zones change their bias only at quarters of an hour of UTC, so one answer serves for a quarter of an
-   hour; a change of the zone setting takes effect with the next. Zero-initialise, or set `fixed` and the offset. */
+   under Wine). Zones change their bias only at quarter-hours of UTC, so one answer is valid for a quarter of an hour. A
+   change of the zone setting takes effect in the next quarter-hour. Zero-initialise, or set `fixed` and the offset. */
 struct clock_zone {
     bool known, fixed; /* fixed: one offset for all times */
     int64_t quarter, offset;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines, split as Windows' programs do (the rules of the C runtime, and those of CommandLineToArgvW where both
    agree). Blanks and tabs separate arguments; inside quotes they do not. 2n backslashes before a quote are n
-   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two quotes are a literal quote. */
+   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two consecutive quotes are a literal quote.
+   */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
 
@@ -12,8 +13,7 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* number of backslashes at `at` that are known to be literal, or to stand before a
-                                  quote */
+    size_t plain, backslashes; /* number of backslashes at `at` that are known to be literal, or to precede a quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
@@ -21,33 +21,33 @@ enum command_line_piece {
     COMMAND_LINE_QUOTE, /* a quoted section begins or ends */
     COMMAND_LINE_TEXT,  /* a byte of the argument */
 };
-/* Reads the next piece; *c is its byte. */
+/* Reads the next piece; *c is the byte if it is one. */
 enum command_line_piece command_line_next(struct command_line_reader *r, char *c);
 /* Adds the arguments to `out`, which the caller frees even after a failure. */
 HRESULT command_line_split(const char *line, struct texts *out);
 
 /* ---- building ---- */
 
-/* A line that is being built; zero-initialise. Quotes are written only when they are needed, so two quotes never stand
-   next to each other within an argument, which programs read in different ways. */
+/* A command line under construction; zero-initialise. Quotes are written only when they are needed, so an argument
+   never contains two consecutive quotes, which programs interpret in different ways. */
 struct command_line {
     struct text_buffer text;
     size_t backslashes;   /* backslashes of the argument, not written yet */
-    bool quoted, written; /* of the present argument: its part in `text` ends inside quotes; it has content */
-    bool wants_quotes;    /* the next byte is to be inside quotes */
+    bool quoted, written; /* of the current argument: its part in `text` ends inside quotes; it has content */
+    bool wants_quotes;    /* whether the next byte must be inside quotes */
     bool argument;        /* an argument has begun */
 };
 void command_line_quote(struct command_line *l); /* begins or ends a quoted section */
 void command_line_text(struct command_line *l,
                        const char *text);                /* appends a byte to the argument; blanks require quotes */
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
-/* Appends a string to the present argument, and opens quotes if the string needs them and none are open. */
+/* Appends a string to the current argument, and opens quotes if the string needs them and none are open. */
 void command_line_value(struct command_line *l, const char *text);
 /* Appends the next piece of another line unchanged. False: that line is at its end. */
 bool command_line_copy(struct command_line *l, struct command_line_reader *from);
 /* Appends an argument, after a blank unless it is the first. */
 void command_line_argument(struct command_line *l, const char *text);
-/* Returns the line as text_buffer_take does; `l` is empty again. */
+/* Returns the line like text_buffer_take; afterwards `l` is empty. */
 char *command_line_take(struct command_line *l);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: which areas are on, and how a step becomes a line. Failed assertions are such lines, too. */
+/* The trace switch: determines which areas are on, and formats a step as a line. Failed assertions use such lines, too.
+ */
 #include "engine/base/debug_trace.h"
 
 #include "engine/base/assert.h"

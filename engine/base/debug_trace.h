@@ -3,8 +3,8 @@
    process and the thread, on stderr or in the file OPENPLA_TRACE_FILE. docs/developer/debugging.md shows how to use it.
 
    The environment is read at the first step of the process. While an area is off, its steps cost one load and one
-   branch, and their arguments are not evaluated. A step allocates no memory, enters no lock and changes neither errno
-   nor the last error, so it may stand anywhere but in a signal handler. */
+   branch, and their arguments are not evaluated. A step allocates no memory, takes no lock and changes neither errno
+   nor the last error, so it may be used anywhere except in a signal handler. */
 #ifndef OPENPLA_DEBUG_TRACE_H
 #define OPENPLA_DEBUG_TRACE_H
 
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* The areas. The word "pla" means those from `sets` to `retention`; "all" means every area. */
+/* The areas. The word "pla" means the areas from `sets` to `retention`; "all" means every area. */
 #define DEBUG_AREAS(AREA)                                                                                              \
     AREA(base)                                                                                                         \
     AREA(logs)                                                                                                         \
@@ -41,7 +41,7 @@ enum debug_area {
 
 #define DEBUG_TRACE_VARIABLE      "OPENPLA_TRACE"
 #define DEBUG_TRACE_FILE_VARIABLE "OPENPLA_TRACE_FILE"
-/* Bytes of a line's message; a longer one is cut. */
+/* Maximum bytes of a line's message; a longer message is truncated. */
 enum { DEBUG_TRACE_BYTES = 800 };
 
 /* TRACE_STEP(pdh, "sample: %zu counters", count): an area's name, a printf format and its arguments. */

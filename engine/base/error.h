@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error text of a failing HRESULT, kept per thread from the function that knows the reason to the COM wrapper. */
+/* The error text of a failing HRESULT, kept per thread on the way from the function that knows the reason to the COM
+   wrapper. */
 #ifndef OPENPLA_ERROR_H
 #define OPENPLA_ERROR_H
 
@@ -23,15 +24,15 @@
    error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text is cut at 1023 bytes. It names the property
    or file and the value. */
 HRESULT error_set(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts "context: " before the present text of hr, or before the standard text of hr if it has none. */
+/* Puts "context: " before the current text of hr, or before the standard text of hr if it has no text. */
 HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The text that this thread set last for exactly this hr, otherwise the standard text of hr; never NULL. Valid until
+/* The text that this thread last set for exactly this hr, otherwise the standard text of hr; never NULL. Valid until
    the thread's next error_ call. */
 const char *error_text(HRESULT hr);
-/* The HRESULT of that text; S_OK: none is set. */
+/* The HRESULT of that text; S_OK if no text is set. */
 HRESULT error_latest(void);
-/* A failure and its text, saved while other calls, which may set other texts, clean up or continue: `struct error_kept
-   why = error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
+/* A failure and its text, saved during cleanup or other calls that may set other texts: `struct error_kept why =
+   error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
 struct error_kept {
     HRESULT hr;
     char text[ERROR_TEXT_BYTES]; /* as returned by error_text */
@@ -46,11 +47,10 @@ HRESULT pdh_error(LONG status, const char *subject);
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);
 /* Whether a call here can return this result: S_OK, S_FALSE, or a failure of Windows, COM, WMI, PDH, PLA or OpenPLA.
-   For results read from memory that others can write to. */
+   For results read from memory that other processes can write. */
 bool error_is_result(HRESULT hr);
 
-/* ---- messages of system codes ----
-   In the language of the host OS, in which events with such a code are shown. */
+/* ---- messages of system codes ---- They are in the language of the host OS, as are events with such a code. */
 
 enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
 

@@ -19,7 +19,7 @@ static HRESULT too_large(const char *path, size_t limit)
                      (unsigned long long)limit);
 }
 
-/* The file may grow or shrink during the read, and some files have no size at all: only the bytes read count. */
+/* The file may grow or shrink during the read, and some files have no size, so only the bytes that were read count. */
 static HRESULT load_open_file(struct file *f, const char *path, size_t limit, char **out, size_t *size)
 {
     uint64_t expected;
@@ -111,8 +111,8 @@ HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
     return hr;
 }
 
-/* If a new file cannot be created because something is missing, that can only be its folder, whatever the host OS
-   reports. */
+/* If a new file cannot be created because something does not exist, that can only be its folder, regardless of what the
+   host OS reports. */
 static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 {
     const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);

@@ -8,7 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/base/wintypes.h"
 
-/* ---- protection: who may access the files, folders and objects that we create ---- */
+/* ---- protection: who may access the files, folders and objects that OpenPLA creates ---- */
 
 enum protection {
     PROTECTION_NONE, /* the default of the host OS */
@@ -21,19 +21,19 @@ enum protection {
 char *protection_sddl(enum protection what);
 
 /* Creates the data folder or a folder below it, with every missing parent. The last folder gets that protection, its
-   new parents PROTECTION_DATA. An existing folder must pass folder_check_own. A path elsewhere is created as by
-   folder_create. A file in the way is ERROR_ALREADY_EXISTS's HRESULT. */
+   new parents PROTECTION_DATA. An existing folder must pass folder_check_own. A path outside the data folder is created
+   as folder_create does. If a file with that name exists, the result is ERROR_ALREADY_EXISTS's HRESULT. */
 HRESULT folder_create_protected(const char *path, enum protection what);
-/* Checks that the folder and its parents up to the data folder are ours, as far as they exist: owned by this account,
-   the system or the administrators. A link is ERROR_BAD_PATHNAME's HRESULT, because it could turn any file into one of
-   ours. A folder of another account, which could change the contents, is ERROR_INVALID_OWNER's. Each folder is checked
-   once. */
+/* Checks that the folder and its parents up to the data folder belong to OpenPLA, as far as they exist: owned by this
+   account, the system or the administrators. A link fails with ERROR_BAD_PATHNAME's HRESULT, because it could make any
+   file appear as one of OpenPLA's. A folder owned by another account, which could change the contents, fails with
+   ERROR_INVALID_OWNER's HRESULT. Each folder is checked once. */
 HRESULT folder_check_own(const char *path);
 
 /* The owner of a file or folder. */
 struct ownership {
     bool is_folder, is_link, is_foreign;
-    bool is_open;    /* accounts other than its owner, the system, administrators and members have some access */
+    bool is_open; /* accounts other than its owner, the system, administrators and members have some kind of access */
     char owner[192]; /* the string of a SID, natively a number */
 };
 /* S_FALSE: it does not exist. Does not follow links. */
@@ -52,19 +52,19 @@ enum file_mode {
     FILE_READ,       /* the file must exist */
     FILE_CREATE_NEW, /* the file must not exist: HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) */
     FILE_REPLACE,    /* created or truncated */
-    FILE_APPEND,     /* created or kept; writes go to the end, but file_write_at may overwrite existing bytes */
+    FILE_APPEND,     /* created if missing; writes go to the end, but file_write_at may overwrite existing bytes */
 };
 /* Others may read, rename and delete the open file (logs are read while they grow), but not write to it. */
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
 /* The same; if the file is created, it gets that protection. */
 HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
-/* The same, and waits up to timeout_ms while another process has it open for writing; then
-   ERROR_SHARING_VIOLATION's. */
+/* The same, but waits up to timeout_ms while another process has the file open for writing; then it fails with
+   ERROR_SHARING_VIOLATION's HRESULT. */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
-/* Creates a file that only this process can open, in the host's folder for temporary files. It is deleted when it is
+/* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
    closed. */
 HRESULT file_open_scratch(struct file **out);
-/* Writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
+/* Either writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 /* *got < size only at the end of the file. */
@@ -80,8 +80,8 @@ HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
    s (replacing an open file fails under Wine). On failure path is unchanged, unless only the flush of the folder
    failed: then it is the new file. */
 HRESULT file_store(const char *path, const void *data, size_t size);
-/* The same in two steps, for a caller that holds a lock only during the second step, so that others need not wait for
-   the disk. A clean-up after killed writers may delete the temporary file between the steps; then the second step fails
+/* The same in two steps, for a caller that holds a lock only during the second step, so that others do not wait for the
+   disk. A clean-up after killed writers may delete the temporary file between the steps; then the second step fails
    with ERROR_FILE_NOT_FOUND's HRESULT. */
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
@@ -102,12 +102,13 @@ HRESULT file_find(const char *path);
 /* Also false if it is unknown: no access, or out of memory. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
-/* Whether both paths name the same file, as far as the names show: also through another path to its folder, but not
-   through a second hard link. false if that is unknown. */
+/* Whether both paths name the same file, as far as this follows from the names: different paths to its folder are
+   recognized, a second hard link is not. False if it is unknown. */
 bool file_is_same(const char *a, const char *b);
-/* Creates the folder and every missing parent. A file in the way is ERROR_ALREADY_EXISTS. */
+/* Creates the folder and every missing parent. If a file with that name exists, the result is ERROR_ALREADY_EXISTS. */
 HRESULT folder_create(const char *path);
-/* A new one of this user alone, in the host's folder for temporary files. The caller deletes it. */
+/* Creates a new folder that only this user can access, in the host OS's folder for temporary files. The caller deletes
+   it. */
 HRESULT folder_create_temporary(char **path);
 HRESULT folder_delete(const char *path); /* must be empty */
 /* The names (not paths) of the entries, sorted, without "." and "..": only files or only folders. A missing folder is
@@ -121,16 +122,16 @@ struct file_entry {
     uint64_t stamp;  /* changes when the file's size or the time of its last write changes */
     int64_t written; /* the time of its last write, as clock_utc */
 };
-/* Calls `each` for the files of the folder in no particular order until a call fails, and returns that failure. A
+/* Calls `each` for the files in the folder, in no particular order, until a call fails, and returns that failure. A
    missing folder is PATH_NOT_FOUND. */
 HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const struct file_entry *file), void *user);
 HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 
 /* ---- below a base folder ----
-   A path built from a user's names must not lead out of the folder that is their base (DECISIONS 36). `path` is the
-   string of `base` followed by names. Links in `base` itself are followed, as the user chose it. The location is
+   A path built from a user's names must not lead out of the folder that is their base (DECISIONS 36). `path` consists
+   of the string of `base` followed by names. Links in `base` itself are followed, as the user chose it. The location is
    checked on the opened file. A ".." or a stream in the names is E_INVALIDARG; a link or a hard link that leads out, or
-   a device, is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Nothing outside is created, truncated or deleted. */
+   a device, is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Nothing outside the base is created, truncated or deleted. */
 HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
@@ -154,7 +155,7 @@ HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *si
 HRESULT file_check_owner(struct file *f);
 
 /* An exclusive lock between processes, by a lock file; the system releases it when the holder exits. A process that
-   only has the file open holds no lock, unless it opened the file exclusively. timeout_ms 0: do not wait. After the
+   only has the file open holds no lock, unless it opened the file exclusively. timeout_ms 0 means no waiting. After the
    timeout: HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION). The file stays; only the holder of the lock may file_delete it. */
 struct file_lock;
 HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out);
@@ -169,20 +170,20 @@ char *path_with_separator(const char *folder);
 char *path_folder(const char *path);          /* without the last component and its separator */
 const char *path_name(const char *path);      /* last component, borrowed from path */
 const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */
-/* Why names behind a folder and a separator do not name anything below that folder on some host: they contain "..",
-   begin like a share, have a drive or a stream, name a device, or are longer than PATH_NAME_MAX. Static text; NULL:
-   they are valid. */
+/* Why names after a folder and a separator do not refer to something below that folder on some host OS: they contain
+   "..", begin like a share, contain a drive or a stream, name a device, or are longer than PATH_NAME_MAX. Static text;
+   NULL: they are valid. */
 #define PATH_NAME_MAX 255 /* UTF-16 units of one name */
 const char *path_names_fault(const char *names);
 /* Why a path that a user chose cannot be a folder: a device, a stream, or a share without files. Links and ".." are
-   allowed, as they are the user's choice. Static text; NULL: it can be one. */
+   allowed, as they are the user's choice. Static text; NULL: it can be a folder. */
 const char *path_root_fault(const char *root);
-/* The names of `path` behind `base`, borrowed. NULL: it does not begin with `base`. */
+/* The names in `path` after `base`, borrowed. NULL: it does not begin with `base`. */
 const char *path_names_behind(const char *base, const char *path);
 /* Whether Windows treats this name as a device, regardless of an extension. */
 bool path_is_device_name(const char *name);
-/* The canonical form of the name of a module, or of a function as module!function: lower case, the module without
-   folder and ".dll". "C:\\x\\KERNEL32.dll!Sleep" is "kernel32!sleep". From memory_alloc. */
+/* The canonical form of the name of a module, or of a function given as module!function: lower case, with the module's
+   name without folder and ".dll". "C:\\x\\KERNEL32.dll!Sleep" is "kernel32!sleep". From memory_alloc. */
 char *path_api_name(const char *name);
 
 /* ---- times and attributes, for code that copies files; identity of folders ---- */
@@ -210,9 +211,8 @@ struct folder_identity {
 };
 HRESULT folder_identify(const char *path, struct folder_identity *out);
 
-/* ---- fault injection ----
-   Tests observe each operation on files, and let one fail as it would with a full disk or a killed process. Only tests
-   call file_observe. */
+/* ---- fault injection ---- Tests observe each operation on files, and can let one fail as if the disk were full or the
+   process were killed. Only tests call file_observe. */
 
 enum file_operation {
     FILE_OPERATION_OPEN,          /* of an existing file, for reading */
@@ -231,10 +231,10 @@ enum file_operation {
 };
 
 /* Called before each operation of the thread that set it. A failure, with or without a text, becomes the result of the
-   operation, which is then not begun. S_FALSE: a write stops in the middle as on a full disk, and returns
+   operation, which is then not started. S_FALSE: a write stops in the middle as on a full disk, and returns
    ERROR_DISK_FULL's HRESULT; any other operation continues. */
 typedef HRESULT file_observer(void *user, enum file_operation operation, const char *path);
-/* For this thread; NULL: none. */
+/* For this thread; NULL: no observer. */
 void file_observe(file_observer *observer, void *user);
 
 /* Used by the files of this layer: calls the observer. The text of a failure names the path. */

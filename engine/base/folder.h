@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that are held open for deletions or watched for changes; and drives. */
+/* Folders that are kept open for deletions or watched for changes; and drives. */
 #ifndef OPENPLA_FOLDER_H
 #define OPENPLA_FOLDER_H
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
-/* ---- held folders ----
-   For deletions: an operation by name works in the folder that was opened, even if its path now leads elsewhere, and
-   follows no link. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the path. */
+/* ---- open folders ---- For deletions: an operation by name takes place in the folder that was opened, even if its
+   path now leads elsewhere, and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names
+   the path. */
 
 struct held_folder;
 
 /* Opens the folder `names` ("a" or "a\b") below `base`; "" is base itself. Links in base are followed, as by
-   file_open_below. A link behind base is HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), names that lead out of base are
-   E_INVALIDARG. On Windows nobody can rename or delete the folder until it is closed. */
+   file_open_below. A link below base fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), and names that lead out of base
+   fail with E_INVALIDARG. On Windows nobody can rename or delete the folder until it is closed. */
 HRESULT held_folder_open(const char *base, const char *names, struct held_folder **out);
-/* Opens a folder in it by one name; `f` must stay open as long. */
+/* Opens a folder in it by a single name; `f` must stay open as long as the result. */
 HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_folder **out);
 const char *held_folder_path(const struct held_folder *f); /* the path by which it was opened */
 void held_folder_close(struct held_folder *f);             /* NULL is allowed */
@@ -36,22 +36,22 @@ struct held_entry {
    deleted during the call may be skipped. `each` must not change the folder. */
 HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, const struct held_entry *entry),
                          void *user);
-/* Opens a file in the folder; only FILE_READ and FILE_CREATE_NEW. A link or a device is ERROR_BAD_PATHNAME. */
+/* Opens a file in the folder; only FILE_READ and FILE_CREATE_NEW. A link or a device fails with ERROR_BAD_PATHNAME. */
 HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode mode, struct file **out);
 /* Renames within the folder as file_rename_new does: nothing is replaced. */
 HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to);
-/* Deletes a file in the folder. If a process has it open for writing, the result is ERROR_SHARING_VIOLATION. A link is
-   ERROR_BAD_PATHNAME, and stays. */
+/* Deletes a file in the folder. If a process has it open for writing, the result is ERROR_SHARING_VIOLATION. A link
+   fails with ERROR_BAD_PATHNAME and is not deleted. */
 HRESULT held_folder_delete(struct held_folder *f, const char *name);
 /* Deletes a folder in it, which must be empty and not a link. */
 HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
 
-/* ---- watched folders ----
-   Notice that something in a folder has changed: files were created, replaced, written, renamed or deleted. */
+/* ---- watched folders ---- Detect that something in a folder has changed: files were created, replaced, written,
+   renamed or deleted. */
 
 struct folder_watch;
 /* Watches the folder itself, not its subfolders. HRESULT of ERROR_PATH_NOT_FOUND or ERROR_FILE_NOT_FOUND if it does not
-   exist. Changes are noticed from now on, also before the first wait. */
+   exist. Changes are detected from now on, even before the first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
 /* Watches another folder, before the first wait. E_INVALIDARG beyond FOLDERS_WATCHED. */
 #define FOLDERS_WATCHED 8
@@ -59,7 +59,7 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path);
 /* Called by one thread at a time. S_OK: something has changed, or folder_watch_wake was called; S_FALSE: nothing
    happened for timeout_ms. A failure: the folder is no longer watched (it was deleted). */
 HRESULT folder_watch_wait(struct folder_watch *w, uint32_t timeout_ms);
-/* Ends the present or the next wait; may be called from any thread. */
+/* Ends the current or the next wait; may be called from any thread. */
 void folder_watch_wake(struct folder_watch *w);
 void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 
@@ -69,11 +69,12 @@ void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 struct drive {
     char name[3]; /* "C:" */
 };
-/* The drives of fixed disks and of inserted removable media. Natively one, "Z:", for the root, as under Wine. */
+/* The drives of fixed disks and of inserted removable media. Natively there is one, "Z:", for the root, as under Wine.
+ */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
 /* Whether the letter is a drive of another computer; natively never. */
 bool drive_is_remote(char letter);
-/* In bytes. May take long for a drive of another computer. */
+/* In bytes. May take a long time for a drive of another computer. */
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that survives faults: callbacks and addresses of other programs that may be invalid, and mapped files that
-   another program shortens. Natively there are no exceptions, and an invalid address ends the program. */
+/* Code that survives faults: callbacks and addresses of other programs, which may be invalid, and mapped files that
+   another program truncates. Natively there are no exceptions, and an invalid address ends the program. */
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
@@ -13,14 +13,14 @@
 
 enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL };
 
-/* Calls call(argument). Returns false if it raised an exception of this kind that no handler in it caught; the call has
-   stopped there. Other exceptions go to the program's handlers. If those end the call, left(argument) is called last.
-   `left` may be NULL. */
+/* Calls call(argument). Returns false if the call raised an exception of this kind that no handler within it caught;
+   the call has stopped there. Other exceptions go to the program's handlers. If those end the call, left(argument) is
+   called as the last step. `left` may be NULL. */
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
 
-/* Reads from addresses of the program at no cost if the address is valid. False: it is invalid, and nothing was read.
-   32-bit programs have no such tables and do not use these functions. `context` is passed to guard_left, which takes
-   the place of `left`. */
+/* Reads from addresses of the program, at no cost if the address is valid. False: it is invalid, and nothing was read.
+   32-bit programs have no such tables and do not use these functions. `context` is passed to guard_left, which replaces
+   `left`. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
 /* The instruction, the place to continue, and the function to call, in the table of win32/guard.c, which the frame's
@@ -92,10 +92,10 @@ GUARDED_READ(guard_read_64, uint64_t)
 void guard_left(void *context);
 
 /* ---- mapped files ----
-   Mapped files that another program may shorten. The host OS ends a program that accesses a page behind the end of its
-   file. A script that tidies up /dev/shm, or a full disk that is cleaned by hand, would therefore end every program
-   that traces. Here the fault handler extends the file to its old size, the page reads as zeros, and the program
-   continues at the same instruction. Code that checks the contents detects that they are lost.
+   Mapped files that another program may shorten. The host OS terminates a program that accesses a page after the end of
+   its file. A script that cleans up /dev/shm, or a full disk that is cleaned manually, would therefore terminate every
+   program that is being traced. Here the fault handler extends the file to its previous size, the page reads as zeros,
+   and the program continues at the same instruction. Code that checks the contents detects that they were lost.
 
    The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
    freed, and reading it takes no lock. */
@@ -104,15 +104,15 @@ struct mapped_file {
     _Atomic uintptr_t from;  /* 0: not in use */
     _Atomic uintptr_t size;  /* bytes, of the mapping and of the file */
     _Atomic intptr_t file;   /* the host's handle, open for writing */
-    _Atomic uint32_t futile; /* faults since the last one at which the file was too short */
+    _Atomic uint32_t futile; /* faults since the last fault at which the file was too short */
     struct mapped_file *next;
 };
 
-/* From now on the mapping of `size` bytes at `from` survives if `file` is shortened. Both must stay valid until
+/* From now on the mapping of `size` bytes at `from` survives if `file` is truncated. Both must stay valid until
    mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
-/* For fault handlers: the mapping that contains the address; NULL: it is in none of ours. */
+/* For fault handlers: the mapping that contains the address; NULL: no known mapping contains it. */
 struct mapped_file *mapped_file_at(uintptr_t address);
 
 /* Implemented per host OS: lets faults of this process call mapped_file_at. It may be called more than once. */

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Faster than hash_bytes from some dozens of bytes on: four hashes of eight bytes at a time, which do not wait for each
-   other's multiplication. The result differs from that of hash_bytes. */
+/* Faster than hash_bytes for more than a few dozen bytes: it computes four hashes of eight bytes at a time, which do
+   not wait for each other's multiplications. The result differs from that of hash_bytes. */
 static inline uint64_t hash_long(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *p = bytes;

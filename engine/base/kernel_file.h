@@ -15,17 +15,17 @@ struct kernel_file;
 /* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, and always
    on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
-/* Reads the whole file again. The text is NUL-terminated and valid until the next read or close. A file that no longer
-   exists (of a process that has exited) is a failure. */
+/* Reads the whole file again. The text is NUL-terminated and valid until the next read or close. Reading a file that no
+   longer exists (because its process has exited) fails. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
-/* The same for a file that the kernel writes in one piece: those of one process, and many files that do not have a line
-   for each of many things. If a read does not fill the buffer, the file is complete, and no second read is needed. */
+/* The same for a file that the kernel writes in one piece: the files of a process, and many files that do not list a
+   large number of items. If a read does not fill the buffer, the file is complete, and no second read is needed. */
 HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
-/* Reads a file once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which counts
+/* Reads a file once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which includes
    embedded NULs. NULL and 0 if kernel_file_open or kernel_file_read fails. */
 HRESULT kernel_file_text(const char *path, char **text, size_t *size);
-/* The number of files that one user of this API may keep open without taking too many from the others; at least 64. */
+/* The number of files that one user of this API may keep open without leaving too few for others; at least 64. */
 size_t kernel_file_share(void);
 /* Calls `each` with the name of each entry, also of those that begin with a dot, until a call fails. */
 HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user);
@@ -39,7 +39,8 @@ HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t mor
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
 /* Those from `low` to `high`. */
 HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t high, uint32_t **ids, size_t *count);
-/* Size and free space in bytes of the file system that holds the folder; free is the space that this user may use. */
+/* Size and free space in bytes of the file system that contains the folder; only space that this user may use counts as
+   free. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
 /* ---- numbers, words and lines of kernel files ---- */
@@ -91,7 +92,7 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 /* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if this
    user may not write it, another failure if the kernel rejects the text. */
 HRESULT kernel_control_write(const char *path, const char *text);
-/* ERROR_ALREADY_EXISTS's HRESULT if it exists. */
+/* ERROR_ALREADY_EXISTS's HRESULT if the folder exists. */
 HRESULT kernel_control_folder(const char *path);
 /* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. S_OK if it does not
    exist. ERROR_BUSY's HRESULT: some process has a file in it open. */
@@ -102,8 +103,8 @@ const char *kernel_trace_clock(void);
 
 struct kernel_stream;
 HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
-/* Takes the next `bytes`; the kernel returns all of them or none. S_FALSE: none is ready. Under Wine the call waits for
-   them instead, so a caller that must not wait first asks the kernel how many there are. */
+/* Reads the next `bytes` bytes; the kernel returns either all of them or none. S_FALSE: none is ready. Under Wine the
+   call waits for them instead, so a caller that must not wait first queries the number of available bytes. */
 HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
 void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator. Small blocks come from pools by size class, each with its own lock, instead of the system's heap,
-   which is slow under Wine. A piece without a used block is returned to the system. Sanitizer builds use malloc, so
-   that misuse is detected. Freed memory is wiped: a password is copied through many functions, and a string that grows
+   which is slow under Wine. A piece without used blocks is returned to the system. Sanitizer builds use malloc, so that
+   misuse is detected. Freed memory is wiped: a password is copied through many functions, and a string that grows
    leaves its old contents behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
@@ -47,7 +47,7 @@ struct block {
     struct piece *piece; /* NULL: from the system's heap */
     union {
         struct block *next_unused; /* of the piece */
-        size_t size;               /* the caller's bytes, from the system's heap */
+        size_t size;               /* the caller's bytes; the block comes from the system's heap */
     };
 };
 #define HEADER      STEP
@@ -58,7 +58,7 @@ struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
     struct block *unused;          /* blocks that were used before */
-    size_t used, cut, count;       /* blocks: used, cut off so far, and in total */
+    size_t used, cut, count;       /* numbers of blocks: used, allocated from the piece so far, and in total */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 
@@ -183,8 +183,8 @@ static void *pool_resize(void *p, size_t size)
     if (!b)
         return pool_alloc(size);
     size_t old = b->piece ? class_size(b->piece->class) : b->size;
-    /* A block that shrinks a lot moves too, as it would keep much more memory than it needs. The system's realloc is
-       not used, because it would leave the old contents behind. */
+    /* A block that shrinks a lot is moved too, because it would otherwise keep much more memory than it needs. The
+       system's realloc is not used, because it would leave the old contents behind. */
     if (size <= old && size > (b->piece ? old - STEP : old / 2) && !(size <= CLASS_COUNT * STEP && !b->piece))
         return p;
     void *moved = pool_alloc(size);
@@ -241,7 +241,7 @@ void memory_wipe(void *p, size_t size)
 {
     if (size)
         memset(p, 0, size);
-    __asm__ __volatile__("" : : "r"(p) : "memory"); /* the compiler must assume that it is read */
+    __asm__ __volatile__("" : : "r"(p) : "memory"); /* forces the compiler to assume that it is read */
 }
 
 void memory_free_secret(char *text)

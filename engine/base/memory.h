@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The only allocator of the engine. Out of memory is an ordinary result; tests can make the Nth call fail. */
+/* The only allocator of the engine. Out of memory is a normal result; tests can make the Nth call fail. */
 #ifndef OPENPLA_MEMORY_H
 #define OPENPLA_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* As malloc, calloc, realloc and free. NULL if out of memory; size 0 returns a unique pointer. */
+/* As malloc, calloc, realloc and free. NULL if out of memory; for size 0 a unique pointer is returned. */
 void *memory_alloc(size_t size);
 void *memory_zero(size_t count, size_t size); /* an overflow of count*size returns NULL */
 void *memory_resize(void *p, size_t size);    /* p stays valid if NULL is returned */
 void memory_free(void *p);
 /* Overwrites bytes that must not be found in memory afterwards. The compiler cannot remove this write. */
 void memory_wipe(void *p, size_t size);
-void memory_free_secret(char *text); /* overwrites the text first; NULL is allowed */
+void memory_free_secret(char *text); /* overwrites the text before freeing it; NULL is allowed */
 void *memory_copy(const void *p, size_t size);
 /* Grows *items (elements of `size` bytes, *capacity of them) to hold at least `need`. False: out of memory, nothing is
    changed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of network adapters that is the same on every host OS, and whether a name or address is this computer's. */
+/* The part of network adapters that is the same on every host OS, and whether a name or address belongs to this
+   computer. */
 #include "engine/base/network.h"
 
 #include "engine/base/clock.h"
@@ -58,11 +59,10 @@ void network_set_type(struct network_adapter *a, uint32_t type)
             a->type = types[i].name;
 }
 
-/* ---- own names ----
-   No name server is asked: that can take seconds, and the question arises with the path of each counter (DECISIONS
-   129). */
+/* ---- names of this computer ---- No name server is queried: that can take seconds, and the check is needed for the
+   path of each counter (DECISIONS 129). */
 
-/* Interfaces appear and disappear, so their list is valid only for this time. */
+/* Interfaces appear and disappear, so the list of interfaces is valid only for this time. */
 #define KNOWN_MS 5000
 
 static void address_set(struct ip_address *a, const uint8_t *bytes, size_t length)

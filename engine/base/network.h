@@ -8,9 +8,9 @@
 
 /* Strings in UTF-8, "" if the host OS does not report them; lists have one entry per line. */
 struct network_adapter {
-    char *name;                  /* the host's: a GUID in braces, or the name of the interface */
-    char *description, *caption; /* the device; the name that people give it */
-    const char *type;            /* "ethernet", "loopback" ...; a number if it has no name here */
+    char *name;                  /* the host OS's identifier: a GUID in braces, or the name of the interface */
+    char *description, *caption; /* the device; the name that users give it */
+    const char *type;            /* "ethernet", "loopback" ...; a number if no name is known */
     char type_number[12];
     const char *status;         /* "up", "down" ... */
     char *physical_address;     /* 00-11-22-33-44-55 */
@@ -18,9 +18,10 @@ struct network_adapter {
     uint64_t transmit, receive; /* bit/s; 0: unknown */
     const char *dhcp;           /* "true", "false" */
     char *dns_suffix;
-    struct text_buffer addresses; /* with the length of the prefix: 192.168.1.2/24 */
+    struct text_buffer addresses; /* with the prefix length: 192.168.1.2/24 */
     struct text_buffer gateways, dns_servers;
-    struct text_buffer offload; /* offloads: what it does instead of the processor, name=value, in the host's words */
+    struct text_buffer
+        offload; /* offloads: the work that it does instead of the processor, as name=value, in the host OS's words */
 };
 /* Calls `each` with each adapter, which is borrowed, until a call fails. */
 HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapter *adapter), void *user);
@@ -28,7 +29,7 @@ HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapte
 /* ---- adapters: for win32/ and posix/ ---- */
 
 void network_adapter_free(struct network_adapter *a);        /* what it owns */
-bool network_adapter_whole(const struct network_adapter *a); /* false: out of memory at one of its strings */
+bool network_adapter_whole(const struct network_adapter *a); /* false: out of memory while copying one of its strings */
 void network_line(struct text_buffer *list, const char *text);
 char *network_physical_address(const uint8_t *bytes, size_t count);
 /* "ethernet" for 6 (IANA's ifType), otherwise the number. */
@@ -58,7 +59,7 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 
 /* ---- TCP connections ---- */
 
-#define SOCKET_ADDRESS_BYTES 64 /* bytes of an address as text, with the NUL */
+#define SOCKET_ADDRESS_BYTES 64 /* bytes of an address as text, including the NUL */
 
 /* Splits "name", "name:port", "address" or "[address]:port"; an address without brackets contains only its own colons.
    *port NULL: the text has none. Both from memory_alloc, NULL on failure. E_OUTOFMEMORY; E_INVALIDARG with a message
@@ -70,10 +71,10 @@ struct socket_end;
 HRESULT socket_listen(uint16_t port, struct socket_end **out);
 /* The same at one address of this computer, as text. E_INVALIDARG: it is not an address. */
 HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end **out);
-/* The address and port of this side; "" and 0: unknown. */
+/* The address and port of this side; "" and 0 if unknown. */
 void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
-/* Waits for the next connection; `address` is that of the client, an IPv4 one without a prefix. Fails with the system's
-   reason, for example if no more files may be open. */
+/* Waits for the next connection; `address` is the client's address, an IPv4 address without a prefix. Fails with the
+   system's reason, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
 /* `port` in digits. HRESULT_FROM_WIN32(ERROR_TIMEOUT) if none of the host's addresses answered within `timeout_ms`
    each; otherwise the system's reason, with a text that names host and port. */
@@ -84,8 +85,8 @@ void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t sen
 HRESULT socket_send(struct socket_end *s, const void *bytes, size_t size);
 /* Receives exactly this many bytes. S_FALSE: the peer has closed the connection before the first one. */
 HRESULT socket_receive(struct socket_end *s, void *bytes, size_t size);
-/* What has arrived, at most `size` bytes; waits for the first. S_FALSE: the other side has ended.
-   HRESULT_FROM_WIN32(ERROR_TIMEOUT): nothing came for so long. */
+/* Receives available bytes, at most `size`; waits for the first. S_FALSE: the other side has ended.
+   HRESULT_FROM_WIN32(ERROR_TIMEOUT): no bytes arrived within the time limit. */
 HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
 /* Waits until one of the sockets has bytes, a connection or an end, and sets ready[i] for each; all false after
    `timeout_ms`. */

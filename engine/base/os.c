@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that are the same on every host OS: environment variables, settings, random keys and the programs beside
-   our module. %name% in strings is replaced by one rule, because the systems treat a single '%' differently. */
+/* Functions that are the same on every host OS: environment variables, settings, random keys and the programs in this
+   module's folder. %name% in strings is replaced by a single rule, because the systems treat a single '%' differently.
+   */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"
@@ -86,7 +87,7 @@ bool os_processes_wanted(void)
     return wanted;
 }
 
-/* ---- random keys, and programs beside our module ---- */
+/* ---- random keys, and programs in this module's folder ---- */
 
 HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
 {
@@ -101,7 +102,7 @@ HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1])
     return S_OK;
 }
 
-/* Our DLLs for 32-bit programs are in a folder below that of the programs, which are 64-bit. */
+/* OpenPLA's DLLs for 32-bit programs are in a folder below the folder of the programs, which are 64-bit. */
 static char *program_folder(void)
 {
     char *own = os_module_folder();

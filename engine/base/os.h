@@ -6,25 +6,25 @@
 #include "engine/base/text.h"
 
 bool os_is_wine(void);
-/* Whether the user wants the host's processes with the host's numbers instead of Wine's processes with Windows'
-   numbers: the environment variable OPENPLA_PROCESSES, otherwise the string value "Processes" of HKLM\Software\OpenPLA,
-   is "host". */
+/* Whether the user has requested the host OS's processes and numbers instead of Wine's processes with Windows' numbers:
+   the environment variable OPENPLA_PROCESSES, otherwise the string value "Processes" of HKLM\Software\OpenPLA, is
+   "host". */
 bool os_processes_wanted(void);
 char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 #define OS_DNS_NAME_BYTES 768
-/* This computer's DNS name, with its domain if that is known; "" if it has none. */
+/* This computer's DNS name, with its domain if it is known; "" if the computer has no DNS name. */
 void os_dns_name(char name[OS_DNS_NAME_BYTES]);
-/* Whether a computer name means this computer: NULL, "", ".", "localhost", one of our names (with our domain, or with
-   any if ours is unknown), a loopback address, or an address of an interface, an IPv6 one with or without brackets.
-   Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
+/* Whether a computer name means this computer: NULL, "", ".", "localhost", one of this computer's names (with its
+   domain, or with any domain if it is unknown), a loopback address, or an address of an interface, an IPv6 one with or
+   without brackets. Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
 HRESULT os_is_own_name(const char *name, bool *own);
 char *os_expand_environment(const char *t); /* %name% is replaced if the variable exists, otherwise kept */
 /* The folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively $HOME/.openpla). */
 char *os_data_folder(void);
 /* The folder of the module that contains this code: openpla.dll's, or the program's. */
 char *os_module_folder(void);
-/* Makes a path absolute relative to this process's folder, so that processes in different folders mean the same file;
-   from memory_alloc. */
+/* Makes a relative path absolute, based on this process's folder, so that processes in different folders mean the same
+   file; from memory_alloc. */
 char *os_full_path(const char *path);
 uint64_t os_memory_bytes(void); /* memory of the computer; 0: unknown */
 /* The languages of the user who runs this process, the preferred first, as "de-DE;en-US"; from memory_alloc. */
@@ -32,9 +32,9 @@ char *os_ui_languages(void);
 char *os_user_name(void);                  /* DOMAIN\user of this process */
 HRESULT os_random(void *out, size_t size); /* random bytes of the host OS, as keys need them */
 HRESULT os_new_guid(GUID *out);            /* a random GUID, version 4 of RFC 4122 */
-/* The string resource that "@binary,#id" names. The binary is a full path on a drive, with environment variables; none
-   of its code runs. Returns a copy of the reference if it has another form, or if the string does not exist here
-   (natively always). From memory_alloc; NULL: out of memory. */
+/* The string resource that "@binary,#id" names. The binary is a full path on a drive, with environment variables; its
+   code is not executed. Returns a copy of the reference if it has another form, or if the string does not exist on this
+   computer (natively always). From memory_alloc; NULL: out of memory. */
 char *os_resource_text(const char *reference);
 
 /* A plain lock between threads, not recursive. Static initialiser: LOCK_INIT. */
@@ -52,18 +52,20 @@ void lock_leave(struct lock *lock);
 
 /* ---- environment and settings ---- */
 
-/* S_OK: *value is its text, from memory_alloc. S_FALSE: it is not set, or empty; *value is NULL. E_OUTOFMEMORY. */
+/* S_OK: *value is its text, from memory_alloc. S_FALSE: the variable is not set, or empty; *value is NULL.
+   E_OUTOFMEMORY. */
 HRESULT environment_get(const char *name, char **value);
 
 /* Reads a setting: the environment's `variable`, otherwise the value `name` of HKLM\Software\OpenPLA; a number as its
-   digits. From memory_alloc. S_FALSE, and NULL: neither is set. E_OUTOFMEMORY, or why the value cannot be read. */
+   digits. From memory_alloc. S_FALSE and NULL: neither is set. E_OUTOFMEMORY, or the reason why the value cannot be
+   read. */
 HRESULT environment_read_setting(const char *variable, const char *name, char **out);
 
 /* The same, but NULL on any failure, for settings without which the caller continues. */
 char *environment_setting(const char *variable, const char *name);
 
-/* Windows only; the first call of our programs. From now on libraries that are loaded by name, also by the system's
-   code, come from the folders of the program and the system, never from the current folder or PATH. */
+/* Windows only; must be the first call in OpenPLA's programs. From now on, libraries that are loaded by name, even by
+   the system's code, come from the folders of the program and the system, never from the current folder or PATH. */
 void libraries_restrict(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, and the objects that they share: sections of memory, signals, mutexes. Names are plain ASCII without
-   separators. Also the Windows processes of a Wine prefix. */
+   separators. This includes the Windows processes of a Wine prefix. */
 #ifndef OPENPLA_PROCESS_H
 #define OPENPLA_PROCESS_H
 
@@ -10,14 +10,14 @@
 /* An account under which a process can run. */
 struct account {
     const char *name;
-    void *token; /* a primary token of it, borrowed; NULL: no token */
+    void *token; /* a primary token of the account, borrowed; NULL: no token */
 };
 struct program {
     const char *path;
     const char *const *arguments; /* each passed as one argument, quoted as needed */
     size_t argument_count;
-    const char *line;              /* more arguments behind them, as a command line (command_line.h); NULL: none */
-    const char *directory;         /* its current folder; NULL: ours */
+    const char *line;              /* more arguments after them, as a command line (command_line.h); NULL: none */
+    const char *directory;         /* its current folder; NULL: that of this process */
     bool console;                  /* processes that it starts may write to a console, which has no window */
     const char *security;          /* SDDL: access rights to the process; NULL: the default of the starting account */
     const struct account *account; /* NULL: the account of the starting process */
@@ -26,9 +26,9 @@ struct program {
     size_t handle_count;
 };
 struct process;
-/* Starts the program without a shell, detached: no window, no inherited standard streams, not ended with its starter.
-   E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another account without a token. Natively
-   there are no tokens, and `security` has no effect. */
+/* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
+   terminated together with this process. E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another
+   account is requested without a token. Natively there are no tokens, and `security` has no effect. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* S_OK: it has exited (*exit_code is set; may be NULL); S_FALSE: it is still running after timeout_ms. */
@@ -38,13 +38,13 @@ void process_close(struct process *p); /* does not end the process */
    started it. S_FALSE, and NULL: it has exited. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
-/* The SID of this process's account, for SDDL; natively "". From memory_alloc; NULL: unknown. */
+/* The SID of this process's account in SDDL; natively "". From memory_alloc; NULL: unknown. */
 char *process_own_sid(void);
 /* The start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if the
    process does not exist. Together with the id it identifies a process permanently. */
 uint64_t process_start_time(uint32_t id);
-/* True while the process `id` that started at `start_time` lives. If we may not open it, the system's public list
-   decides. False for a start time of 0. */
+/* True while the process `id` that started at `start_time` lives. If this process may not open it, the system's public
+   list decides. False for a start time of 0. */
 bool process_alive(uint32_t id, uint64_t start_time);
 /* The path of the program of the process `id` with that start time, from memory_alloc. S_FALSE, and NULL: it has
    exited. */
@@ -55,8 +55,8 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time);
 /* True while the process `id` with that start time has a thread with this thread_own_id. */
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
 
-/* The path of the program of this name beside our module (for a 32-bit module in the folder above), with ".exe" if that
-   file exists, otherwise without. From memory_alloc; NULL: out of memory. */
+/* The path of the program with this name in this module's folder (for a 32-bit module, in the folder above), with
+   ".exe" if that file exists, otherwise without. From memory_alloc; NULL: out of memory. */
 char *program_beside_module(const char *name);
 
 enum { SHARED_KEY_DIGITS = 32 };
@@ -68,7 +68,7 @@ struct shared {
     const char *name;
     bool create; /* create it if it does not exist; otherwise it must exist: HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) */
     /* SDDL with a DACL: the access rights of an object that is created; an existing object keeps its rights. NULL:
-       PROTECTION_OBJECT. No effect natively: only the own account has access. */
+       PROTECTION_OBJECT. No effect natively: only the current account has access. */
     const char *security;
     /* With `create`: it must not exist, otherwise HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
@@ -76,12 +76,12 @@ struct shared {
        (natively always the own account). */
     const char *owner;
     /* Of a section: it is stored in a file of this account (under Wine, also of its prefix), and stays with its
-       contents after all its processes have exited, until section_delete. `security` and `owner` are ignored then, as
-       no other account has access. No effect on Windows. */
+       contents after all its processes have exited, until section_delete. In this case `security` and `owner` are
+       ignored, because no other account has access. No effect on Windows. */
     bool lasting;
 };
 struct section;
-/* Opens the named memory of `size` bytes, zero if new. It exists as long as a process holds it. E_INVALIDARG: an
+/* Opens the named memory of `size` bytes; new memory is zero. It exists as long as a process holds it. E_INVALIDARG: an
    invalid security descriptor, or a lasting section with fewer bytes. Creating a lasting section reserves its space or
    fails. A caller that sets `create` without `fresh` for a lasting section must hold a mutex. If another program
    shortens the file of a section, the next access restores its size; the lost part is zero. */
@@ -94,12 +94,12 @@ void section_close(struct section *s); /* NULL is allowed */
 /* Removes the name of a lasting section. Processes that hold the section keep it (under Wine, the name stays as long).
    S_FALSE: it did not exist. */
 HRESULT section_delete(const char *name);
-/* Whether the section that was opened by this name still has it. S_FALSE: it was deleted, or another section has the
-   name now. A section that is not lasting has its name as long as it is open. */
+/* Whether the section that was opened under this name still has the name. S_FALSE: it was deleted, or another section
+   now has the name. A section that is not lasting has its name as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
 
-/* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE, and
-   NULL: none (on Windows). */
+/* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE and
+   NULL: the folder does not exist (on Windows). */
 HRESULT section_folder(char **out);
 
 struct signal; /* auto-reset, named */
@@ -116,7 +116,7 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
 void signal_close(struct signal *e);
 
 /* Mutual exclusion between threads of this process and of others. If the holder exits, the mutex is released. Natively
-   only within the own account. Not recursive. */
+   only for processes of the current account. Not recursive. */
 struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread holds it; S_FALSE: another thread held it for timeout_ms (UINT32_MAX: no limit). */
@@ -124,8 +124,8 @@ HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
 void mutex_release(struct mutex *m); /* by the thread that holds it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
-/* ---- the Windows processes of this Wine prefix and their threads ----
-   For code that knows only the numbers of Linux. Natively the list is empty. */
+/* ---- the Windows processes of this Wine prefix and their threads ---- For code that has only Linux's numbers.
+   Natively the list is empty. */
 
 /* A thread by Windows' numbers. */
 struct windows_thread {
@@ -133,12 +133,12 @@ struct windows_thread {
 };
 /* Lists the threads that run now. *out from memory_alloc. */
 HRESULT windows_threads(struct windows_thread **out, size_t *count);
-/* A number that differs if processes or threads have begun or ended in between, unless as many began as ended. Costs
-   microseconds. */
+/* A number that changes if processes or threads have started or ended in between, unless as many started as ended.
+   Costs microseconds. */
 uint32_t windows_threads_mark(void);
-/* Sets the thread's affinity to its present processors, for which Wine's server calls sched_setaffinity with its Linux
-   number. The call happened between the two times, in ticks of clock_ticks. S_FALSE: the thread has exited, or we have
-   no access. */
+/* Sets the thread's affinity to its current processors, so that Wine's server calls sched_setaffinity with the thread's
+   Linux number. The call happened between the two times, in ticks of clock_ticks. S_FALSE: the thread has exited, or
+   access is denied. */
 HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from, uint64_t *to);
 
 enum { WINDOWS_MOST_SID = 68 };
@@ -148,7 +148,7 @@ struct windows_process {
     uint32_t session;
     bool is_wow64; /* a 32-bit program */
 };
-/* S_FALSE: it has exited, or we have no access. */
+/* S_FALSE: it has exited, or access is denied. */
 HRESULT windows_process_read(uint32_t id, struct windows_process *out);
 
 #endif

@@ -39,7 +39,7 @@ static bool take_part(char *part, uint32_t *numbers)
         numbers[i] = (uint32_t)number;
         return true;
     }
-    *value = '='; /* for the error text that shows it */
+    *value = '='; /* for the error text that contains it */
     return false;
 }
 
@@ -59,7 +59,7 @@ static HRESULT take_parts(char *text, uint32_t *numbers)
     return S_OK;
 }
 
-/* Call it with the lock held. */
+/* Call it while holding the lock. */
 static HRESULT read_numbers(void)
 {
     uint32_t numbers[QUOTAS];

@@ -14,7 +14,7 @@ enum quota {
 #undef QUOTA
     QUOTAS
 };
-/* FIXED numbers as constants, for array sizes and the like. */
+/* FIXED numbers as constants, for example for array sizes. */
 enum quota_number {
 #define QUOTA(name, number, change, error, of, why) QUOTA_NUMBER_##name = number,
 #include "engine/base/quotas.def"
@@ -33,24 +33,24 @@ uint32_t quota_limit(enum quota which);
    limited, the number and the quota. It changes nothing else. */
 HRESULT quota_exceeded(enum quota which, const char *whose);
 
-/* ---- shares of memory ----
-   The quota "memory" limits how much memory a client's objects hold. A server has a share for each client. Memory that
-   it allocates or changes while it serves a client counts in the client's share until it is freed. */
+/* ---- shares of memory ---- The quota "memory" limits how much memory a client's objects use. A server has a share for
+   each client. Memory that it allocates or changes while it serves a client counts toward the client's share until it
+   is freed. */
 
 struct memory_share;
-/* Creates a share with one reference; NULL: out of memory. A share that its client no longer uses stays as long as
-   memory counts in it. */
+/* Creates a share with one reference; NULL: out of memory. A share whose client is gone stays as long as memory counts
+   toward it. */
 struct memory_share *memory_share_create(void);
 struct memory_share *memory_share_reference(struct memory_share *s); /* NULL (no share) is allowed here and below */
 void memory_share_release(struct memory_share *s);
 
-/* Counts everything that this thread creates from now on in the share; NULL: in none. Borrowed. */
+/* Everything that this thread creates from now on counts toward the share; NULL: toward no share. Borrowed. */
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 
 /* Whether this many more bytes are allowed: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT memory_share_room(const struct memory_share *s, size_t bytes);
-/* Counts this many bytes more or fewer, regardless of the limit. */
+/* Adds or subtracts this many bytes, regardless of the limit. */
 void memory_share_count(struct memory_share *s, int64_t bytes);
 uint64_t memory_share_bytes(const struct memory_share *s);
 

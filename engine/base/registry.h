@@ -17,7 +17,7 @@ enum {
     REGISTRY_LINK = 6,
     REGISTRY_TEXTS = 7,
     REGISTRY_LONG_NUMBER = 11,
-    REGISTRY_MOST_BYTES = 1 << 20 /* of a value that is read */
+    REGISTRY_MOST_BYTES = 1 << 20 /* type of a value that is read */
 };
 
 struct registry_key;
@@ -70,29 +70,29 @@ struct registry_place {
     enum registry_hive hive;
     bool of_32_bits; /* the view of 32-bit programs */
 };
-/* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached is a failure, on some
-   hosts after a long time; ERROR_NOT_SUPPORTED's HRESULT if no other computer can be reached. */
+/* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached causes a failure, on
+   some systems only after a long time; ERROR_NOT_SUPPORTED's HRESULT if this host OS cannot access other computers. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
 /* The path with its hive, and with its computer if that is another one. */
 const char *registry_key_path(const struct registry_key *key);
 
 enum { REGISTRY_NAME_UNITS = 16384 /* of a value, with a NUL */ };
-/* A key or value that a walk finds. Zero-initialise; too large for the stack. */
+/* A key or value found by a walk. Zero-initialise; too large for the stack. */
 struct registry_entry {
-    WCHAR name[REGISTRY_NAME_UNITS]; /* may contain anything, also NULs */
+    WCHAR name[REGISTRY_NAME_UNITS]; /* may contain anything, including NULs */
     size_t name_units;
     /* of a value */
     uint32_t type;
-    size_t size; /* bytes; above REGISTRY_MOST_BYTES `data` contains none of them */
+    size_t size; /* bytes; if it exceeds REGISTRY_MOST_BYTES, `data` contains none of them */
     uint8_t *data;
     size_t capacity;
 };
-/* The key or value at that index, from 0 on. S_FALSE: there are no more. Creating or deleting keys between the calls
-   may change the indexes of those behind them. */
+/* The key or value at that index, from 0 on. S_FALSE: there are no more. If keys are created or deleted between the
+   calls, the indexes of later ones may change. */
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 void registry_entry_free(struct registry_entry *e); /* frees its contents */
-/* The number of entries now. */
+/* The current number of entries. */
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
 /* Opens the subkey with the entry's name in the same view, for reading. Of a link it opens the link itself, which has
    the value REGISTRY_LINK_VALUE. */

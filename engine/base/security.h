@@ -9,7 +9,8 @@
 
 /* ---- callers: the process that calls a verb, and its account ---- */
 
-/* An account by its SIDs, where there are no tokens: natively, and for a remote client whose logon we checked. */
+/* An account described by its SIDs, where there are no tokens: natively, and for a remote client whose logon was
+   checked. */
 struct account_sids {
     const char *name; /* for events */
     const char *user;
@@ -19,7 +20,7 @@ struct account_sids {
 struct caller {
     bool in_process;  /* this process itself, which has every right */
     uint32_t process; /* id of another process; 0: it is on another machine, or unknown */
-    /* Opens the token of the account that the running call acts for; NULL: the process's token. Windows only. */
+    /* Opens the token of the account for which the running call acts; NULL: the process's token. Windows only. */
     HRESULT (*token)(void **out);
     const struct account_sids *account; /* the account, instead of a token; NULL: by the token, natively unknown */
 };
@@ -38,7 +39,7 @@ char *caller_sid(const struct caller *caller);
 struct access_rights {
     uint32_t read, write, execute, all;
 };
-/* The specific rights that an entry means. */
+/* The specific rights that an entry stands for. */
 static inline uint32_t access_map(uint32_t rights, const struct access_rights *kind)
 {
     return ((rights & 0x80000000u ? kind->read : 0) | (rights & 0x40000000u ? kind->write : 0) |
@@ -52,13 +53,13 @@ struct access_subject;
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
 /* Whether the descriptor, in SDDL, grants all of these rights. This process itself always has them. Otherwise the
-   entries that apply to the caller count in their order, and the owner has its implicit rights. A malformed descriptor
-   grants nothing, and neither does one that denies something to an account that is unknown here. */
+   entries that apply to the caller are evaluated in order, and the owner has its implicit rights. A malformed
+   descriptor grants nothing, and neither does one that denies something to an account that is unknown here. */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
                       uint32_t rights, bool *allowed);
 
 /* Whether the caller is an administrator or the system, and whether it is that account (SID string) or a member of it;
-   this process itself is both. false if it is unknown. */
+   this process itself is both. False if this is unknown. */
 bool access_is_administrator(const struct caller *caller);
 bool access_is_account(const struct caller *caller, const char *sid);
 
@@ -88,7 +89,7 @@ struct sddl {
     size_t count, capacity;
     struct sddl_entry *entries;
 };
-/* E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or one that restricts nobody
+/* E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or a DACL that restricts nobody
    (NO_ACCESS_CONTROL), unknown rights, flags or accounts. Call sddl_free also on failure. */
 HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
 void sddl_free(struct sddl *descriptor);
@@ -123,7 +124,8 @@ HRESULT secret_unmask(const char *masked, char **text);
 /* How to get an account's token. Tests replace it. */
 struct logon {
     /* `account`: domain\user, user@domain, or the name of a service account, whose password is "". *token can start a
-       process (process_start). HRESULT of ERROR_LOGON_FAILURE and the like, with the account's name in the text. */
+       process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, with the account's name in the text.
+       */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* The token of the caller, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to be
        identified but not impersonated. */
@@ -132,10 +134,10 @@ struct logon {
     /* The string of the token's SID, from memory_alloc. */
     HRESULT (*sid)(void *token, char **out);
 };
-/* NULL: this host runs everything under one account and cannot check a password. This is so natively and under Wine,
-   whose LogonUser accepts any name and password and returns a token that is good for nothing. */
+/* NULL: this host OS runs everything under one account and cannot check a password. This is so natively and under Wine,
+   whose LogonUser accepts any name and password and returns a token that cannot be used. */
 const struct logon *os_logon(void);
-/* Fault injection, called only by tests: logs on by `instead` from now on; NULL: by the host OS again. */
+/* Fault injection, called only by tests: logs on through `instead` from now on; NULL: through the host OS again. */
 void os_logon_use(const struct logon *instead);
 /* Whether a name is one of the system's accounts, which have no password: LocalSystem (*is_system), LocalService or
    NetworkService, in any spelling that Windows accepts in English. */

@@ -12,7 +12,7 @@
 
 /* Copies a string; NULL counts as "". From memory_alloc; NULL: out of memory. */
 char *text_copy(const char *text);
-/* Copies as many whole characters as fit into `size` bytes with the NUL; the remaining bytes become zero. */
+/* Copies as many complete characters as fit into `size` bytes including the NUL; the remaining bytes become zero. */
 void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -20,8 +20,8 @@ char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 /* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL is
    E_INVALIDARG, or becomes U+FFFD with `replace`. *out from memory_alloc, NUL-terminated. */
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
-/* UTF-8 (valid, ours) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without it. Malformed UTF-8
-   becomes U+FFFD. *out from memory_alloc. */
+/* Converts UTF-8 (valid, from the engine) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without
+   it. Malformed UTF-8 becomes U+FFFD. *out from memory_alloc. */
 HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
 /* The number of UTF-16 units of the text without NUL: the unit of Windows' length limits. */
 size_t text_utf16_length(const char *text);
@@ -34,9 +34,9 @@ bool text_has_bidi_control(const char *text);
    and Cyrillic. <0, 0, >0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
-uint64_t text_hash_nocase(const char *text); /* the same hash for strings that are equal without case */
-/* The text in upper case as the comparison uses it: equal results mean equal without case. From memory_alloc; NULL: out
-   of memory. */
+uint64_t text_hash_nocase(const char *text); /* equal for strings that are equal ignoring case */
+/* The text in upper case as the comparison uses it: if results are equal, the texts are equal ignoring case. From
+   memory_alloc; NULL: out of memory. */
 char *text_fold(const char *text);
 /* Wildcards * and ?, without case. */
 bool text_matches(const char *pattern, const char *text);
@@ -60,8 +60,8 @@ void text_buffer_add(struct text_buffer *b, const char *text);
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 /* Appends text that should be UTF-8: malformed parts become U+FFFD. */
 void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
-/* Append numbers without printf, which takes longer than everything else in a dump with dozens of numbers per event.
-   `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
+/* Append numbers without printf, which would take longer than everything else in a dump with dozens of numbers per
+   event. `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
 void text_buffer_add_i64(struct text_buffer *b, int64_t value);
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits); /* "0x" and upper-case digits */
@@ -87,7 +87,8 @@ struct texts {
     char **items;
 };
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
-HRESULT texts_add_owned(struct texts *t, char *text); /* takes over a text from memory_alloc, and frees it on failure */
+HRESULT texts_add_owned(struct texts *t,
+                        char *text); /* takes ownership of a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 /* The same for `count` strings that follow each other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
@@ -102,7 +103,7 @@ void texts_free(struct texts *t);
 /* Reads the character at *at (before end) and moves *at past it. A malformed sequence returns UNICODE_REPLACEMENT, sets
  *malformed (may be NULL) and moves by at least one byte. */
 uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
-/* The character by which it is compared without case. */
+/* The character used for comparison without case. */
 uint32_t unicode_upper(uint32_t c);
 /* Writes c as UTF-8; returns the number of bytes, 1..4. */
 size_t unicode_put(uint32_t c, char out[4]);
@@ -120,8 +121,8 @@ HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */
 
-/* The first `c`; NULL if it does not occur. Compares eight bytes at a time, since Wine's memchr reads one at a time.
-   Subtracting 0x01 from each byte of a word sets the highest bit of a byte that was zero, by the borrow. */
+/* The first occurrence of `c`; NULL if it does not occur. Compares eight bytes at a time, since Wine's memchr reads one
+   at a time. Subtracting 0x01 from each byte of a word sets the highest bit of a byte that was zero, by the borrow. */
 static inline const char *text_find(const char *p, const char *end, char c)
 {
     const uint64_t ones = 0x0101010101010101u, pattern = ones * (unsigned char)c;

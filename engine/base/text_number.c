@@ -126,12 +126,12 @@ static char *put_hex(char *at, uint64_t value, unsigned count, const char *digit
     return at + count;
 }
 
-/* All numbers of two digits: half as many divisions. */
+/* All numbers of two digits, which halves the number of divisions. */
 static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                             "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
                             "8081828384858687888990919293949596979899";
 
-/* Writes the number so that it ends at `end`, and returns where it begins. */
+/* Writes the number so that it ends at `end`, and returns the position where it begins. */
 static char *put_decimal_before(char *end, uint64_t value)
 {
     for (; value >= 100; value /= 100)
@@ -227,7 +227,7 @@ char *text_put_hex(char *at, uint64_t value, unsigned digits)
 char *text_put_guid(char *at, const GUID *guid)
 {
     static const GUID none;
-    if (guid_equal(guid, &none)) /* most events have no activity */
+    if (guid_equal(guid, &none)) /* most events have no activity ID */
         return (char *)memcpy(at, "{00000000-0000-0000-0000-000000000000}", GUID_TEXT) + GUID_TEXT;
     put_guid(at, guid, lower);
     return at + GUID_TEXT;

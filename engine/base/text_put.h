@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes numbers and GUIDs where the caller has room: for lines of dozens of numbers, whose length is known. Each
-   function returns the end of what it wrote and writes no NUL. */
+/* Writes numbers and GUIDs to space that the caller provides, for lines with dozens of numbers whose length is known.
+   Each function returns the end of what it wrote and writes no NUL. */
 #ifndef OPENPLA_TEXT_PUT_H
 #define OPENPLA_TEXT_PUT_H
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* the most that one of them writes */
+enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* the maximum that each of them writes */
 char *text_put_u64(char *at, uint64_t value);
 /* "0x" and at least so many upper-case digits, up to 16. */
 char *text_put_hex(char *at, uint64_t value, unsigned digits);

@@ -65,7 +65,7 @@ HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **ou
     *out = NULL;
     if (units > (SIZE_MAX - 1) / 3)
         return error_set(E_OUTOFMEMORY, "a string of %llu UTF-16 units is too long", (unsigned long long)units);
-    char *utf8 = memory_alloc(units * 3 + 1); /* a unit makes at most 3 bytes, a pair 4 */
+    char *utf8 = memory_alloc(units * 3 + 1); /* a unit takes at most 3 bytes, a pair 4 */
     if (!utf8)
         return E_OUTOFMEMORY;
     for (size_t i = 0; i < units; i++) {

@@ -12,13 +12,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A piece that has run this long does not delay the next ones: another thread takes them. */
+/* A piece that has run this long does not delay the next ones: another thread runs them. */
 #define PATIENCE_MS 100
 
 /* The state of one waiting caller, on its stack. */
 struct work_group {
     struct timed_work *const *work;
-    size_t count, next; /* the pieces before `next` were taken */
+    size_t count, next; /* the pieces before `next` were taken by threads */
     size_t open;        /* taken and not ended */
     bool queued;        /* the group needs a thread */
     struct work_group *behind;
@@ -31,7 +31,7 @@ static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
 static _Atomic size_t threads; /* threads that serve */
 
-/* Threads whose end timed_work_leave waits for. More than these serve, too, if so many pieces take too long. */
+/* Threads for whose end timed_work_leave waits. More threads than these are also used if many pieces take too long. */
 enum { MOST_SERVERS = 32 };
 struct server {
     bool used, is_idle;
@@ -87,7 +87,7 @@ static void work_group_unqueue(struct work_group *g)
     g->queued = false;
 }
 
-/* Call it with the lock held; it releases the lock for a moment. */
+/* Call it while holding the lock; it releases the lock for a moment. */
 static void end_process_if_last(void)
 {
     lock_leave(&lock);
@@ -96,8 +96,8 @@ static void end_process_if_last(void)
     lock_enter(&lock);
 }
 
-/* One idle thread is kept for the next piece. It must not keep a process alive that all others have left
-   (last_thread.h). */
+/* One idle thread is kept for the next piece. This thread must not keep a process alive after all other threads have
+   exited (last_thread.h). */
 static void work_thread_serve(void *context)
 {
     enum { LOOK_MS = 1000 };
@@ -145,14 +145,14 @@ void timed_work_thread_leaves(void)
         last_thread_leaves();
 }
 
-/* Finds a thread for the group. Call it with the lock held. False: no thread can be created. */
+/* Finds a thread for the group. Call it while holding the lock. False: no thread can be created. */
 static bool work_group_engage_thread(struct work_group *g)
 {
     bool others = queue != NULL;
     g->behind = queue;
     g->queued = true;
     queue = g;
-    /* Groups before it may have counted on the same idle threads. */
+    /* Earlier groups may have counted on the same idle threads. */
     if (idle > 0 && !others) {
         thread_condition_wake(&wanted);
         return true;
@@ -172,7 +172,7 @@ static bool work_group_engage_thread(struct work_group *g)
     return false;
 }
 
-/* Milliseconds until the piece that began last has run for `limit_ms`; 0 if all pieces have. */
+/* Milliseconds until the piece that began last has run for `limit_ms`; 0 if all pieces have run that long. */
 static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
 {
     uint64_t now = clock_monotonic_ms(), left = 0;
@@ -239,9 +239,9 @@ void timed_work_enter(void)
     lock_leave(&lock);
 }
 
-/* Wine ends a process with 0 instead of its exit code if one of its threads is just ending. So a program that
-   closes its last query and returns finds its idle threads gone. The limit is for callers in DllMain: threads cannot
-   end while it holds the loader lock. */
+/* Wine exits with 0 instead of the process's exit code if one of its threads is just ending. Therefore a program that
+   closes its last query and returns must find no idle threads. The limit is for callers in DllMain: threads cannot end
+   while it holds the loader lock. */
 void timed_work_leave(void)
 {
     enum { ENDING_MS = 250 };

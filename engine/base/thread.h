@@ -13,7 +13,7 @@ struct thread;
 /* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned.
    E_OUTOFMEMORY, or the system's reason with a text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
-/* True: it has ended. False: it still runs after timeout_ms. */
+/* True: it has ended. False: it is still running after timeout_ms. */
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
 void thread_close(struct thread *t); /* does not end the thread; NULL is allowed */
 /* Yields this processor to another thread that is ready to run. */
@@ -28,13 +28,13 @@ void wakeup_set(struct wakeup *w);
 bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms); /* true: it was set; false: timeout */
 void wakeup_free(struct wakeup *w);                      /* no thread may be waiting; NULL is allowed */
 
-/* A condition that threads wait for while they hold a lock, within this process. It makes no system call if no thread
+/* A condition for which threads wait while they hold a lock, within this process. It makes no system call if no thread
    waits. Zero-initialise. */
 struct thread_condition {
     void *opaque[8];
 };
-/* Leaves the lock, waits, and enters it again. False: the time has passed. May return true spuriously. `timeout_ms`
-   UINT32_MAX: no limit. */
+/* Releases the lock, waits, and acquires it again. False: the time has elapsed. May return true spuriously.
+   `timeout_ms` UINT32_MAX: no limit. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms);
 void thread_condition_wake(struct thread_condition *c); /* wakes all waiting threads */
 
@@ -69,12 +69,12 @@ static inline void *thread_slot(void)
 #endif
 
 /* Sets the slot. `ended` (the same function at each call) is called with it on the thread when that ends. It must not
-   enter a lock, as the process may be exiting. The module that contains this code stays loaded from then on.
+   take a lock, because the process may be exiting. The module that contains this code stays loaded from then on.
    E_OUTOFMEMORY, or the system's reason. */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
-/* The SID of the account that the thread acts for, otherwise of the process's account. Returns its size in bytes; 0:
+/* The SID of the account for which the thread acts, otherwise of the process's account. Returns its size in bytes; 0:
    unknown, or natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 /* The terminal session of the process; natively 0. */
@@ -84,24 +84,23 @@ uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
 /* Keeps the module that contains this code loaded for the life of the process. The first call waits for threads that
    load or unload a DLL, so the caller must not hold a lock that such a thread may need. */
 void module_pin(void);
-/* Whether the process is exiting: other threads have been ended wherever they were, with the locks that they held.
+/* Whether the process is exiting: other threads were terminated at arbitrary points, while holding their locks.
    Natively never. */
 bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
-/* As thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows up to its next
-   tick. */
+/* Like thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows up to its next tick.
+ */
 void thread_sleep_us(uint32_t us);
 /* Sets the value of GetLastError; no effect natively. */
 void thread_last_error(uint32_t code);
 
-/* ---- the last thread ----
-   A process exits with its last thread, also when that leaves by ExitThread. So our thread that waits for the life of
-   the process must not keep it alive. It regularly checks whether all of the program's threads have left, and then ends
-   the process with the exit code that it would have had. Natively threads do not keep a process alive, and these
-   functions do nothing. */
+/* ---- the last thread ---- A process exits with its last thread, even if that thread leaves through ExitThread.
+   Therefore a thread of OpenPLA that waits as long as the process runs must not keep it alive. It regularly checks
+   whether all of the program's threads have exited. If so, it ends the process with the exit code that it would have
+   had. Natively threads do not keep a process alive, and these functions do nothing. */
 
 /* The calling thread is ending (DLL_THREAD_DETACH), or may end without notice: its exit code becomes the process's
-   unless another thread calls this later. */
+   unless another thread calls this function later. */
 void last_thread_leaves(void);
 /* Whether all threads of this process have ended, except the calling one and `others` more. */
 bool last_thread_is_own(uint32_t others);
@@ -110,10 +109,10 @@ void last_thread_end_process(void);
 
 /* ---- work with a time limit ---- */
 
-/* Work whose end the caller may not wait for. Zero-initialise except for `run` and `abandoned`. */
+/* Work for whose end the caller may not wait. Zero-initialise except for `run` and `abandoned`. */
 struct timed_work {
     void (*run)(struct timed_work *work);
-    /* Called when the work ends after timed_work_release; its result is not used then. */
+    /* Called when the work ends after timed_work_release; in that case its result is not used. */
     void (*abandoned)(struct timed_work *work);
     struct work_group *group;
     uint64_t started; /* clock_monotonic_ms() */
@@ -121,12 +120,12 @@ struct timed_work {
 };
 /* Runs the pieces of work one after another on another thread. Returns when each of them has ended or has run for
    `limit_ms`. A piece that exceeds the limit continues on its thread (timed_work_running) and does not delay the
-   others. A piece that still runs from an earlier call is left alone. If there is no thread or memory for a piece that
-   must run, the caller runs it. `limit_ms` 0: the caller runs all of them without a limit. */
+   others. A piece from an earlier call that is still running is not started again. If no thread or memory is available
+   for a piece that must run, the caller runs it. `limit_ms` 0: the caller runs all of them without a limit. */
 void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms);
 bool timed_work_running(struct timed_work *work);
-/* Releases the work. True: it has ended, and the caller frees it. False: it runs, and `abandoned` will be called at its
-   end. */
+/* Releases the work. True: it has ended, and the caller frees it. False: it is still running, and `abandoned` will be
+   called when it ends. */
 bool timed_work_release(struct timed_work *work);
 /* Threads wait for more work between these calls. */
 void timed_work_enter(void);
@@ -136,19 +135,21 @@ void timed_work_thread_leaves(void);
 
 /* ---- processors and cycle counters, without a system call ---- */
 
-/* How this machine tells a program which processor it runs on. The number is a hint: the thread may be elsewhere by the
-   time it is used. */
+/* The method by which a program determines the processor on which it runs. The number is a hint: the thread may be
+   running elsewhere by the time the number is used. */
 enum processor_method {
     PROCESSOR_UNKNOWN, /* it does not */
     PROCESSOR_RDTSCP,  /* with the cycles, 13 to 18 ns */
     PROCESSOR_RDPID,   /* 2 ns */
 };
 enum processor_method processor_method(void);
-/* Whether the cycle counter runs at one rate on all processors, and the system itself keeps time by it. */
+/* Whether the cycle counter runs at the same rate on all processors, and the system itself uses it for timekeeping. */
 bool processor_cycles_are_time(void);
 uint32_t processor_count(void); /* at least 1 */
 
-enum { PROCESSOR_NUMBER_BITS = 12 }; /* of what both ways give, which is the system's own number of the processor */
+enum {
+    PROCESSOR_NUMBER_BITS = 12
+}; /* the bits that both methods return, which are the system's number of the processor */
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -174,8 +175,8 @@ static inline uint64_t processor_cycles_here(uint32_t *processor)
     return cycles;
 }
 
-/* The line of this address will be written soon: it is fetched for that, from another processor that had it. A hint:
-   the address need not be any. */
+/* The cache line of this address will be written soon and is prefetched for writing, even from another processor. A
+   hint: the address may be invalid. */
 static inline void processor_will_write(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
@@ -183,7 +184,7 @@ static inline void processor_will_write(const void *address)
 
 #elif defined(__aarch64__)
 
-/* ARM's generic timer, of one rate on all processors; a program cannot read which of them it runs on. */
+/* ARM's generic timer, which has the same rate on all processors; a program cannot read on which processor it runs. */
 static inline uint64_t processor_cycles(void)
 {
     uint64_t ticks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Services of Windows that other host OSs lack: WMI, Task Scheduler, the event log. */
+/* Services of Windows that other host OSs do not have: WMI, Task Scheduler, the event log. */
 #ifndef OPENPLA_WINDOWS_SERVICES_H
 #define OPENPLA_WINDOWS_SERVICES_H
 
@@ -23,15 +23,14 @@ struct management_row {
 };
 
 /* Runs the query in the namespace and calls `take` with each row as it arrives. `take` then owns the row, which is from
-   memory_alloc. A failure of `take` ends the query and becomes its result. The call may take any time and may hang, so
-   it belongs on a thread that can be abandoned. WMI's results (0x80041017: invalid WQL; 0x80041010: unknown class, also
-   on hosts that return no rows for it) have a text that names the namespace. */
+   memory_alloc. A failure of `take` ends the query and becomes its result. The call may take any amount of time or
+   hang, so it should run on a thread that can be abandoned. WMI's results (0x80041017: invalid WQL; 0x80041010: unknown
+   class, also on hosts that return no rows for it) have a text that names the namespace. */
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */
 
-/* ---- Task Scheduler ----
-   Windows' Task Scheduler, on hosts with a working one. */
+/* ---- Task Scheduler ---- Windows' Task Scheduler, on host OSs where it works. */
 
 struct scheduled_task; /* an instance, used by the thread that started it */
 struct task_scheduler {
@@ -43,7 +42,7 @@ struct task_scheduler {
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
     void (*close)(struct scheduled_task *t); /* does not end it */
 };
-/* NULL: the host OS has no scheduler (natively), or one that loses a task's actions (Wine, DECISIONS 33). */
+/* NULL: the host OS has no scheduler (natively), or has one that loses a task's actions (Wine, DECISIONS 33). */
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A size or offset in a Windows layout, for 64-bit and for 32-bit programs. */
+/* A size or offset in a Windows structure, for 64-bit and for 32-bit programs. */
 #define BY_POINTER(of_64, of_32) (sizeof(void *) == 8 ? (of_64) : (of_32))
 
 #ifdef _WIN32
@@ -121,7 +121,7 @@ typedef struct {
 #define PLA_E_RULES_MANAGER_FAILED          ((HRESULT)0x80300112)
 #define PLA_E_CABAPI_FAILURE                ((HRESULT)0x80300113)
 #endif
-/* Ours: the customer bit 0x20000000 distinguishes them from Microsoft's (MS-PLA 1.8). */
+/* OpenPLA's own results: the customer bit 0x20000000 distinguishes them from Microsoft's (MS-PLA 1.8). */
 #define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* the text is not well-formed XML, or has another root */
 #define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern of 2.2.3.1 has an unescaped unknown letter */
 #define OPENPLA_E_HOST_DIED     ((HRESULT)0xA0300003) /* the run's host process exited before it reported its result */

@@ -19,28 +19,29 @@ struct xml_memory;
    memory; libxml2 must not be used. */
 bool xml_memory_begin(void);
 /* Calls work(about), which allocates at most 64 KB that libxml2 or libxslt keep while the program runs. The memory is
-   allocated first, so `work` either runs completely, or is not begun and the result is false (out of memory). */
+   allocated first, so `work` either runs completely or is not started, and then the result is false (out of memory). */
 bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
-/* For documents that are read as a stream: memory that libxml2 frees on the way is freed at once. */
+/* For documents that are read as a stream: memory that libxml2 frees during reading is freed immediately. */
 struct xml_memory *xml_memory_create_freeing(void);
 /* Sets the maximum memory at a time, instead of the quota xml_memory. */
 void xml_memory_limit(struct xml_memory *m, size_t bytes);
-/* Limits a memory of the previous kind to `bytes` allocated in total, freed ones included: an expression can request
-   the same string for hours. */
+/* Limits memory of the previous kind to `bytes` allocated in total, including freed memory, because an expression can
+   create the same string again and again for hours. */
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
-/* From now on `stop` is called at each allocation of xml_memory_use, so also in the middle of an evaluation by libxml2;
-   true abandons the work with ERROR_CANCELLED's HRESULT. NULL: no longer. It must not allocate from this memory. */
+/* From now on `stop` is called at each allocation in xml_memory_use, even in the middle of an evaluation by libxml2. If
+   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL: no longer. It must not allocate from
+   this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at that limit. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
-/* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned where it
-   is, because libxml2 2.9 neither survives a failed allocation nor frees everything then. So `work` must not allocate
-   anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may;
+/* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned at that
+   point, because libxml2 2.9 neither survives a failed allocation nor frees everything afterwards. Therefore `work`
+   must not allocate anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may;
    ERROR_CANCELLED's HRESULT (xml_memory_watch). */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
@@ -49,7 +50,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 struct xml_document {
     struct xml_memory *memory;
     xmlNodePtr root;
-    bool own; /* the XML is our engine's description of a set: nothing in it tries to put a read-only property */
+    bool own; /* the XML is the engine's own description of a set, so nothing in it tries to set a read-only property */
 };
 /* Parses UTF-8 text, even if its declaration names another encoding (DECISIONS 3). No DTD is allowed, nothing is
    loaded, and size, depth and memory are limited. OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is
@@ -61,7 +62,7 @@ HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_documen
 struct xml_limits {
     size_t bytes;  /* of the text as UTF-8 */
     size_t memory; /* of the document */
-    /* Equal attribute values share one node without a parent, which saves a third of a report's memory. To change an
+    /* Equal attribute values share a node without a parent, which saves a third of a report's memory. To change an
        attribute, replace its node. */
     bool shared_texts;
     bool (*stop)(void *context); /* called while it is parsed (xml_memory_watch); may be NULL */
@@ -90,10 +91,10 @@ HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, 
    declaration. */
 const char *xml_without_prologue(const char *xml);
 
-/* ---- checks of what users write: report schemas and rules ---- */
+/* ---- checks of documents that users write: report schemas and rules ---- */
 
 /* Sets and returns `hr` with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
-   and value may be NULL; long ones are cut. */
+   and value may be NULL; long ones are truncated. */
 HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
                     va_list list) PRINTF_LIKE(5, 0);
 
@@ -101,7 +102,7 @@ HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const
 #define XML_ANY_ELEMENT "*"
 struct xml_within {
     unsigned parent;     /* type of the enclosing element */
-    const char *element; /* XML_ANY_ELEMENT: every element that the rows before it do not name */
+    const char *element; /* XML_ANY_ELEMENT: every element that no earlier row names */
     unsigned type;
     unsigned least, most; /* most 0: any number */
     const char *doc;
@@ -141,9 +142,8 @@ xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, con
 /* Removes surrounding blanks, in place. */
 void xml_trim(char *text);
 
-/* ---- limits of the input of libxml2 ----
-   libxml2 needs a time that grows with the square of the attributes of an element, of the namespaces in scope and of
-   the names. For xml_document.c and the reader of reports. */
+/* ---- limits of libxml2's input ---- libxml2's running time grows with the square of the attributes of an element, of
+   the namespaces in scope and of the names. For xml_document.c and the reader of reports. */
 
 /* Far more than a meaningful set needs. */
 #define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, including its namespaces */
@@ -151,12 +151,12 @@ void xml_trim(char *text);
 #define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
 
 /* A scan of the text before it is parsed. Zero-initialise. `longest` is the limit in bytes of a tag, a comment or an
-   instruction, since the parser keeps each in memory whole (0: no limit). */
+   instruction, because the parser keeps each of these in memory as a whole (0: no limit). */
 struct xml_scan {
     size_t longest;
     enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
-    char opened[10]; /* the characters behind '<' until they are recognised */
-    char mark;       /* of a value: its quote; of an enclosed part: the characters of its end before the '>' */
+    char opened[10]; /* the characters after '<' until they are recognized */
+    char mark;       /* for a value: its quote; for an enclosed part: the characters of its end before the '>' */
     bool endless;    /* enclosed: a CDATA section, which arrives in parts */
     unsigned least, run, values, line;
     size_t length;

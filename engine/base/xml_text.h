@@ -41,7 +41,8 @@ bool xml_is_blank(char c);
 /* Readers remove the blanks around a text unless the element preserves them (XML 1.0, 2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""
-/* Appends an element with that text. If the text has outer blanks, an attribute asks readers to keep them. */
+/* Appends an element with that text. If the text has leading or trailing blanks, an attribute asks readers to keep
+   them. */
 void xml_add_element(struct text_buffer *b, const char *element, const char *text);
 
 #endif

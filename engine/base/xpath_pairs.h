@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of an XPath 1.0 expression that libxml2's count of operations does not show. Where nodes from several places
-   become one list, or two lists are compared, libxml2 compares each node with each other node. */
+/* The cost of an XPath 1.0 expression that libxml2's operation count does not reflect. When nodes from several places
+   are merged into one list, or two lists are compared, libxml2 compares each node with every other node. */
 #ifndef OPENPLA_XPATH_PAIRS_H
 #define OPENPLA_XPATH_PAIRS_H
 
@@ -10,24 +10,23 @@
 #include <stddef.h>
 
 enum {
-    XPATH_PAIRS_NODES = 40960,                /* size of a list in such an expression: libxml2 doubles lists from ten
-                                                 on */
+    XPATH_PAIRS_NODES = 40960, /* size of a list in such an expression: libxml2 doubles lists of ten or more */
     XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of it */
 };
 
 struct xpath_pair {
     const char *at; /* in the expression */
     size_t length;
-    const char *instead; /* a cheaper form of the expression, in words */
+    const char *instead; /* a cheaper form of the expression, described in words */
 };
-/* Whether the expression may compare nodes in pairs; `out` says where first. Otherwise each operation that libxml2
-   counts takes a constant number of steps, regardless of the document. Text that is not XPath 1.0 may compare.
-   `variables_are_values`: variables contain no nodes. */
+/* Whether the expression may compare nodes in pairs; `out` describes the first place. If not, each operation that
+   libxml2 counts takes a constant number of steps, regardless of the document. For text that is not XPath 1.0, the
+   result may be true. `variables_are_values`: variables contain no nodes. */
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);
 
-/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions, which take a time
-   that grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a
-   predicate that counts them and can be stopped; else they stay. Text that is not XPath 1.0 stays as it is. */
+/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions. The time for these
+   grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a predicate
+   that counts them and can be stopped; otherwise they stay unchanged. Text that is not XPath 1.0 stays as it is. */
 void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out);
 
 #endif

@@ -23,7 +23,7 @@ int64_t clock_utc(void)
     return posix_filetime(t.tv_sec, t.tv_nsec);
 }
 
-/* 10 MHz as on Windows, so that numbers of both host OSs are comparable. */
+/* 10 MHz as on Windows, so that numbers from both host OSs are comparable. */
 int64_t clock_ticks(void)
 {
     return clock_100ns(CLOCK_MONOTONIC);
@@ -69,10 +69,10 @@ int64_t clock_boot_utc(void)
 int clock_bias_minutes(int64_t utc)
 {
     struct tm local;
-    /* A file's time can be any number; here not one before the range that counts from 1970. */
+    /* A file's time can be any number; here it must not be before the range that counts from 1970. */
     const int64_t since = utc < INT64_MIN + EPOCH_1970 ? INT64_MIN : utc - EPOCH_1970;
     time_t t = (time_t)(since / 10000000 - (since % 10000000 < 0));
-    tzset(); /* localtime_r need not read the zone */
+    tzset(); /* localtime_r is not required to read the zone */
     return localtime_r(&t, &local) ? (int)(-local.tm_gmtoff / 60) : 0;
 }
 

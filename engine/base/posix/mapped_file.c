@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An access to a page behind the end of its file is a SIGBUS. */
+/* An access to a page after the end of its file raises SIGBUS. */
 #include "engine/base/guard.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -16,11 +16,12 @@ static void pass_on(int number, siginfo_t *info, void *context)
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(number);
     else
-        (void)sigaction(number, &before, NULL); /* the instruction is tried again, and this time ends the process */
+        (void)sigaction(number, &before,
+                        NULL); /* the instruction is executed again, and this time terminates the process */
 }
 
-/* The space is allocated at once: a page that a full file system cannot provide would be the next SIGBUS at the same
-   place. */
+/* The space is allocated immediately: a page that a full file system cannot provide would raise the next SIGBUS at the
+   same place. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
@@ -37,7 +38,7 @@ HRESULT mapped_file_watch(void)
     HRESULT hr = S_OK;
     sigemptyset(&own.sa_mask);
     lock_enter(&lock);
-    /* A program may have replaced the handler since. */
+    /* A program may have replaced the handler in the meantime. */
     if (sigaction(SIGBUS, NULL, &now))
         hr = posix_failed(errno, "handler of SIGBUS");
     else if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_bus_error) {

@@ -100,7 +100,7 @@ static void add_addresses(const struct ifaddrs *all, const char *name, struct te
     }
 }
 
-/* Calls `each` for every line of a text file. A missing file has no lines. */
+/* Calls `each` for every line of a text file. A missing file is treated as having no lines. */
 static void each_line(const char *path, void (*each)(void *user, const char *line), void *user)
 {
     struct kernel_file *f = NULL;
@@ -183,7 +183,7 @@ static void add_offload(const char *name, struct text_buffer *list)
         close(fd);
 }
 
-/* Linux' types of hardware are not IANA's of interfaces. */
+/* Linux's hardware types differ from IANA's interface types. */
 static uint32_t type_of(const char *name)
 {
     char *path = text_format("/sys/class/net/%s/wireless", name);

@@ -92,7 +92,7 @@ char *os_module_folder(void)
     return path_folder(path);
 }
 
-/* The account's name, without its computer; a user without a name is shown by number. */
+/* The account's name without its computer; a user without a name is shown by number. */
 static void find_own_name(uid_t user, char *out, size_t size)
 {
     char space[4096];
@@ -103,7 +103,7 @@ static void find_own_name(uid_t user, char *out, size_t size)
         snprintf(out, size, "%s", found->pw_name);
 }
 
-/* Each commit and each event of the journal names the account, and finding it reads files or asks a server. */
+/* Each commit and each event in the journal names the account, and looking it up reads files or queries a server. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -145,7 +145,7 @@ HRESULT os_new_guid(GUID *out)
     return S_OK;
 }
 
-/* Programs of this host have no string resources. */
+/* Programs of this host OS have no string resources. */
 char *os_resource_text(const char *reference)
 {
     return text_copy(reference);

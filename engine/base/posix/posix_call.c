@@ -81,7 +81,7 @@ int posix_flock(int fd, int operation)
     return 0;
 }
 
-/* A signal makes posix_fallocate undo its work, so the timer of a profiler could keep it from completing. */
+/* A signal makes posix_fallocate undo its work, so a profiler's timer could prevent it from completing. */
 int posix_take_room(int fd, uint64_t size)
 {
     sigset_t all, before;
@@ -95,7 +95,7 @@ int posix_take_room(int fd, uint64_t size)
     return error;
 }
 
-/* ---- messages: there are no Windows messages here, so Windows' codes have the messages of our errors ---- */
+/* ---- messages: this host OS has no Windows messages, so Windows' codes get OpenPLA's error messages ---- */
 
 /* MS-ERREF 2.3.1 */
 static const struct {

@@ -8,7 +8,7 @@
 
 /* The HRESULT_FROM_WIN32 result of an errno value, with an error text that names `what`. */
 HRESULT posix_report(int error, const char *what);
-/* For a failed call: never a success, regardless of errno. */
+/* For a failed call: never returns success, regardless of errno. */
 static inline HRESULT posix_failed(int error, const char *what)
 {
     HRESULT hr = posix_report(error, what);
@@ -23,7 +23,7 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 /* file_rename_new of two names in the folder that is open as `at`, or AT_FDCWD; `path` is that of `to`, for error
    texts. */
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
-/* flock without waiting, retried after a signal; 0 or errno. */
+/* flock without waiting, retried after a signal; returns 0 or errno. */
 int posix_flock(int fd, int operation);
 /* Extends the file to at least this size and allocates its space. A signal handler may call it. 0 or errno. */
 int posix_take_room(int fd, uint64_t size);
@@ -31,9 +31,10 @@ int posix_take_room(int fd, uint64_t size);
 /* ---- files from descriptors that file_open did not open ---- */
 
 extern const int file_mode_flags[]; /* flags of open for the mode */
-/* Allocates a file object before the file itself is created, so that no file is left behind. NULL: out of memory. */
+/* Allocates a file object before the file itself is created, so that no file is left behind on failure. NULL: out of
+   memory. */
 struct file *file_reserve(const char *path);
-/* Turns it and the descriptor into an open file; on failure closes and frees both. */
+/* Makes an open file of it and the descriptor; on failure closes and frees both. */
 HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out);
 /* The descriptor of an open file, borrowed. */
 int file_descriptor(const struct file *f);

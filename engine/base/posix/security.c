@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Access checks of accounts that are described by their SIDs, as there are no tokens here. Natively no other process
-   calls, so the caller is described too. */
+/* Access checks for accounts that are described by their SIDs, because there are no tokens on this host OS. Natively no
+   other process makes calls, so the caller is described by its SIDs too. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 

@@ -48,7 +48,8 @@ static void set_blocking(host_socket s, bool blocking)
     (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
-/* Otherwise a program that is started at this moment would hold the port, or the connection, beyond our exit. */
+/* Otherwise a program that is started at this moment would keep the port, or the connection, open after this process
+   exits. */
 static void keep_from_children(host_socket s)
 {
     (void)fcntl(s, F_SETFD, FD_CLOEXEC);
@@ -60,7 +61,7 @@ static void set_time(host_socket s, int option, uint32_t ms)
     (void)setsockopt(s, SOL_SOCKET, option, &time, sizeof time);
 }
 
-/* A host that is gone without a word ends a wait for its answer within about two minutes. */
+/* If a host disappears without notice, waiting for its answer ends within about two minutes. */
 static void notice_dead_host(host_socket s)
 {
     static const struct {
@@ -69,7 +70,7 @@ static void notice_dead_host(host_socket s)
                    {IPPROTO_TCP, TCP_KEEPIDLE, 60},
                    {IPPROTO_TCP, TCP_KEEPINTVL, 10},
                    {IPPROTO_TCP, TCP_KEEPCNT, 6},
-                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 120000 /* ms; of bytes that nobody acknowledges */}};
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 120000 /* ms; for bytes that are not acknowledged */}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         (void)setsockopt(s, options[i].level, options[i].option, &options[i].value, sizeof options[i].value);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of POSIX, their wake-ups and their slot. */
+/* POSIX threads, their wake-ups and their slot. */
 #include "engine/base/thread.h"
 
 #include "engine/base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stubs for parts of Windows that a POSIX host lacks: processes of a Wine prefix, the event log, structured exceptions,
-   the detach of threads, WMI and the Task Scheduler. */
+/* Stubs for parts of Windows that a POSIX host OS lacks: processes of a Wine prefix, the event log, structured
+   exceptions, thread detach notifications, WMI and the Task Scheduler. */
 #include "engine/base/guard.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"

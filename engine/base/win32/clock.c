@@ -42,7 +42,7 @@ uint64_t clock_monotonic_ms(void)
     return (uint64_t)(ticks / frequency * 1000 + ticks % frequency * 1000 / frequency);
 }
 
-/* Not the system's BootTime: under Wine that is the start of wineserver. */
+/* The system's BootTime is not used, because under Wine it is the start of wineserver. */
 int64_t clock_boot_utc(void)
 {
     return clock_utc() - (int64_t)GetTickCount64() * 10000;
@@ -60,8 +60,8 @@ static int64_t from_system_time(const SYSTEMTIME *s)
     return clock_from_calendar(&t);
 }
 
-/* The rules of the year in question, not of the present one. They come from the registry, which is slow under Wine, so
-   those of the latest year are cached for a second. */
+/* The rules of the year in question, not of the current year. They come from the registry, which is slow under Wine, so
+   the rules of the latest year are cached for a second. */
 static bool zone_of_year(int year, TIME_ZONE_INFORMATION *zone)
 {
     static struct lock lock = LOCK_INIT;

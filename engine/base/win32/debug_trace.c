@@ -51,9 +51,9 @@ void debug_trace_close(intptr_t file)
         CloseHandle((HANDLE)file);
 }
 
-/* Wine determines the end of the file and then writes there, so lines of two threads or processes could land on each
-   other: threads take a lock of the process, processes a lock of a byte far behind the lines. A thread that was
-   terminated never gives its lock back, hence the limit: after it, lines are written without the lock. */
+/* Wine determines the end of the file and then writes there, so lines of two threads or processes could overwrite each
+   other. Threads therefore take a lock of the process, and processes lock a byte far after the lines. A thread that was
+   terminated never releases its lock, so waiting is limited: after that, lines are written without the lock. */
 enum { LOCK_MS = 5000, LOCKED_BYTE_HIGH = 0x3FFFFFFF };
 
 static bool take_trace_lock(SRWLOCK *lock)
@@ -67,7 +67,7 @@ static bool take_trace_lock(SRWLOCK *lock)
     return true;
 }
 
-/* False also for a console or a pipe, which need no lock. */
+/* Also false for a console or a pipe, which need no lock. */
 static bool take_file_lock(HANDLE file)
 {
     const ULONGLONG begin = GetTickCount64();

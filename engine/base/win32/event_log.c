@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes events to the event log, through the event provider that Windows' manifest describes; under Wine the calls
-   have no effect. A separate file, because it takes EventRegister from advapi32, which programs with our event
+   have no effect. A separate file, because it uses EventRegister from advapi32, which programs with OpenPLA's event
    functions cannot link. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that catch exceptions, for which the compiler has no __try. In 64-bit programs their handlers are named in
+/* Frames that catch exceptions, for which the compiler has no __try. In 64-bit programs their handlers are specified in
    unwind data (Microsoft's "x64 exception handling"), which cost nothing until there is an exception; handlers of
    called functions come first. In 32-bit programs a thread has a list of frames, which begins at fs:0 and is on its
    stack. */
@@ -26,8 +26,8 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 
 /* ---- calls ---- */
 
-/* Its arguments are saved in the space that the caller reserves for them. Below is shadow space for the call, and
-   alignment. After an exception the handler continues at the second end, in this frame. */
+/* Its arguments are saved in the space that the caller reserves for them. Below that are the shadow space for the call,
+   and alignment. After an exception the handler continues at the second end, in this frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
         "    .def guard_call; .scl 2; .type 32; .endef\n"
@@ -81,7 +81,7 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, void *fram
 struct guarded_read {
     uint32_t at, go_on, left, none; /* of the image */
 };
-/* The part that guard.h places between the two, in the order of the section names. */
+/* The part that guard.h inserts between the two, in the order of the section names. */
 __asm__("    .section .rdata$guard_a,\"dr\"\n"
         "    .p2align 4\n"
         "guard_reads:\n"
@@ -112,7 +112,7 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
 
 #else
 
-/* A frame in the list; `base`, above it, is our addition. */
+/* A frame in the list; `base`, above it, is an addition of OpenPLA. */
 struct call_frame {
     struct call_frame *next;
     void *handler;

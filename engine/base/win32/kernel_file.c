@@ -82,7 +82,7 @@ HRESULT kernel_file_open(const char *path, struct kernel_file **out)
     return S_OK;
 }
 
-/* The files report no size: read until nothing comes. */
+/* The files report no size, so read until no more bytes arrive. */
 static HRESULT read_all(struct kernel_file *f, bool piece, const char **text, size_t *size)
 {
     LARGE_INTEGER offset = {0};
@@ -131,7 +131,8 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
-/* Every handle is a file of wineserver, which also opens /proc/self: its limit applies to all programs together. */
+/* Every handle is a file in wineserver, which also opens /proc/self, and wineserver's limit applies to all programs
+   together. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";
@@ -149,7 +150,7 @@ size_t kernel_file_share(void)
     return limit < 256 ? 64 : limit < 80000 ? limit / 4 : 20000;
 }
 
-/* The system's layout of an entry of FileNamesInformation. */
+/* The system's layout of an entry in FileNamesInformation. */
 struct name_entry {
     ULONG next;
     ULONG index;
@@ -157,7 +158,7 @@ struct name_entry {
     WCHAR name[1];
 };
 
-/* Forwards one name; most are short and ASCII. */
+/* Passes on one name; most names are short and ASCII. */
 static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void *user, const char *name), void *user)
 {
     size_t units = entry->length / sizeof(WCHAR), i = 0;
@@ -248,8 +249,8 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
     return hr;
 }
 
-/* tracefs under Wine. Opening with CREATE_ALWAYS would clear nothing there, RemoveDirectoryW always reports the folder
-   as not empty, and the pages of a stream have no offset. */
+/* tracefs under Wine. Opening with CREATE_ALWAYS would not clear anything there, RemoveDirectoryW always reports that
+   the folder is not empty, and the pages of a stream have no offset. */
 
 NTSTATUS NTAPI NtReadFile(HANDLE, HANDLE, PIO_APC_ROUTINE, void *, IO_STATUS_BLOCK *, void *, ULONG, LARGE_INTEGER *,
                           ULONG *);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Sections in files, under Wine: all views of a file are the same memory, regardless of how it was opened. Opening a
-   file by its name follows links under Wine and creates their targets, so no file lies where another account could
-   create a link.
+   file by its name follows links under Wine and creates their targets, so no file is located where another account
+   could create a link.
 
-   The files of this Wine prefix's lasting sections are in one folder: in memory (/dev/shm) if the host has that,
-   otherwise among the prefix's temporary files. Every account of the host can create files and links in /dev/shm under
-   any name that it can guess, and Wine follows the links. So the folder's name has 128 random bits, and only this
-   account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder: the prefix (a
-   copy of a prefix is another one), the name, and the folder's inode number, since a folder or link of the same name
-   from before a restart is not the one that was created here. A folder that no longer exists, or differs from the
-   record, is replaced by a new one with a new name. */
+   The files of this Wine prefix's lasting sections are in one folder: in memory (/dev/shm) if the host OS has it,
+   otherwise among the prefix's temporary files. Every account of the host OS can create files and links in /dev/shm
+   under any name that it can guess, and Wine follows the links. Therefore the folder's name has 128 random bits, and
+   only this account can enter it (mode 0700). The file windows\openpla.shared of the prefix records the folder. It
+   contains the prefix (a copy of a prefix is a different prefix), the name, and the folder's inode number. The inode
+   number is needed because a folder or link of the same name may be a different one after a restart. A folder that no
+   longer exists, or differs from the record, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -32,8 +32,9 @@ static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
 static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)
-/* Only the owner may read, write and delete. Wine makes mode 0600 of it. The owner is whoever creates the file; if the
-   descriptor named an owner that is in the token, Wine would also grant his rights to the Unix group. */
+/* Only the owner may read, write and delete. Wine converts this to mode 0600. The account that creates the file owns
+   it; if the descriptor named an owner that is in the token, Wine would also grant the owner's rights to the Unix
+   group. */
 #define OWN_RIGHTS "O:SYD:P(A;;0x13019f;;;SY)"
 
 static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
@@ -49,8 +50,8 @@ static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
     return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
 }
 
-/* Writes the bytes, so that their space exists: a page that a full disk cannot provide would end the process at its
-   first use. */
+/* Writes the bytes so that their space is allocated: a page that a full disk cannot provide would terminate the process
+   when it is first used. */
 static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const char *name)
 {
     LARGE_INTEGER at, zero = {.QuadPart = 0};
@@ -95,7 +96,7 @@ static HRESULT open_file(const struct shared *what, const WCHAR *path, HANDLE *o
     return win32_failed(code, what->name);
 }
 
-/* The inode number, which a mapped file keeps when it is deleted. */
+/* The inode number, which a mapped file keeps after it is deleted. */
 static HRESULT number_of(HANDLE file, const char *name, uint64_t *out)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -162,7 +163,7 @@ HRESULT section_delete(const char *name)
 
 #define IN_MEMORY  L"\\\\?\\unix\\dev\\shm"
 #define MUTEX      "openpla-folder"
-/* Only for the owner: Wine makes mode 0700 of it. */
+/* Only for the owner: Wine converts this to mode 0700. */
 #define OWN_FOLDER "O:SYD:P(A;;FA;;;SY)"
 
 enum { RECORD_BYTES = 128, KNOWN_OF = 16 /* digits of a 64-bit number */ };
@@ -258,7 +259,7 @@ static HRESULT lasting_check_own(HANDLE file, const char *name)
     return hr;
 }
 
-/* Wine shows the mode bits for others as an entry for Everyone. */
+/* Wine represents the mode bits for others as an entry for Everyone. */
 static bool others_may_enter(HANDLE folder)
 {
     BYTE room[SECURITY_DESCRIPTOR_MIN_LENGTH + 1024];
@@ -277,8 +278,8 @@ static bool others_may_enter(HANDLE folder)
     return false;
 }
 
-/* S_OK: the path is a folder of this account alone, with that inode number. S_FALSE: it is not. E_OUTOFMEMORY: unknown;
-   the folder must not be replaced. */
+/* S_OK: the path is a folder that only this account can access, with that inode number. S_FALSE: it is not.
+   E_OUTOFMEMORY: unknown; the folder must not be replaced. */
 static HRESULT find_own_folder(const WCHAR *path, uint64_t *number)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -357,13 +358,14 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))
-            RemoveDirectoryW(path); /* nobody would find the folder, and each call would leave another one */
+            RemoveDirectoryW(
+                path); /* otherwise the folder could not be found, and each call would leave another one behind */
     }
     *number = r.number;
     return hr;
 }
 
-/* Call it with the mutex held. */
+/* Call it while holding the mutex. */
 static HRESULT find_or_make(const struct places *p, WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 {
     struct record r;
@@ -424,10 +426,10 @@ HRESULT section_folder(char **out)
     return SUCCEEDED(hr) ? text_from_utf16(path, wcslen(path), true, out) : hr;
 }
 
-/* Under Wine an access behind the end of a mapped file is an access violation; on Windows a mapped file cannot be
-   shortened. Our handler runs before those of the program, which may treat such an exception as a crash. */
+/* Under Wine, accessing a mapped file after its end raises an access violation; on Windows a mapped file cannot be
+   truncated. OpenPLA's handler runs before those of the program, which may treat such an exception as a crash. */
 
-enum { FUTILE_MOST = 1000 }; /* more than the threads that access one shortened file at the same time */
+enum { FUTILE_MOST = 1000 }; /* more than the number of threads that access a truncated file at the same time */
 
 static bool has_room_again(struct mapped_file *m)
 {
@@ -436,8 +438,8 @@ static bool has_room_again(struct mapped_file *m)
     LARGE_INTEGER now;
     if (!GetFileSizeEx(file, &now))
         return false;
-    if (now.QuadPart >= size) /* another thread extended the file first; otherwise no page is available, as memory is
-                                 full */
+    if (now.QuadPart >=
+        size) /* another thread extended the file first; otherwise no page is available because memory is full */
         return atomic_fetch_add(&m->futile, 1) < FUTILE_MOST;
     FILE_END_OF_FILE_INFO end = {.EndOfFile.QuadPart = size};
     atomic_store(&m->futile, 0);

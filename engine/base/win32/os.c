@@ -11,7 +11,8 @@
 #include <windows.h>
 #include <ntsecapi.h>
 
-/* Queried once: the loader's lock is held by threads that load a DLL, also while they wait for one of our locks. */
+/* Queried once, because threads that load a DLL hold the loader's lock, even while they wait for one of OpenPLA's
+   locks. */
 bool os_is_wine(void)
 {
     enum { UNKNOWN, WINE, WINDOWS };
@@ -25,7 +26,7 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* The system reads the name at its start, so it is queried once: under Wine that reads the registry. */
+/* The system reads the name when it starts, so it is queried once; under Wine the query reads the registry. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -113,7 +114,7 @@ char *os_full_path(const char *path)
 }
 
 /* From the registry, not from %ProgramData%: under Wine that variable differs between a service that starts with the
-   prefix and the programs that call it, and both must find the same store. */
+   prefix and the programs that call it, but both must find the same store. */
 static HRESULT program_data(char **out)
 {
     static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
@@ -122,7 +123,7 @@ static HRESULT program_data(char **out)
     DWORD size = sizeof(value);
     bool got;
     lock_enter(&lock);
-    /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
+    /* RRF_RT_REG_SZ also accepts a REG_EXPAND_SZ and expands it. */
     if (!value[0] && RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size))
         value[0] = 0;
     got = value[0] != 0;
@@ -169,7 +170,8 @@ char *os_module_folder(void)
     return folder;
 }
 
-/* A process keeps its account, so it is queried once: that takes several requests to another process. */
+/* A process keeps its account, so the account is queried only once: the query takes several requests to another
+   process. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -192,7 +194,7 @@ char *os_ui_languages(void)
     char *text;
     if (!GetUserPreferredUILanguages(MUI_LANGUAGE_NAME, &count, names, &units) || units < 2)
         return text_copy("");
-    for (ULONG i = 0; i + 2 < units; i++) /* each has a NUL, and another NUL is the end */
+    for (ULONG i = 0; i + 2 < units; i++) /* each string has a NUL, and another NUL ends the list */
         if (!names[i])
             names[i] = ';';
     return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
@@ -215,7 +217,8 @@ HRESULT os_new_guid(GUID *out)
     return S_OK;
 }
 
-/* Not an SRWLOCK: under Wine each leave of one searches for waiters, which costs more than what most locks guard. */
+/* SRWLOCK is not used: under Wine, each release of one searches for waiting threads, which costs more than most locked
+   operations. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 
 void lock_enter(struct lock *lock)
@@ -239,7 +242,7 @@ void lock_leave(struct lock *lock)
 void libraries_restrict(void)
 {
     /* Also applies to LoadLibrary without flags, which the system's libraries call. Neither call fails on a Windows
-       version with these functions. On others our own loads name their folders. */
+       version with these functions. On other versions, OpenPLA's own loads specify the folder. */
     SetDllDirectoryW(L"");
     SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded at the first call;
-   otherwise every program that loads one of our DLLs would load it. */
+   otherwise every program that loads one of OpenPLA's DLLs would load it. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/win32/win32_call.h"

@@ -37,8 +37,8 @@ static HRESULT command_line(const struct program *program, WCHAR **out)
     return hr;
 }
 
-/* Wine: one of some thousand processes dies before its program has run, because the host OS placed its heap where
-   Wine's data must be. CreateProcess then reports an internal error. */
+/* Under Wine, about one in several thousand processes dies before its program has run, because the host OS placed its
+   heap where Wine's data must be. CreateProcess then reports an internal error. */
 #define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
 #define BIRTHS        5
 
@@ -52,7 +52,7 @@ struct start {
     LPPROC_THREAD_ATTRIBUTE_LIST handles; /* that it inherits; NULL: none */
 };
 
-/* The list of the only handles that the process inherits, whichever others are inheritable. */
+/* The list of the only handles that the process inherits, regardless of other inheritable handles. */
 static HRESULT handle_list_create(const struct program *program, LPPROC_THREAD_ATTRIBUTE_LIST *out)
 {
     SIZE_T size = 0;
@@ -103,13 +103,14 @@ static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *st
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
-    /* A separate group: under Wine the process then also does not inherit our Unix standard input and output. */
+    /* A separate group: under Wine this also prevents the process from inheriting this process's Unix standard input
+       and output. */
     DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 
     for (int births = 0; !ok && births < BIRTHS; births++) {
         ok = process_create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
-        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* the process is in a job that allows no breakaway */
+        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* the process is in a job that does not allow breakaway */
             ok = process_create(s, flags, started);
         if (!ok && GetLastError() != DIES_AT_BIRTH)
             break;
@@ -238,7 +239,7 @@ uint64_t process_start_time(uint32_t id)
     return created;
 }
 
-#define PROCESS_LIST_MAX   (64u << 20) /* bytes; some hundred per process and 64 per thread */
+#define PROCESS_LIST_MAX   (64u << 20) /* bytes; a few hundred per process and 64 per thread */
 #define PROCESS_LIST_FIRST (256u << 10)
 #define LIST_TOO_SHORT     ((NTSTATUS)0xC0000004) /* STATUS_INFO_LENGTH_MISMATCH */
 
@@ -305,8 +306,8 @@ bool process_alive(uint32_t id, uint64_t start_time)
     if (!start_time)
         return false;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
-    if (!process) /* denied: it may be this process under an account that we may not open, or another process that got
-                     its id */
+    if (!process) /* access denied: it may be this process under an account that cannot be opened, or another process
+                     that got its id */
         return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
     bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
     CloseHandle(process);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owners and protection of files on Windows, by their descriptors. Wine derives the descriptors of files from the
-   host's owner and modes, and links are the host's: a path that leads elsewhere is recognised by its final path. */
+/* Owners and protection of files on Windows, by their descriptors. Wine derives the descriptors of files from the host
+   OS's owner and modes, and links are links of the host OS: a path that leads elsewhere is recognized by its final
+   path. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -139,8 +140,8 @@ HRESULT file_ownership(const char *path, struct ownership *out)
     return hr;
 }
 
-/* By the handle of the existing file, so that no link is followed. Wine uses the owner to derive modes from the rest,
-   and does not change him. */
+/* Uses the handle of the existing file, so that no link is followed. Wine uses the owner to derive modes from the rest,
+   and does not change the owner. */
 HRESULT file_protect(const char *path, enum protection what)
 {
     SECURITY_ATTRIBUTES attributes;
@@ -188,7 +189,7 @@ HRESULT folder_create_one(const char *path, enum protection what)
 }
 
 /* The owner of a file, and rights granted to others, on Windows. Wine derives the owner from the file's Unix account:
-   the own account, or one that stands for all others. */
+   it is either the current account, or an account that stands for all others. */
 
 static bool is_own(PSID owner)
 {

@@ -11,7 +11,7 @@
 #include <wchar.h>
 #include <wincrypt.h>
 
-#define FILE_MOST   (SECRET_MOST * 6 + 65536) /* bytes: the text, and what CryptProtectData adds to it */
+#define FILE_MOST   (SECRET_MOST * 6 + 65536) /* bytes: the text, and the bytes that CryptProtectData adds */
 #define NO_SUCH     ((NTSTATUS)0xC0000034)    /* STATUS_OBJECT_NAME_NOT_FOUND */
 #define SECRET_NAME L"L$OpenPLA-"             /* L$: a secret of this computer, which other computers cannot query */
 
@@ -87,7 +87,7 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
 }
 
 /* The key precedes the text before encryption, so that a file renamed to another secret's name is rejected. The text is
-   masked, because Wine leaves the plain text of encrypted data in its memory. */
+   masked because Wine leaves the plain text of encrypted data in its memory. */
 static HRESULT file_put(const char *key, const char *text)
 {
     char *masked = NULL, *both = NULL;
@@ -163,7 +163,7 @@ HRESULT secret_load(const char *key, char **text)
     *text = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_get(key, text); /* stored when, or by a program that, could not use the LSA */
+    HRESULT hr = file_get(key, text); /* stored at a time when, or by a program that, could not use the LSA */
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);
@@ -196,8 +196,8 @@ static BOOL log_on_as(const WCHAR *user, const WCHAR *domain, const WCHAR *passw
 {
     if (service)
         return LogonUserW(user, domain, NULL, LOGON32_LOGON_SERVICE, LOGON32_PROVIDER_DEFAULT, token);
-    /* A batch logon, as Task Scheduler starts a set's host. An account without that right may have the right to log on
-       locally. */
+    /* A batch logon, like the one that Task Scheduler uses to start a set's host process. An account without that right
+       may have the right to log on locally. */
     return LogonUserW(user, domain, password, LOGON32_LOGON_BATCH, LOGON32_PROVIDER_DEFAULT, token) ||
            (GetLastError() == ERROR_LOGON_TYPE_NOT_GRANTED &&
             LogonUserW(user, domain, password, LOGON32_LOGON_INTERACTIVE, LOGON32_PROVIDER_DEFAULT, token));

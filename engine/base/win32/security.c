@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a token against a descriptor: AccessCheck. The descriptor is built from our parse of its text, as Wine knows
-   fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights, not
-   MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
+/* Checks a token against a descriptor: AccessCheck. The descriptor is built from OpenPLA's own parse of the text,
+   because Wine knows fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights,
+   not MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -138,7 +138,7 @@ static HRESULT acl_check(HANDLE token, const struct sddl *d, const ACL *acl, con
     static const struct sid system_account = {.count = 1, .authority = 5, .parts = {18}};
     SECURITY_DESCRIPTOR made;
     struct sid_room owner, group;
-    /* AccessCheck needs both; an object without an owner counts as the system's. */
+    /* AccessCheck needs both; an object without an owner is treated as the system's. */
     if (!d->has_owner || !to_sid(&d->owner, &owner))
         to_sid(&system_account, &owner);
     if (!d->has_group || !to_sid(&d->group, &group))
@@ -228,7 +228,7 @@ HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out)
     return error_set(E_INVALIDARG, "invalid Sddl '%.200s': no DACL", sddl);
 }
 
-/* ---- callers: the account that a call acts for, from its token ---- */
+/* ---- callers: the account for which a call acts, from its token ---- */
 
 const struct caller caller_self = {.in_process = true};
 

@@ -71,7 +71,8 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* Otherwise a program that is started at this moment would hold the port, or the connection, beyond our exit. */
+/* Otherwise a program that is started at this moment would keep the port, or the connection, open after this process
+   exits. */
 static void keep_from_children(host_socket s)
 {
     (void)SetHandleInformation((HANDLE)s, HANDLE_FLAG_INHERIT, 0);
@@ -83,7 +84,7 @@ static void set_time(host_socket s, int option, uint32_t ms)
     (void)setsockopt(s, SOL_SOCKET, option, (const char *)&time, sizeof time);
 }
 
-/* A host that is gone without a word ends a wait for its answer within about two minutes. */
+/* If a host disappears without notice, waiting for its answer ends within about two minutes. */
 static void notice_dead_host(host_socket s)
 {
     struct tcp_keepalive times = {.onoff = 1, .keepalivetime = 60000, .keepaliveinterval = 6000};

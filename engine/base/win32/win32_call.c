@@ -11,7 +11,7 @@
 #include <winternl.h>
 #include <string.h>
 
-/* CreateDirectory reserves space for an 8.3 name: its limit is the lowest. */
+/* CreateDirectory reserves space for an 8.3 name, so its limit is the lowest. */
 #define CLASSIC_PATH_MAX (MAX_PATH - 13)
 
 HRESULT win32_report(DWORD code, const char *what)
@@ -98,8 +98,8 @@ char *system_message(enum system_message kind, uint32_t code)
 
 #define STRINGS_PER_BLOCK 16 /* a resource of a string table holds 16 strings, numbered from 1 */
 
-/* "C:\...": no UNC path and no device, since the author of a reference must not direct the server to a machine of his
-   choice. A folder is required, since the search would otherwise include the current one. */
+/* "C:\...": no UNC path and no device, because the author of a reference must not be able to direct the server to
+   another machine. A folder is required, because the search would otherwise include the current folder. */
 static bool is_local_path(const char *path)
 {
     char drive = (char)(path[0] | 0x20);
@@ -125,8 +125,8 @@ static HRESULT resource_reference_parse(const char *reference, char **path, unsi
     return is_local_path(*path) ? S_OK : S_FALSE;
 }
 
-/* S_FALSE: the module has no such string. Each string is its length in units, then the units; in a corrupt file the
-   lengths lead past the end. */
+/* S_FALSE: the module has no such string. Each string is its length in units, followed by the units; in a corrupt file
+   the lengths lead past the end. */
 static HRESULT read_string(HMODULE module, unsigned id, char **text)
 {
     HRSRC found = FindResourceW(module, MAKEINTRESOURCEW(id / STRINGS_PER_BLOCK + 1), (LPCWSTR)RT_STRING);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows' services: Task Scheduler by its COM interfaces, and WMI. */
+/* Windows' services: Task Scheduler through its COM interfaces, and WMI. */
 #include "engine/base/windows_services.h"
 
 #include "engine/base/clock.h"
@@ -19,8 +19,8 @@
 
 /* ---- Task Scheduler ---- */
 
-/* Only Task Scheduler's identifiers: with those of all COM in this object, openetw.dll would contain them, and load
-   ole32, because of one. */
+/* Only Task Scheduler's identifiers are defined here. If this object contained all COM identifiers, openetw.dll would
+   contain them too, and would load ole32 because of a single one. */
 #include <initguid.h>
 #include <taskschd.h>
 
@@ -32,7 +32,7 @@
 struct scheduled_task {
     IRegisteredTask *task;
     IRunningTask *instance;
-    bool initialised; /* we initialised COM on this thread */
+    bool initialised; /* whether this code initialized COM on this thread */
 };
 
 static HRESULT text_to_bstr(const char *text, BSTR *out)
@@ -152,8 +152,9 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* the result of our instance is lost once another one has
-                                                                 started */
+    *exit_code = result == IS_AT_WORK
+                     ? 0
+                     : (uint32_t)result; /* the result of this instance is lost once another instance has started */
     return hr;
 }
 
@@ -167,7 +168,7 @@ const struct task_scheduler *host_task_scheduler(void)
 
 enum { MOST_PROPERTIES = 4096 };
 
-/* The failures that users meet; WMI does not publish their messages. */
+/* The failures that users encounter; WMI does not publish their messages. */
 static const struct {
     HRESULT hr;
     const char *means;
@@ -300,7 +301,7 @@ static HRESULT class_of(const char *query, BSTR *out)
     return hr;
 }
 
-/* Wine answers a query of an unknown class with no rows. */
+/* Wine answers a query for an unknown class with no rows. */
 static HRESULT probe_class(IWbemServices *services, const char *query, const char *where)
 {
     IWbemClassObject *object = NULL;
@@ -423,8 +424,8 @@ HRESULT management_query(const char *namespace_path, const char *query,
     return error_restore(&why);
 }
 
-/* ---- WMI: values ----
-   A property's type says more than its VARIANT: unsigned 32-bit numbers arrive as VT_I4, 64-bit numbers as strings. */
+/* ---- WMI: values ---- A property's type is more precise than its VARIANT: unsigned 32-bit numbers arrive as VT_I4,
+   and 64-bit numbers as strings. */
 
 static const struct {
     LONG type;
@@ -462,7 +463,7 @@ static HRESULT bstr_text(BSTR text, char **out)
     return text_from_utf16(text ? text : L"", SysStringLen(text), true, out);
 }
 
-/* The shortest form that reads back as the same number. */
+/* The shortest form that is read back as the same number. */
 static char *real_text(double value, int most)
 {
     char *text = NULL;

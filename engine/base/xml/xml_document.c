@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define XML_MAX_SIZE    QUOTA_NUMBER_xml_bytes
-#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's limit, reported in our words */
+#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's limit, reported with OpenPLA's message */
 #define BLANKS          " \t\r\n"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
@@ -30,7 +30,7 @@ struct xml_shared {
 /* An attribute as the parser passes it. */
 enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
 
-/* A value that ends with 0 may still contain references, which libxml2's function resolves. */
+/* A value that ends with 0 may still contain references, which are resolved by libxml2's function. */
 static bool are_plain(int count, const xmlChar **given)
 {
     for (int i = 0; i < count; i++)
@@ -98,11 +98,12 @@ static HRESULT xml_malformed(const xmlError *e)
 struct parsing {
     const char *xml;
     int size, given;
-    bool in_parts; /* libxml2 copies its input if it gets it whole, and accepts at most 10 MB for some of it */
+    bool in_parts; /* libxml2 copies its input if it receives the whole input at once, and accepts at most 10 MB for
+                      some of it */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
-    int line; /* where it stopped for that */
+    int line; /* the position where it stopped for that reason */
     struct xml_shared *shared;
 };
 
@@ -162,7 +163,7 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
 {
     const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
     memset(out, 0, sizeof *out);
-    /* People paste a byte order mark, and blanks before the declaration. */
+    /* Users paste a byte order mark, and blanks before the declaration. */
     if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
         xml += 3;
         size -= 3;
@@ -251,8 +252,8 @@ const char *xml_without_prologue(const char *xml)
 
 /* ---- strings from a document ---- */
 
-/* xml:space="preserve" counts only on the element itself. The contents of an element that contains others are not its
-   text. */
+/* xml:space="preserve" counts only on the element itself. The contents of an element that contains other elements are
+   not treated as its text. */
 static bool keeps_blanks(const xmlNode *element)
 {
     for (const xmlAttr *a = element->properties; a; a = a->next)
@@ -299,7 +300,7 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out)
 
 struct dumping {
     xmlNodePtr first;
-    bool siblings; /* the nodes that follow it too */
+    bool siblings; /* includes the nodes that follow it */
     const xmlChar *text;
 };
 
@@ -397,7 +398,7 @@ static unsigned lines_between(const char *from, const char *to)
     return lines;
 }
 
-/* Recognises the characters behind '<'. S_FALSE: it is a tag. */
+/* Recognizes the characters after '<'. S_FALSE: it is a tag. */
 static HRESULT scan_opened(struct xml_scan *s, char c)
 {
     static const struct {
@@ -424,7 +425,7 @@ static HRESULT scan_opened(struct xml_scan *s, char c)
         return S_OK;
     }
     s->state = XML_SCAN_TAG;
-    return S_FALSE; /* `c` belongs to the tag */
+    return S_FALSE; /* `c` is part of the tag */
 }
 
 static void scan_enclosed(struct xml_scan *s, char c)
@@ -472,7 +473,7 @@ static HRESULT scan_one(struct xml_scan *s, char c)
     case XML_SCAN_OPENED:
         if (s->opened[0] || c == '?' || c == '!')
             hr = scan_opened(s, c);
-        else { /* nearly always: only these two begin something else */
+        else { /* nearly always: only these two begin anything else */
             s->state = XML_SCAN_TAG;
             hr = S_FALSE;
         }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 120 /* bytes of a value in an error text */
+#define SHOWN 120 /* maximum bytes of a value in an error text */
 
 HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
                     va_list list)

@@ -19,7 +19,7 @@ static const char *skip_plain(const char *text)
     return text;
 }
 
-/* The number of bytes from `c` on that form a character which XML 1.0 does not allow; 0: it is allowed. */
+/* The number of bytes from `c` on that form a character not allowed in XML 1.0; 0: it is allowed. */
 static size_t xml_invalid_bytes(const char *c)
 {
     unsigned char u = (unsigned char)*c;
@@ -111,7 +111,7 @@ static char *add_bytes(char *at, const char *bytes, size_t size)
     return (char *)memcpy(at, bytes, size) + size;
 }
 
-/* Nearly every text needs neither escapes nor the attribute: lists of counters have thousands of them. */
+/* Nearly every text needs neither escapes nor the attribute, and lists of counters contain thousands of them. */
 static bool add_plain_element(struct text_buffer *b, const char *element, const char *text)
 {
     const size_t length = (size_t)(skip_plain(text) - text), name = strlen(element);

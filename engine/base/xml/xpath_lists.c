@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla-compare('=', a, b), openpla-union(a, b ...) and openpla-tick(), with the results of XPath 1.0 (3.3, 3.4).
 
-   a = b: the strings of the shorter list go into a hash table of their hashes; a string of the other list with the same
-   hash is compared. a != b: whether any string differs from the first one. a < b: whether the least number of one is
-   below the greatest of the other. All memory is libxml2's, so it counts against the limits of the evaluation. */
+   a = b: the strings of the shorter list are stored in a hash table, and each string of the other list is compared with
+   the strings that have the same hash. a != b: whether any string differs from the first one. a < b: whether the
+   smallest number of one list is less than the largest of the other. All memory is libxml2's, so it counts toward the
+   limits of the evaluation. */
 #include "engine/base/xpath_lists.h"
 
 #include "engine/base/text.h"
@@ -88,7 +89,7 @@ static void table_create(struct table *t, int nodes)
     memset(t->entries, 0, size * sizeof *t->entries);
 }
 
-/* The entry of that hash from `at` on, or a free one. */
+/* The entry with that hash from `at` on, or a free entry. */
 static struct entry *table_find(struct table *t, uint64_t hash, size_t at)
 {
     at &= t->mask;
@@ -127,7 +128,7 @@ static bool lists_equal(xmlXPathParserContextPtr parser, const xmlNodeSet *a, co
             struct entry *e = table_find(&t, hash, (size_t)hash);
             if (!pass && !e->node)
                 *e = (struct entry){hash, list->nodeTab[i]};
-            if (pass && e->node) { /* two strings of one hash are all but always equal */
+            if (pass && e->node) { /* two strings with the same hash are almost always equal */
                 xmlChar *other = node_text(parser, e->node);
                 found = other && xmlStrEqual(text, other);
                 xmlFree(other);
@@ -157,7 +158,7 @@ static bool lists_differ(xmlXPathParserContextPtr parser, const xmlNodeSet *a, c
     return differ;
 }
 
-/* The least or greatest number; NaN without one. */
+/* The smallest or largest number; NaN for an empty set. */
 static double extreme(xmlXPathParserContextPtr parser, const xmlNodeSet *s, bool greatest)
 {
     double best = (double)NAN;
@@ -180,7 +181,7 @@ static bool lists_ordered(xmlXPathParserContextPtr parser, const char *sign, con
     return below ? (sign[1] ? x <= y : x < y) : (sign[1] ? x >= y : x > y);
 }
 
-/* As libxml2 does, for values that are not lists after all: variables. */
+/* As libxml2 does, for values that turn out not to be lists: variables. */
 static bool values_compared(xmlXPathParserContextPtr parser, const char *sign, xmlXPathObjectPtr a, xmlXPathObjectPtr b)
 {
     valuePush(parser, a);
@@ -261,8 +262,8 @@ static void join_lists(xmlXPathParserContextPtr parser, int arguments)
 
 /* ---- steps ---- */
 
-/* Always true. The steps before it have a node less to compare with all others when it is called, and its value is
-   allocated, which is where an evaluation can be stopped. */
+/* Always true. When it is called, the steps before it have one node less to compare with all others. Its value is
+   allocated, and an evaluation can be stopped at an allocation. */
 static void tick(xmlXPathParserContextPtr parser, int arguments)
 {
     if (arguments) {
