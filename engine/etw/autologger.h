@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers: sessions that start with the host, described in the registry under Control\WMI\Autologger and
+/* Autologgers: sessions that start with the host OS, described in the registry under Control\WMI\Autologger and
    Control\WMI\GlobalLogger. Under Wine they start with the first process of a prefix that traces. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H
@@ -11,7 +11,7 @@
 #define AUTOLOGGER_FOLDER "%SystemRoot%\\System32\\LogFiles\\WMI"
 enum { AUTOLOGGER_FILE_MB = 100 };
 
-/* A registry value. `there`: it exists and has the right type. */
+/* A registry value. `there`: the value exists and has the right type. */
 struct autologger_number {
     bool there;
     uint64_t value;
@@ -29,10 +29,10 @@ struct autologger_provider {
     uint32_t filter_count;
 };
 struct autologger {
-    bool global;       /* the GlobalLogger: a single, older kind; it enables no providers */
+    bool global;       /* the GlobalLogger: a single session of an older kind, which enables no providers */
     char *name;        /* name of the key and of the session */
     char *guid, *file; /* NULL: not set */
-    char *set;         /* XML of the data collector set that created it, for what ETW does not know; NULL: not set */
+    char *set; /* XML of the data collector set that created it, for data that ETW does not define; NULL: not set */
     struct autologger_number start, buffer_kb, minimum_buffers, maximum_buffers, flush_timer, clock, mode, maximum_file,
         file_max, file_counter;
     struct autologger_provider *providers;
@@ -41,11 +41,11 @@ struct autologger {
     char *damaged;            /* the first value with a wrong type or format; NULL: all are valid */
     struct texts problems;    /* what is wrong with each such value and with those that autologger_override changed */
 };
-void autologger_free(struct autologger *a); /* frees what it points to */
+void autologger_free(struct autologger *a); /* frees the memory to which it points */
 void autologger_provider_free(struct autologger_provider *p);
 
-/* Replaces values that ETW cannot support by the ones that will apply; adds an explanation to `problems` for each.
-   E_OUTOFMEMORY. */
+/* Replaces values that ETW cannot support by the values that will apply, and adds an explanation to `problems` for
+   each. E_OUTOFMEMORY. */
 HRESULT autologger_override(struct autologger *a);
 
 #define AUTOLOGGER_NO_COUNTER UINT32_MAX
@@ -56,14 +56,14 @@ HRESULT autologger_override(struct autologger *a);
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
                           uint32_t *counter);
 /* Starts the session and enables its providers. A provider that cannot be enabled is reported in the journal and
-   skipped. The result is what the value Status becomes. */
+   skipped. The result becomes the value Status. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
 /* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters), once in the
    lifetime of the Wine prefix. Natively there is no registry, and nothing happens. */
 void autologgers_begin(struct directory *d, const char *directory);
 
-/* ---- registry keys; one table of values serves readers and writers ---- */
+/* ---- registry keys; the same table of values serves readers and writers ---- */
 
 #define AUTOLOGGER_KEY "Autologger"
 #define AUTOLOGGER_ONE "GlobalLogger"
@@ -75,7 +75,7 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 /* Reads a description. Invalid values count as missing, and the first of them is stored in `damaged`. Returns S_FALSE
    if the key does not exist. *out is empty unless the result is S_OK; free it with autologger_free. */
 HRESULT autologger_load(const char *path, const char *name, struct autologger *out);
-/* Writes the values that are `there` and deletes the others, including the keys of providers. Other values of the key,
+/* Writes the values marked `there` and deletes the others, including the keys of providers. Other values of the key,
    such as FileCounter and Status, are kept. Creates a missing key; Start is written last. Returns
    ERROR_ALREADY_EXISTS's HRESULT if `is_new` and the key exists. A failure restores the previous values as far as
    possible. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the code at an address of a process: the images that a trace says are loaded there, with the identity of their
-   symbols, and methods that were compiled at run time. */
+/* Finds the code at an address of a process: the images that, according to the trace, are loaded there, with the
+   identity of their symbols, and methods that were compiled at run time. */
 #ifndef OPENPLA_CODE_PLACES_H
 #define OPENPLA_CODE_PLACES_H
 
 #include "engine/etw/trace_input.h"
 
 struct code_module {
-    char *path;          /* as the trace has it, often in the kernel's form (\Device\HarddiskVolume1\...) */
+    char *path;          /* as in the trace, often in the kernel's form (\Device\HarddiskVolume1\...) */
     const char *name;    /* the last part of it */
     uint32_t size, time; /* SizeOfImage and TimeDateStamp of its header; 0: unknown */
-    bool has_symbols;    /* the next three are known (RSDS) */
+    bool has_symbols;    /* the next three members are known (RSDS) */
     GUID signature;
     uint32_t age;
     char *symbols; /* name of the PDB file; NULL: unknown */
@@ -19,7 +19,7 @@ struct code_module {
 struct code_place {
     const struct code_module *module; /* NULL: in no image */
     uint64_t offset;                  /* in the module, or in the method */
-    const char *method;               /* name of the method, when it is known from the trace; else NULL */
+    const char *method;               /* name of the method, if it is known from the trace; otherwise NULL */
     const char *method_module;        /* the program file of the method; NULL: unknown */
 };
 
@@ -29,15 +29,15 @@ HRESULT code_places_create(struct code_places **out); /* E_OUTOFMEMORY */
 HRESULT code_places_take(struct code_places *p, const struct trace_event *e);
 /* Call it after the last event and before code_places_find. E_OUTOFMEMORY. */
 HRESULT code_places_finish(struct code_places *p);
-/* The place of an address at the time of the event of that number. False: unknown. */
+/* The place of an address at the time of the event with that number. False: unknown. */
 bool code_places_find(const struct code_places *p, uint32_t process, uint64_t address, uint64_t number,
                       struct code_place *out);
 size_t code_places_modules(const struct code_places *p);
 const struct code_module *code_places_module(const struct code_places *p, size_t index);
-uint64_t code_places_refused(const struct code_places *p); /* images and methods beyond the memory limits */
+uint64_t code_places_refused(const struct code_places *p); /* number of images and methods beyond the memory limits */
 void code_places_free(struct code_places *p);              /* NULL is allowed */
 
-/* "0123ABCD...1": GUID as 32 digits and the age, as symbol stores name a folder. */
+/* "0123ABCD...1": GUID as 32 digits and the age, in the form that symbol stores use for a folder name. */
 enum { CODE_IDENTITY = 32 + 8 + 1 };
 void code_module_identity(const struct code_module *m, char out[CODE_IDENTITY]);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory: state of tracing that all processes of a host (under Wine: of a prefix) share, apart from the buffers.
-   It records the sessions and their hosts, which session enabled which provider and how, and which process registered
-   which provider. It is a section over a file, so it outlives its processes. Changes are made under a mutex; readers
-   take no lock and check a revision instead. Its contents are not trusted: they are copied first, then checked. */
+/* The directory: the state of tracing that all processes of a host OS (under Wine: of a prefix) share, except the
+   buffers. It records the sessions and their host processes, the providers that each session enabled, and the providers
+   that each process registered. It is a section over a file, so it outlives its processes. Changes are made under a
+   mutex; readers take no lock and check a revision instead. Its contents are untrusted: they are copied first and then
+   checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -19,41 +20,43 @@ enum {
     DIRECTORY_TEXT =
         1024, /* maximum UTF-16 units of a session name or file name; up to three times as many bytes in UTF-8 */
     DIRECTORY_FILTERS = 13,             /* MAX_EVENT_FILTERS_COUNT */
-    DIRECTORY_FILTER_BYTES = 16384,     /* of all filters of one enable, each rounded up to 8 */
+    DIRECTORY_FILTER_BYTES = 16384,     /* total bytes for all filters of one enable, each rounded up to 8 */
     DIRECTORY_PROVIDER_NAMES = 1024,    /* names of providers */
-    DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, with its NUL */
+    DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable through their groups */
     DIRECTORY_SCOPES = 4,               /* filters that select the processes of a private session */
-    DIRECTORY_SCOPE_BYTES = 1152, /* of their data, each rounded up to 8: eight process ids and the names of programs */
-    DIRECTORY_STACK_EVENTS = 256, /* kinds of kernel events with stacks in one session */
-    DIRECTORY_COUNTERS = 4,       /* processor counters, and kinds of events that have them */
-    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, whatever its place */
+    DIRECTORY_SCOPE_BYTES =
+        1152, /* total bytes of their data, each rounded up to 8: eight process ids and the names of programs */
+    DIRECTORY_STACK_EVENTS = 256,     /* kinds of kernel events with stacks in one session */
+    DIRECTORY_COUNTERS = 4,           /* processor counters, and kinds of events that have them */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, regardless of its entry */
 };
 
 struct directory;
-/* Opens the directory of this host; the process keeps it. A second call returns the same one unless some program has
-   deleted it in between. The environment variable OPENPLA_ETW selects another directory (letters and digits, at most
-   32). Errors: those of section_open. A corrupt directory is created again, empty. */
+/* Opens the directory of this host; the process keeps it. A second call returns the same directory unless a program has
+   deleted it in the meantime. The environment variable OPENPLA_ETW selects another directory (letters and digits, at
+   most 32). Errors: those of section_open. A corrupt directory is created again, empty. */
 HRESULT directory_get(struct directory **out);
 /* Checks whether the directory exists, without creating or changing it. Returns S_FALSE if it does not exist or was
    deleted, and ERROR_INVALID_DATA's HRESULT, with an error text, if it is corrupt (the next directory_get creates it
    again). */
 HRESULT directory_check(void);
-/* A number that changes each time a corrupt directory is created again. Sessions, enables and registrations from before
-   are lost then. */
+/* A number that changes each time a corrupt directory is re-created. Existing sessions, enables and registrations are
+   then lost. */
 uint64_t directory_born(struct directory *d);
 /* Removes the directory's name. Processes that have it open keep it; the next directory_get creates another one (under
-   Wine once no process has it open). The hosts of its sessions notice and exit. Tests do this at their end. */
+   Wine once no process has it open). The host processes of its sessions detect this and exit. Tests do this at their
+   end. */
 void directory_delete(struct directory *d);
-/* Returns false if the directory was deleted, so that directory_get would return another one. `look`: also ask the
-   system whether the file was deleted by hand. If that cannot be determined, the directory counts as existing. */
+/* Returns false if the directory was deleted, so that directory_get would return another one. `look`: also query the
+   system whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
 bool directory_exists(struct directory *d, bool look);
 
 /* ---- changes ---- */
 
 /* Functions marked "in a change" must be called between directory_begin and directory_end, by the thread that began.
-   They see the change so far; all others see the previous state until the end. A change whose process exits before the
-   end has no effect. directory_begin waits as long as another living process has a change open. */
+   They see the change so far; all others see the previous state until the end. If the process exits before the end, the
+   change has no effect. directory_begin waits as long as another living process has a change in progress. */
 HRESULT directory_begin(struct directory *d);
 /* Commits the change and returns its revision. Wakes the processes that registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
@@ -71,7 +74,7 @@ struct directory_process {
    and again after a corrupt directory was created again. The slot of an exited process is reused once no session can
    refer to it (directory_session_reaped). Returns ERROR_NO_SYSTEM_RESOURCES's HRESULT if all slots are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
-/* Whether the owner of the slot is alive: the callback of session_liveness, with the directory as context. `thread` 0:
+/* Whether the owner of the slot is alive: the callback for session_liveness, with the directory as context. `thread` 0:
    any. */
 bool directory_alive(void *d, uint32_t slot, uint32_t thread);
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
@@ -92,7 +95,7 @@ enum directory_state {
     DIRECTORY_OVER /* a part whose log is complete and whose totals were added to its session */
 };
 
-/* Selects the processes of a private session: those that pass all of these filters. */
+/* Selects the processes of a private session: the processes that pass all of these filters. */
 struct directory_scope {
     uint32_t count, reserved;
     struct {
@@ -119,20 +122,20 @@ static inline uint32_t directory_kernel_room(enum directory_kernel_list list)
 {
     return list == DIRECTORY_STACKS ? DIRECTORY_STACK_EVENTS : DIRECTORY_COUNTERS;
 }
-/* Totals of the parts that are over. */
+/* Totals of the parts that have ended. */
 struct directory_totals {
     uint64_t events_lost, buffers_written, buffers_lost;
 };
 
-/* A copy of a session's entry. Its host wrote all of it when it started or updated the session; counters that change
-   with each event are in the section of the session's buffers. */
+/* A copy of a session's entry. Its host process wrote all of it when it started or updated the session; counters that
+   change with each event are in the section of the session's buffers. */
 struct directory_session {
     uint32_t logger;     /* 1 to DIRECTORY_PLACES */
-    uint32_t generation; /* how often this logger id was assigned; together they identify one session for ever */
+    uint32_t generation; /* how often this logger id was assigned; together they identify one session permanently */
     enum directory_state state;
     GUID guid;
     struct directory_process host, starter;
-    char section[64]; /* name of the section of its buffers; only who knows it can open them */
+    char section[64]; /* name of the section of its buffers; only processes that know the name can open them */
     char signal[64];  /* name of the signal that wakes the host */
     uint64_t section_size;
     bool kernel;    /* the NT Kernel Logger, whose handle is DIRECTORY_KERNEL_LOGGER */
@@ -149,17 +152,17 @@ struct directory_session {
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) has no host, buffers or log itself. It consists of parts,
        which are separate entries: one in each of its processes, which is the host of that part and has its buffers and
        log. */
-    uint32_t whole, whole_generation; /* of a part: its session; 0: not a part */
-    bool named;    /* of a part: its log has exactly the given name; of a session: such a part exists or existed */
-    bool numbered; /* of a session: no part may have that name (CONTROLLER_NUMBERED) */
+    uint32_t whole, whole_generation; /* for a part: its session; 0: not a part */
+    bool named;    /* for a part: its log has exactly the given name; for a session: such a part exists or existed */
+    bool numbered; /* for a session: no part may have that name (CONTROLLER_NUMBERED) */
     struct directory_totals ended;
     struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: no log file */
 };
-void directory_session_free(struct directory_session *s); /* frees what it points to */
+void directory_session_free(struct directory_session *s); /* frees the memory to which it points */
 /* Returns the handle of a session: the logger id in the low 16 bits, the generation above. Programs compare the handle
-   of the NT Kernel Logger with 0xFFFF, so that one has no generation: it refers to whichever kernel session runs
-   (behaviour 22). */
+   of the NT Kernel Logger with 0xFFFF, so its handle has no generation: it refers to whichever kernel session is
+   running (behaviour 22). */
 uint64_t directory_handle(const struct directory_session *s);
 
 /* Lists the sessions by logger id. The host of a STARTING session may be unknown. From memory_alloc; free with
@@ -184,15 +187,15 @@ HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_
    directory_end; from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                                  size_t *count);
-/* The host calls this every second or so: the session no longer refers to slots of processes that exited before this
-   time (clock_monotonic_ms, derived from session_drain_oldest). */
+/* The host process calls this about once a second: the session no longer refers to slots of processes that exited
+   before this time (clock_monotonic_ms, derived from session_drain_oldest). */
 void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms);
 
-/* ---- requests of controllers to a host ---- */
+/* ---- requests of controllers to a host process ---- */
 
 enum directory_verb {
     DIRECTORY_STOP = 1,
-    DIRECTORY_FLUSH,  /* of a session in memory: `file` is the file of the snapshot */
+    DIRECTORY_FLUSH,  /* for a session in memory: `file` is the file of the snapshot */
     DIRECTORY_UPDATE, /* file (NULL: keep), maximum_buffers, flush_timer (0: keep), mode, enable_flags */
     DIRECTORY_INCREMENT_FILE,
     DIRECTORY_TO_REALTIME,
@@ -213,14 +216,16 @@ struct directory_request {
 };
 /* Not in a change. Sends the request to the session's host and waits for the answer, a Windows error code. Requests to
    one host are handled one after another. Returns E_ABORT if the host has exited, S_FALSE on timeout (a request that
-   the host has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if the session does not exist. */
+   the host process has not begun is withdrawn), and ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT if the session does not
+   exist. */
 HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
                       const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
 /* For hosts: returns the pending request, with strings from memory_alloc. S_FALSE: no request. */
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
-void directory_request_free(struct directory_request *r); /* frees what it points to */
+void directory_request_free(struct directory_request *r); /* frees the memory to which it points */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
-/* For hosts that stay alive, after removing the session from the directory: ends the wait of pending requests. */
+/* For host processes that keep running, after removing the session from the directory: ends the waiting of pending
+   requests. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enables ---- */
@@ -229,10 +234,10 @@ struct directory_filter {
     uint32_t type; /* EVENT_FILTER_TYPE_* */
     uint32_t size;
     const uint8_t
-        *data; /* in a copy: points into it; for EVENT_FILTER_TYPE_PID, an array of directory_filter_process */
+        *data; /* in a copy: points into the copy; for EVENT_FILTER_TYPE_PID, an array of directory_filter_process */
 };
-/* Process ids are reused. Processes that existed when the filter was set therefore have their start time beside the id;
-   others have 0, which matches no process. */
+/* Process ids are reused. Processes that existed when the filter was set therefore have their start time stored with
+   the id; others have 0, which matches no process. */
 struct directory_filter_process {
     uint32_t id, reserved;
     uint64_t start_time;
@@ -246,7 +251,7 @@ struct directory_enable {
     uint64_t any, all;
     uint32_t property; /* EVENT_ENABLE_PROPERTY_* */
     uint8_t level;
-    bool classic; /* enabled by EnableTrace: the keywords are its 32 flags as given */
+    bool classic; /* enabled by EnableTrace: the keywords are its 32 flags, unchanged */
     uint32_t filter_count;
     struct directory_filter filter[DIRECTORY_FILTERS];
     uint8_t *filter_data; /* of a copy: from memory_alloc; NULL: no filters */
@@ -262,7 +267,8 @@ HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t ge
 /* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enables of a provider (NULL: of all) by RUNNING sessions, and the revision they belong to. */
+/* Lists the enables of a provider (NULL: of all providers) by RUNNING sessions, and the revision to which they belong.
+ */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 
@@ -271,7 +277,7 @@ HRESULT directory_enables(struct directory *d, const GUID *provider, struct dire
 enum directory_kind {
     DIRECTORY_PROVIDER,
     DIRECTORY_CLASSIC, /* RegisterTraceGuids */
-    DIRECTORY_GROUP,   /* the GUID is that of a group a provider belongs to */
+    DIRECTORY_GROUP,   /* the GUID is that of a group to which a provider belongs */
 };
 struct directory_registration {
     GUID provider;
@@ -300,7 +306,8 @@ void directory_name_provider(struct directory *d, const GUID *provider, const ch
 /* Lists one name per provider. From memory_alloc. */
 HRESULT directory_provider_names(struct directory *d, struct directory_provider_name **out, size_t *count);
 
-/* Returns a sequence number for a TraceMessage event: unique on this host, from 1 (EVENT_TRACE_USE_GLOBAL_SEQUENCE). */
+/* Returns a sequence number for a TraceMessage event: unique on this host OS, starting from 1
+   (EVENT_TRACE_USE_GLOBAL_SEQUENCE). */
 uint32_t directory_next_sequence(struct directory *d);
 /* Returns an event key that is unique on this host (EVENT_HEADER_EXT_TYPE_EVENT_KEY). */
 uint64_t directory_next_event_key(struct directory *d);
@@ -313,8 +320,8 @@ void directory_set_profile_interval(struct directory *d, uint32_t interval);
 
 #define DIRECTORY_OF_HOST "main"
 enum { DIRECTORY_NAME_BYTES = 33 };
-/* Returns the value of OPENPLA_ETW, else DIRECTORY_OF_HOST. Returns ERROR_INVALID_NAME's HRESULT if the value is not 1
-   to 32 letters and digits. */
+/* Returns the value of OPENPLA_ETW, or DIRECTORY_OF_HOST if it is not set. Returns ERROR_INVALID_NAME's HRESULT if the
+   value is not 1 to 32 letters and digits. */
 HRESULT directory_name(char out[DIRECTORY_NAME_BYTES]);
 
 #endif

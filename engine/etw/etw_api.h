@@ -16,12 +16,13 @@ struct event_providers {
     size_t count, capacity;
 };
 struct etw_api;
-/* Returns the ETW functions of this host, chosen once: the system's on Windows, our own natively and under Wine (whose
-   own functions are stubs). */
+/* Returns the ETW functions to use, which are selected once: the system's on Windows, and OpenPLA's natively and under
+   Wine (whose own functions are stubs). */
 const struct etw_api *host_etw(void);
 
-/* Lists each event provider once: those that ETW lists, those that name themselves in their traits, then those that a
-   process has registered without a name here, which get their GUID as name. *out is empty on failure. */
+/* Lists each event provider once: providers that ETW lists, then providers that set their name in their traits, then
+   providers that a process has registered but whose name is unknown here. The latter get their GUID as name. *out is
+   empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
 /* Takes ownership of the name; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
@@ -38,8 +39,8 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Lists which processes have the provider (NULL: any) registered now, each pair once, without groups of providers. *out
-   is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
+/* Lists the processes that currently have the provider registered (NULL: any provider), each pair once, without groups
+   of providers. *out is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);
@@ -53,13 +54,13 @@ struct event_fields {
     struct event_field *items;
     size_t count, capacity;
 };
-/* Lists the levels or keywords of an event provider. Returns S_FALSE and an empty *out if this host has no description
-   of it. */
+/* Lists the levels or keywords of an event provider. Returns S_FALSE and an empty *out if this computer has no
+   description of it. */
 HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
-/* Returns the provider's security descriptor as SDDL: the registered one, else the host's default for event providers,
-   else Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl is
+/* Returns the provider's security descriptor as SDDL: the registered one, or the host OS's default for event providers,
+   or Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl is
    from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
 /* Returns E_INVALIDARG for invalid SDDL, E_ACCESSDENIED without the right. */
@@ -92,8 +93,8 @@ struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
     ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW and its last error */
-    /* Our own ETW has these in addition; they are NULL in the system's. Both append to a list: providers that name
-       themselves in their traits (TDH does not list those), and all registrations, grouped by provider. */
+    /* OpenPLA's ETW has these in addition; in the system's table they are NULL. Both append to a list: providers that
+       set their name in their traits (TDH does not list those), and all registrations, grouped by provider. */
     HRESULT (*seen_providers)(struct event_providers *list);
     HRESULT (*registrations)(struct event_registrations *list);
 };

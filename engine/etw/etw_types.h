@@ -482,8 +482,8 @@ enum {
 #define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE 0x200u
 #endif
 
-/* EVENT_HEADER.Flags as stored in files; the flags that tell the bitness here are expressed by the header's type
-   there. */
+/* EVENT_HEADER.Flags as stored in files; the flags that indicate the bitness here are expressed by the header's type in
+   files. */
 enum etw_header_flag {
     ETW_HEADER_EXTENDED_INFO = 0x1,
     ETW_HEADER_PRIVATE_SESSION = 0x2,
@@ -560,8 +560,8 @@ typedef struct {
 enum {
     CONTROLLER_TRACED_GUID = 0x20000, /* WNODE_FLAG_TRACED_GUID */
     CONTROLLER_VERSIONED = 0x800000,  /* WNODE_FLAG_VERSIONED_PROPERTIES: the block is an EVENT_TRACE_PROPERTIES_V2 */
-    /* Our own, for openetw_api only: every part of a private session appends its process id to the name of the log
-       file. */
+    /* OpenPLA's own flag, only for openetw_api: every part of a private session appends its process id to the name of
+       the log file. */
     CONTROLLER_NUMBERED = 0x1000000,
 };
 

@@ -9,12 +9,12 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/decode/manifest/manifest_document.h"
 
-/* An event and what is known about it. All pointers are borrowed. */
+/* An event and the information known about it. All pointers are borrowed. */
 struct dumped_event {
     const EVENT_RECORD *record;
     const struct event_schema *schema; /* NULL: unknown */
     const char *reason;                /* why it is unknown */
-    uint32_t pointer_size;             /* of the trace, for events that do not have their own */
+    uint32_t pointer_size;             /* pointer size of the trace, for events without their own */
     uint32_t timer_resolution;         /* 100 ns per unit of the header's KernelTime and UserTime */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
 };
@@ -29,22 +29,22 @@ struct event_dump_options {
                      hexadecimal */
     /* Receives the output. A failure becomes the result of the dump. */
     HRESULT (*write)(void *context, const void *bytes, size_t size);
-    /* EVTX only: its header is known at the end and overwrites the output at that offset. */
+    /* EVTX only: its header is known only at the end and overwrites the output at that offset. */
     HRESULT (*write_at)(void *context, uint64_t offset, const void *bytes, size_t size);
     void *context;
 };
 
 struct event_dump;
-/* Begins a dump. Errors: E_OUTOFMEMORY and those of `write`. */
+/* Begins a dump. Errors: E_OUTOFMEMORY and failures of `write`. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
 /* *decoded: the event has a schema, its data match it and, with EVTX, it fits into a record. After a failure the dump
-   is over; ERROR_FILE_TOO_LARGE's HRESULT means that the EVTX file is full. */
+   must not be continued; ERROR_FILE_TOO_LARGE's HRESULT means that the EVTX file is full. */
 HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool *decoded);
 /* Ends the dump and frees it, even on failure. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);
 
-/* Returns "Provider/Event" for an event without a number, "Process" for a class, else the provider, which without a
-   schema may be well known; NULL if unknown. A composed name is written to `room`. */
+/* Returns "Provider/Event" for an event without a number, "Process" for a class, otherwise the provider (without a
+   schema, if it is well known); NULL if unknown. A composed name is written to `room`. */
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room);
 /* Appends the text of a WPP message with its arguments. Returns EVENT_DATA_INVALID if the data are too short. */
 HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *out);
@@ -57,7 +57,7 @@ const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_
 
 /* Zero-initialise. */
 struct event_summary {
-    struct summary_kind *kinds; /* hash table with free places */
+    struct summary_kind *kinds; /* hash table with free entries */
     size_t count, room;
     uint64_t events, undecoded; /* `undecoded` is included in `events` */
     int64_t first, last;        /* times of the headers */
@@ -95,14 +95,14 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
                           bool decoded);
 void event_kinds_free(struct event_kinds *s);
 
-/* Adds the event providers, each with those counted events that its manifest defines. For skipped events, adds how many
-   and why to `warnings`. */
+/* Adds the event providers, each with those of the counted events that its manifest defines. For skipped events, adds
+   their number and the reason to `warnings`. */
 HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *warnings);
 /* Appends the structure of each kind: names, properties with types, lengths, counts and maps, and the number of events;
    for unknown kinds the reason. Lines end with CR LF. */
 HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out);
 
-/* ---- pieces of dumps; the buffer remembers a failed allocation ---- */
+/* ---- parts of dumps; the buffer remembers a failed allocation ---- */
 
 /* Caches the text of the current second. Zero-initialise. */
 struct dump_clock {

@@ -100,7 +100,7 @@ enum value_out_type {
 struct value_type {
     uint16_t in, out; /* enum value_in_type, value_out_type */
     bool has_length;
-    uint32_t length;       /* characters of strings, bytes of all other types */
+    uint32_t length;       /* characters for strings, bytes for all other types */
     uint32_t pointer_size; /* 4 or 8 */
     bool six_decimals; /* for floating-point numbers; otherwise as many digits as needed to read the same number back */
 };
@@ -115,8 +115,8 @@ HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t
 /* Returns the size of values of an input type in bytes; 0 if sizes differ or the type is unknown. `pointer_size`: 4, 8,
    or 0 without an event. */
 uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
-/* Returns the number of bytes before the first NUL in characters of `unit` bytes (1 or 2), or of all whole
-   characters. */
+/* Returns the number of bytes before the first NUL in characters of `unit` bytes (1 or 2), or of all complete
+   characters if there is no NUL. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
 /* Reads an integer of one to eight bytes, sign-extended if its type is signed; false if the type is not an integer. */
 bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out);
@@ -129,8 +129,8 @@ struct event_data {
     size_t size;
     uint32_t pointer_size; /* 4 or 8, of the writer */
 };
-/* Describes the event's UserData. The pointer size comes from the header, else from `pointer_size` (0: this
-   process). */
+/* Describes the event's UserData. The pointer size comes from the header, or else from `pointer_size` (0: this
+   process's). */
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size);
 
 enum event_step {
@@ -148,19 +148,19 @@ struct event_value {
     uint32_t elements;
     bool array;
     struct value_type type; /* of STEP_VALUE */
-    /* The bytes as they stand in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY; for their
-       ends, everything they contained. */
+    /* The bytes as stored in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY; for their
+       ends, everything that they contained. */
     const uint8_t *bytes;
     size_t size;
 };
 /* Returns S_OK to continue, S_FALSE to end the walk successfully; a failure ends the walk. */
 typedef HRESULT event_value_taker(void *context, enum event_step step, const struct event_value *value);
 
-/* Calls the taker for all values in order. Bytes after the last property are not an error, because newer versions
-   append properties; nor is a classic event that ends before one of its class's properties. *used (may be NULL): bytes
-   that the values took. Returns EVENT_DATA_INVALID, with an error text that names the property, if the data end within
-   it or declare more values than such an event can hold; the values before it have been passed on. Returns S_FALSE if
-   the taker ended the walk. Allocates memory only for schemas with more than 64 properties. */
+/* Calls the callback for all values in order. Bytes after the last property are not an error, because newer versions
+   append properties. A classic event that ends before one of its class's properties is not an error either. *used (may
+   be NULL): number of bytes of the values. Returns EVENT_DATA_INVALID, with an error text that names the property, if
+   the data end within it or declare more values than such an event can hold; the values before it have been passed on.
+   Returns S_FALSE if the callback ended the walk. Allocates memory only for schemas with more than 64 properties. */
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
                           void *context, size_t *used);
 
@@ -176,7 +176,7 @@ struct property_step {
     uint32_t element;
 };
 struct found_property {
-    size_t offset, size; /* offset in the data; bytes as they stand there */
+    size_t offset, size; /* offset in the data, and bytes as stored there */
 };
 /* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before it. */
 HRESULT event_property_find(const struct event_schema *schema, const struct event_data *data,
@@ -191,7 +191,7 @@ HRESULT value_text(const struct value_type *type, const struct event_map *map, c
                    struct text_buffer *out, size_t *used);
 /* Appends the text of a value from a walk (STEP_VALUE), using its map if the map has the value. */
 HRESULT event_value_text(const struct event_schema *schema, const struct event_value *value, struct text_buffer *out);
-/* Appends the map's text of a number, for bits the texts joined by `|`. Returns false if the map has no such text. */
+/* Appends the map's text for a number; for bits, the texts joined by `|`. Returns false if the map has no such text. */
 bool event_map_text(const struct event_map *map, uint64_t number, struct text_buffer *out);
 
 /* ---- times, addresses, identifiers; each function appends to a buffer ---- */

@@ -23,7 +23,7 @@ void id_map_remove(struct id_map *m, uint64_t key);
 /* Returns the next item. Start with *at = 0; NULL at the end. *key may be NULL. Do not put or remove items during the
    iteration. */
 void *id_map_next(const struct id_map *m, size_t *at, uint64_t *key);
-/* Does not free what the items point to. */
+/* Does not free the memory to which the items point. */
 void id_map_free(struct id_map *m);
 
 #endif

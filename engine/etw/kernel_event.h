@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event of the NT Kernel Logger, created from what Linux reports: the classic classes of Windows 10 x64,
-   complete. */
+/* An event of the NT Kernel Logger, created from Linux's data: the classic classes of Windows 10 x64, complete. */
 #ifndef OPENPLA_KERNEL_EVENT_H
 #define OPENPLA_KERNEL_EVENT_H
 
@@ -80,9 +79,9 @@ enum kernel_flag {
     FLAG_FILE_IO = 0x2000000,
     FLAG_FILE_IO_INIT = 0x4000000,
 };
-/* Samples are taken in Linux' timer tick, 250 times a second; the minimum is one sample per second. */
+/* Samples are taken in Linux's timer tick, 250 times a second; the minimum rate is one sample per second. */
 enum { KERNEL_PROFILE_100NS = 40000, KERNEL_PROFILE_MOST_100NS = 10000000 };
-/* Limits a requested interval (`asked` 0: none was requested). */
+/* Limits a requested interval (`asked` 0: no interval was requested). */
 static inline uint32_t kernel_profile_interval(uint32_t asked)
 {
     return asked < KERNEL_PROFILE_100NS        ? KERNEL_PROFILE_100NS

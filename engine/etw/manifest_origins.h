@@ -18,21 +18,21 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
 HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
 /* For the instrumentation manifests (.man, .xml, .manifest) of a folder; each is read when its provider is needed. An
-   index in our data tells which file has which provider. Unusable files are skipped with an explanation in `warnings`
-   (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no manifest. */
+   index in OpenPLA's data folder records which file describes which provider. Unusable files are skipped with an
+   explanation in `warnings` (may be NULL). ERROR_FILE_NOT_FOUND's HRESULT: the folder has no manifest. */
 HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                    struct schema_origin *out);
 /* For the event providers registered on this computer; each is read when first needed. */
 HRESULT registered_manifests_origin(const char *languages, struct schema_origin *out);
 
-/* Moves the event providers to the end of the other list and frees `from`, also on failure. */
+/* Moves the event providers to the end of the other list and frees `from`, even on failure. */
 HRESULT provider_manifests_append(struct provider_manifests *to, struct provider_manifests *from);
 /* Reads the manifest from XML, a program or a DLL. */
 HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
 
 /* The event providers registered on this computer, under HKEY_LOCAL_MACHINE, SOFTWARE\Microsoft\Windows\
    CurrentVersion\WINEVT\Publishers, where wevtutil and `openpla manifest add` put them. */
-/* Appends all that have a name. */
+/* Appends all providers that have a name. */
 HRESULT registered_providers_list(struct known_providers *list);
 /* Reads the resource file of a registered provider, with the messages of its files and, for the preferred `languages`
    (NULL: none), of their MUI files. Returns S_FALSE if it is not registered, ERROR_FILE_NOT_FOUND's HRESULT if its
@@ -46,14 +46,15 @@ struct manifest_files {
 };
 /* Registers the event provider and its channels. The resource file is the one named by `files` or the manifest if it
    exists and contains the provider's template; otherwise the manifest is compiled into the folder `manifests` of our
-   data. Replaces a provider that we registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another program
+   data. Replaces a provider that OpenPLA registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another program
    registered it and `force` is not set. `path` (of the manifest) is stored so that users can see where it came from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
    ERROR_ACCESS_DENIED's HRESULT if another program registered it and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
-/* Returns the manifest that `manifest add` registered it from; from memory_alloc. S_FALSE: not registered by us. */
+/* Returns the manifest from which `manifest add` registered it; from memory_alloc. S_FALSE: not registered by OpenPLA.
+ */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */
@@ -64,8 +65,8 @@ struct inband_manifests *inband_manifests_create(const char *languages);
 void inband_manifests_free(struct inband_manifests *all); /* call it before freeing the schemas; NULL is allowed */
 /* Returns whether the event is a piece of a manifest. */
 bool inband_manifest_event(const EVENT_RECORD *event);
-/* Takes a piece of a manifest. With the last piece the manifest joins the schemas, replaces an earlier one of the same
-   provider, and decodes the events from then on. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in
+/* Adds a piece of a manifest. With the last piece the manifest is added to the schemas, replaces an earlier manifest of
+   the same provider, and decodes the events from then on. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in
    error_text(S_FALSE) if it cannot be used (pieces that do not fit together, an invalid manifest, or one of another
    provider). */
 HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *event, struct event_schemas *schemas);

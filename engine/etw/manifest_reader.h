@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that read parts of an instrumentation manifest. An index of names keeps the time to read a large
-   manifest from growing quadratically. */
+/* Shared by the files that read parts of an instrumentation manifest. An index of names, so that the time to read a
+   large manifest does not grow quadratically. */
 #ifndef OPENPLA_MANIFEST_READER_H
 #define OPENPLA_MANIFEST_READER_H
 
@@ -11,7 +11,7 @@
 /* Zero-initialise. */
 struct name_index {
     struct name_place {
-        const char *name; /* borrowed, must outlive the index; NULL: free */
+        const char *name; /* borrowed, must outlive the index; NULL: free entry */
         uint32_t place;
     } * slots;
     size_t used, room; /* a power of two */
@@ -26,7 +26,7 @@ void name_index_free(struct name_index *index);
 /* The string tables of a document. */
 struct manifest_string {
     char *id, *text;
-    size_t next; /* index + 1 of the next culture's text of the same id; 0: no more */
+    size_t next; /* index + 1 of the next culture's text with the same id; 0: no more texts */
     size_t culture;
 };
 struct manifest_strings {
@@ -49,7 +49,7 @@ struct manifest_reader {
     struct name_index chids, maps, layouts;
     struct texts keys; /* owns the keys of opcodes that belong to tasks */
     uint32_t map_messages;
-    size_t message_bytes; /* of all messages so far */
+    size_t message_bytes; /* size of all messages so far */
 };
 
 /* ---- the document ---- */
@@ -62,7 +62,7 @@ HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
 
 /* ---- values ---- */
 
-/* Sets the error MANIFEST_INVALID with line, element, attribute, value (NULL: the element itself is wrong) and
+/* Sets the error MANIFEST_INVALID with line, element, attribute, value (NULL: the element itself is invalid) and
    reason. */
 HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
@@ -88,7 +88,7 @@ HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name,
 /* Returns S_FALSE and leaves *out unchanged if the attribute is missing. */
 HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name, GUID *out);
 /* Returns the local part of a QName (borrowed); *of_windows: its prefix refers to Windows' own definitions. Names
-   declared with a colon must be looked up whole first. */
+   declared with a colon must first be looked up as a whole. */
 const char *manifest_local_name(xmlNodePtr e, const char *qname, bool *of_windows);
 /* Calls `each` for the child elements of that name and ignores others with a warning. */
 typedef HRESULT manifest_each(struct manifest_reader *r, xmlNodePtr element, void *about);
@@ -100,8 +100,8 @@ HRESULT manifest_children(struct manifest_reader *r, xmlNodePtr parent, const ch
 HRESULT manifest_read_localization(struct manifest_reader *r, xmlNodePtr localization);
 HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table);
 void manifest_strings_free(struct manifest_strings *s);
-/* Adds the attribute's text in each culture as the message of that id. *to becomes the id, or the id of a messageTable
-   entry the attribute refers to; it is unchanged if the attribute is missing. */
+/* Adds the attribute's text in each culture as the message with that id. *to becomes the id, or the id of the
+   messageTable entry to which the attribute refers; it is unchanged if the attribute is missing. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
 /* Reads an attribute and replaces its $(string.ID) references: in English if that culture exists, else in the first
    culture that has the strings. *out NULL: missing. From memory_alloc. */
@@ -120,8 +120,8 @@ HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events);
 /* Adds a name to an index; MANIFEST_INVALID if it already exists. */
 HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name,
                           size_t place);
-/* Finds the field that an event's QName refers to. A field defined by Windows is added to the event provider. An opcode
-   of the task takes precedence over a global one. */
+/* Finds the field to which an event's QName refers. A field defined by Windows is added to the event provider. An
+   opcode of the task takes precedence over a global one. */
 HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *qname,
                             enum manifest_kind kind, uint16_t task, const struct manifest_field **out);
 

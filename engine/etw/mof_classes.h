@@ -13,11 +13,10 @@ struct mof_classes;
 HRESULT mof_classes_create(struct mof_classes **out);
 HRESULT mof_classes_create_empty(struct mof_classes **out); /* without the classes of the kernel's events */
 void mof_classes_free(struct mof_classes *c);               /* NULL is allowed */
-/* Adds all classes of a file, or none. A class replaces one of the same name from another file. Base classes may follow
-   the classes derived from them. Errors: a MOF_E_ code with "source(line): ...". */
+/* Adds either all classes of a file or none. A class replaces one of the same name from another file. Base classes may
+   follow the classes derived from them. Errors: a MOF_E_ code with "source(line): ...". */
 HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *bytes, size_t size);
-/* Sets the language of the texts: a LANGID, or 0 for the texts outside of ms_XXXX namespaces. The fallback is
-   English. */
+/* Sets the language of the texts: a LANGID, or 0 for the texts outside ms_XXXX namespaces. The fallback is English. */
 void mof_classes_language(struct mof_classes *c, uint16_t language);
 
 /* Returns the schema of events of the class with this Guid, type and version: from the class of that version, else of
@@ -26,13 +25,13 @@ void mof_classes_language(struct mof_classes *c, uint16_t language);
 HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8_t type, uint16_t version,
                            struct event_schema **out);
 
-/* A class derived from EventTrace; its Guid is the one by which sessions enable it. */
+/* A class derived from EventTrace; sessions enable it by its Guid. */
 struct mof_provider {
     GUID guid;
     const char *name; /* borrowed from the classes */
 };
 size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provider **out);
-/* Lists the values that the provider's class names in its property "Flags" (keywords) or "Level". S_FALSE: none. The
+/* Lists the values named in the property "Flags" (keywords) or "Level" of the provider's class. S_FALSE: none. The
    texts are borrowed from the classes; the array is the caller's, from memory_alloc. */
 struct mof_field {
     const char *name, *description;
@@ -55,13 +54,13 @@ size_t mof_classes_events(const struct mof_classes *c, const struct mof_event_cl
 /* Creates the schema for the at-th of its types. */
 HRESULT mof_event_schema(const struct mof_classes *c, const struct mof_event_class *e, size_t at,
                          struct event_schema **out);
-/* Returns its types, as its EventType lists them. */
+/* Returns its types, as listed in its EventType. */
 const struct mof_qualifier *mof_event_types(const struct mof_event_class *e);
 /* Finds a class by name, ignoring case; NULL if unknown. */
 const struct mof_class *mof_classes_find(const struct mof_classes *c, const char *name);
 /* Returns the base class; NULL if none or unknown. */
 const struct mof_class *mof_classes_base(const struct mof_classes *c, const struct mof_class *of);
-/* Maximum depth of inheritance; a deeper or circular one is MOF_E_INVALID_SUPERCLASS. */
+/* Maximum depth of inheritance; deeper or circular inheritance is rejected with MOF_E_INVALID_SUPERCLASS. */
 #define MOF_BASES_MOST 32
 /* Returns the at-th text of a qualifier in the selected language; NULL if missing. */
 const char *mof_classes_text(const struct mof_classes *c, const struct mof_class *of, const struct mof_property *p,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers as instrumentation manifests define them, in any form: XML, a WEVT_TEMPLATE resource
-   (wevt_template.h) or a trace; and what Windows defines for all event providers. Text is UTF-8. */
+/* Event providers as instrumentation manifests define them, from any source: XML, a WEVT_TEMPLATE resource
+   (wevt_template.h) or a trace; and Windows' definitions for all event providers. Text is UTF-8. */
 #ifndef OPENPLA_PROVIDER_MANIFEST_H
 #define OPENPLA_PROVIDER_MANIFEST_H
 
@@ -20,7 +20,7 @@ struct manifest_channel {
     bool imported, enabled;
     uint8_t type;                              /* 0 Admin, 1 Operational, 2 Analytic, 3 Debug */
     uint8_t isolation;                         /* 0 Application, 1 System, 2 Custom */
-    char *chid;                                /* by which events refer to it; NULL: by its name only */
+    char *chid;                                /* the name by which events refer to it; NULL: only its own name */
     char *access;                              /* SDDL, or NULL */
     uint64_t auto_backup, retention, max_size; /* of the log; max_size in bytes */
     uint64_t level, keywords, buffer_size, min_buffers, max_buffers, latency, clock_type, sid_type, file_max;
@@ -32,8 +32,8 @@ struct manifest_field {
     char *symbol;                     /* or NULL */
     uint64_t value;                   /* for a keyword, its mask */
     uint32_t message;                 /* MESSAGE_NONE */
-    uint16_t task;                    /* for an opcode, its task; 0: global */
-    GUID guid;                        /* for a task, its eventGUID; else zero */
+    uint16_t task;                    /* for an opcode, its task; 0: a global opcode */
+    GUID guid;                        /* for a task, its eventGUID; otherwise zero */
     struct manifest_channel *channel; /* for channels only */
 };
 struct manifest_fields {
@@ -107,12 +107,14 @@ void provider_manifests_free(struct provider_manifests *list);
 const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version);
 /* Creates the schema for the descriptor's id and version, with texts in the best of the languages (see
    message_tables_find). Keywords, level, task, opcode and channel come from the descriptor, because providers may write
-   any. *out belongs to the caller. Returns S_FALSE, *out NULL and an error text if the manifest lacks the event. */
+   any values. *out belongs to the caller. Returns S_FALSE, *out NULL and an error text if the manifest lacks the event.
+   */
 HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_DESCRIPTOR *descriptor,
                                  const char *languages, struct event_schema **out);
 
 /* Finds the field of a value: for keywords a single bit; an opcode of the task takes precedence over a global one.
-   Falls back to what Windows defines for all event providers (winmeta). NULL if undefined. */
+   If the manifest does not define it, Windows' definitions for all event providers (winmeta) are used. NULL if
+   undefined. */
 const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
                                                      uint64_t value, uint16_t task);
 /* Returns its message; NULL if it has none. */
@@ -134,21 +136,21 @@ void provider_manifest_finish(struct provider_manifest *m);
 
 /* Instrumentation manifests (instrumentationManifest, namespace http://schemas.microsoft.com/win/2004/08/events), as
    written for mc and as .NET writes them into traces. */
-/* ERROR_XML_PARSE_ERROR, which TDH returns for manifests it rejects. */
+/* ERROR_XML_PARSE_ERROR, which TDH returns for manifests that it rejects. */
 #define MANIFEST_INVALID        ((HRESULT)0x800705B9)
 #define MANIFEST_MOST_BYTES     (16u << 20)
 #define MANIFEST_MOST_PROVIDERS 256u
 
 /* Reads all event providers of a manifest: UTF-8, or UTF-16 with a byte order mark. Returns MANIFEST_INVALID with an
    error text that names line, element and value. `warnings` (may be NULL) gets a text for each ignored element. *out is
-   empty on failure. Message ids are assigned as mc assigns them. */
+   empty on failure. Message ids are assigned in the same way as mc assigns them. */
 HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *warnings, struct provider_manifests *out);
 
 /* ---- names of types in manifests ---- */
 
 struct manifest_in_type {
     const char *name;
-    uint16_t number, out; /* `out`: the output type used without outType */
+    uint16_t number, out; /* `out`: the output type used if there is no outType */
     uint16_t bytes;       /* 0: the size comes from its length or its data */
 };
 /* Finds a type by its name without prefix, ignoring case, or by its number; NULL if unknown. */

@@ -6,8 +6,8 @@
 #include "engine/base/text.h"
 
 /* The byte order mark decides: UTF-8 or UTF-16 of either byte order. Without one the text is UTF-16 if every second of
-   the first bytes is zero, UTF-8 if it is valid UTF-8, else in the ANSI code page. Invalid characters and NULs become
-   U+FFFD. *out is from memory_alloc, with a NUL at the end. */
+   the first bytes is zero, UTF-8 if it is valid UTF-8, otherwise in the ANSI code page. Invalid characters and NULs
+   become U+FFFD. *out is from memory_alloc, with a NUL at the end. */
 HRESULT source_text_decode(const void *bytes, size_t size, char **out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks as paths of one tree. Stacks of a trace share most of their outer frames, so a million stacks take some
-   megabytes. A stack is the number of its innermost node; 0 is the empty stack. */
+/* Call stacks as paths of one tree. The stacks in a trace share most of their outer frames, so a million stacks take a
+   few megabytes. A stack is the number of its innermost node; 0 is the empty stack. */
 #ifndef OPENPLA_STACK_TREE_H
 #define OPENPLA_STACK_TREE_H
 
@@ -10,16 +10,17 @@
 struct stack_tree {
     uint32_t most;     /* nodes; more are refused */
     uint32_t count;    /* nodes, without the root */
-    uint64_t *values;  /* of node n at n - 1 */
-    uint32_t *parents; /* the next outer node; 0: none */
-    uint64_t *slots;   /* hash table of nodes: the node, below 32 bits of its hash */
+    uint64_t *values;  /* parent of node n at n - 1 */
+    uint32_t *parents; /* the next outer node; 0: no such node */
+    uint64_t *slots;   /* hash table of nodes: the node in the upper bits, 32 bits of its hash below */
     size_t capacity, slot_count;
-    uint32_t *latest; /* stacks that were added lately, by the hash of their values; NULL: out of memory, or none yet */
+    uint32_t *latest; /* recently added stacks, by the hash of their values; NULL: out of memory, or not created yet */
     uint64_t refused; /* nodes that were not added because of `most` */
 };
-/* Finds or adds the frame `value` called by `parent`. 0: out of memory, or refused. */
+/* Finds or adds the frame `value` called by `parent`. 0: out of memory, or the limit was reached. */
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
-/* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 as above. */
+/* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 in the same
+   cases. */
 uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count);
 static inline uint64_t stack_tree_value(const struct stack_tree *t, uint32_t node)
 {

@@ -14,7 +14,7 @@
 
 #include "engine/etw/decode/event_schema.h"
 
-/* Item of ExtendedData with a message's sequence number, a u32. ETW's own event record has no place for it. */
+/* Item of ExtendedData with a message's sequence number, a u32. ETW's own event record has no field for it. */
 #define TMF_ITEM_SEQUENCE 0x00FE
 
 struct tmf_item; /* A type of argument. */
@@ -46,8 +46,8 @@ void tmf_document_free(struct tmf_document *d); /* NULL is allowed */
 void tmf_message_clear(struct tmf_message *m);
 /* Returns NULL if it has no such message. */
 const struct tmf_message *tmf_document_find(const struct tmf_document *d, const GUID *guid, uint16_t number);
-/* Creates a schema: the arguments become properties, the format becomes the message with inserts from %1 on. Returns
-   ERROR_NOT_SUPPORTED's HRESULT, with an error text, if an argument has an unknown type. */
+/* Creates a schema: the arguments become properties, and the format becomes the message, with inserts starting at %1.
+   Returns ERROR_NOT_SUPPORTED's HRESULT, with an error text, if an argument has an unknown type. */
 HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out);
 /* Sets the text for %0 in the schema's messages: a format in which %1 to %9 are parts of the header. Without this call
    %0 is empty. */
@@ -63,10 +63,10 @@ bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
 
 /* Appends the paths of a list separated by `;`. */
 HRESULT tmf_take_paths(struct texts *list, const char *paths);
-/* The TMF files of a process, for any number of threads. Named files are read at once; a missing one is searched for in
-   the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders, once. Default folders: the
-   variable TRACE_FORMAT_SEARCH_PATH. The prefix of messages comes from TRACE_FORMAT_PREFIX. `gmt` applies to
-   tmf_property. */
+/* The TMF files of a process; may be used by any number of threads. Named files are read immediately; a missing file is
+   searched for in the folders. If a message's GUID is unknown, GUID.tmf is searched for in the folders, once. Default
+   folders: the variable TRACE_FORMAT_SEARCH_PATH. The prefix of messages comes from TRACE_FORMAT_PREFIX. `gmt` applies
+   to tmf_property. */
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */

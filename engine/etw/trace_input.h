@@ -13,10 +13,10 @@
 struct trace_event {
     const EVENT_RECORD *record;
     uint32_t pointer_size, timer_resolution; /* of the file or session */
-    bool known;                              /* false: a header of unknown form; UserData is the whole event */
-    size_t input;                            /* index of its trace; 0 for sessions */
-    uint64_t number; /* of the event in the order of reading, from 1, the same whenever the same files are read; 0 for
-                        sessions */
+    bool known;      /* false: a header of an unknown form, in which case UserData is the whole event */
+    size_t input;    /* index of its trace; 0 for sessions */
+    uint64_t number; /* number of the event in reading order, starting from 1, the same whenever the same files are
+                        read; 0 for sessions */
 };
 /* Called for each event. A failure ends the reading and becomes its result; S_FALSE ends it successfully. */
 typedef HRESULT trace_take(void *context, const struct trace_event *e);
@@ -41,18 +41,18 @@ struct trace_inputs {
     bool raw;                      /* times are raw timestamps of the file's clock, not FILETIMEs */
     bool ranged;                   /* only events from `from` to `to`, and the header event of each log */
     int64_t from, to;              /* FILETIMEs, inclusive */
-    struct trace_schemas *schemas; /* learns the definitions in events outside of that time; may be NULL */
+    struct trace_schemas *schemas; /* learns the definitions in events outside that time range; may be NULL */
     uint64_t events_lost;          /* as recorded in the logs */
     uint64_t number;               /* of the latest event */
     struct event_view *view;
-    struct trace_input *current; /* whose event trace_inputs_next returned last */
+    struct trace_input *current; /* the trace whose event trace_inputs_next returned last */
     trace_progress *progress;    /* NULL: not reported */
     void *progress_context;
 };
 
 /* Opens the traces. A name with * or ? selects all matching files. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths);
-/* Goes to the first event, or after trace_inputs_grow to the first one that was added. */
+/* Goes to the first event or, after trace_inputs_grow, to the first one that was added. */
 HRESULT trace_inputs_begin(struct trace_inputs *in);
 /* The next event of all traces, valid until the next call. S_FALSE: no more. */
 HRESULT trace_inputs_next(struct trace_inputs *in, struct trace_event *out);
@@ -69,16 +69,16 @@ void trace_inputs_close(struct trace_inputs *in);
 void trace_event_view(const struct etl_record *e, const struct etl_log *log, bool raw, struct event_view *view,
                       struct trace_event *out);
 
-/* ---- schemas: those registered on this computer and those a user names ---- */
+/* ---- schemas: those registered on this computer and those that a user names ---- */
 
-/* Sources of schemas named by a user, as the options of `openpla tracerpt`. All are borrowed and may be empty. */
+/* Sources of schemas that a user names, as the options of `openpla tracerpt`. All are borrowed and may be empty. */
 struct trace_knowledge {
-    struct texts manifests;     /* -import: manifests, or folders of such */
-    struct texts programs;      /* -i: programs with manifests or folders of such, separated by ';' */
+    struct texts manifests;     /* -import: manifests, or folders with manifests */
+    struct texts programs;      /* -i: programs with manifests, or folders with such programs, separated by ';' */
     const char *formats;        /* -tmf: TMF files separated by ';'; NULL: none */
     const char *format_folders; /* -tp: folders separated by ';'; NULL: those of TRACE_FORMAT_SEARCH_PATH */
     bool gmt;                   /* -gmt: times in WPP messages are UTC */
-    void (*warn)(void *context, const char *text); /* called with what could not be used; may be NULL */
+    void (*warn)(void *context, const char *text); /* called with each source that could not be used; may be NULL */
     void *warn_context;
 };
 struct trace_schemas {
@@ -91,7 +91,7 @@ struct trace_schemas {
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out);
 void trace_schemas_close(struct trace_schemas *schemas);
-/* Takes the definitions of other events that the event contains, if any, and warns about those that cannot be used. */
+/* Learns the definitions of other events that the event contains, if any, and warns about those that cannot be used. */
 HRESULT trace_schemas_learn(struct trace_schemas *schemas, const struct trace_event *e);
 /* Finds the schema of an event, after trace_schemas_learn; release `found` to `all`. */
 HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_event *e, struct dumped_event *out,

@@ -18,11 +18,11 @@ struct trace_options {
     const char *name;   /* follows the prefix and this process's id; letters, digits and '-' */
     uint32_t buffer_kb; /* per processor */
 };
-/* Checks whether this host has tracefs and this user (under Wine: the user of its server) may create an instance there.
-   Returns S_OK, or ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with an error text. */
+/* Checks whether this host OS has tracefs and whether this user (under Wine: the user of its server) may create an
+   instance there. Returns S_OK, or ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with an error text. */
 HRESULT trace_instance_possible(const char *root);
-/* Removes the instances of exited processes, whichever of our programs created them. *left: the number that could not
-   be removed. */
+/* Removes the instances of exited processes, no matter which of OpenPLA's programs created them. *left: the number that
+   could not be removed. */
 HRESULT trace_instance_sweep(const char *root, size_t *left);
 /* Creates an instance. It does not record yet. */
 HRESULT trace_instance_begin(const struct trace_options *options, struct trace_instance **out);
@@ -30,8 +30,8 @@ const char *trace_instance_path(const struct trace_instance *t); /* its folder, 
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 
-/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel has no such
-   event. */
+/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel has no such event.
+ */
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out);
 /* Enables or disables an event. `filter`: in the kernel's syntax; NULL: no filter. */
 HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,
@@ -39,13 +39,13 @@ HRESULT trace_instance_enable(const struct trace_instance *t, const char *system
 /* Writes another control file of the instance, such as "tracing_on". */
 HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text);
 
-/* Number of events in a processor's ring now, and lost since the beginning. */
+/* Number of events currently in a processor's ring, and lost since the beginning. */
 struct trace_state {
     uint64_t entries, lost;
 };
 HRESULT trace_instance_state(struct trace_instance *t, uint32_t processor, struct trace_state *out);
 /* Removes the oldest page of layout->page_size bytes from a processor's ring. S_FALSE: the ring is empty. Call it only
-   if `entries` shows events: under Wine the call blocks until there are some. */
+   if `entries` shows events, because under Wine the call blocks until there are some. */
 HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_t *page);
 /* Stops recording and removes the instance. After a failure it still exists, but does not record. NULL is allowed. */
 HRESULT trace_instance_end(struct trace_instance *t);

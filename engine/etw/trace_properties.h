@@ -29,7 +29,7 @@ struct trace_call {
     bool autologger;                          /* from the registry instead of a program */
 };
 
-/* The requested settings; after the second step, the session's. */
+/* The requested settings; after the second step, the session's actual settings. */
 struct trace_settings {
     GUID guid;          /* zero: to be generated */
     bool kernel;        /* the NT Kernel Logger, or the Circular Kernel Context Logger */
@@ -43,7 +43,7 @@ struct trace_settings {
     uint32_t flush_timer;
     uint32_t enable_flags[8]; /* group masks; the first is EnableFlags */
     bool numbered;            /* CONTROLLER_NUMBERED */
-    char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
+    char *name, *file;        /* UTF-8, from memory_alloc; file NULL: no file */
 };
 /* First step: validates the call itself. Returns a Windows error code with an error text that names the member; on
    ERROR_SUCCESS free *out with trace_settings_free. */
@@ -59,10 +59,11 @@ ULONG trace_settings_reserved(struct trace_settings *s);
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p);
 /* Reads the name of a session; *out NULL: empty or too long. ERROR_NOT_ENOUGH_MEMORY. */
 ULONG trace_name_read(const void *name, bool wide, char **out);
-/* Reads the log file's name from a checked block; *out NULL: none. ERROR_BAD_LENGTH: it is not terminated in the
+/* Reads the log file's name from a checked block; *out NULL: no name. ERROR_BAD_LENGTH: it is not terminated in the
    block. */
 ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out);
-/* Reads EnableFlags, or the eight group masks of its extension in the block. Returns 87 if that lies outside. */
+/* Reads EnableFlags, or the eight group masks of its extension in the block. Returns 87 if the extension is outside the
+   block. */
 ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8]);
 /* Converts the FlushTimer of a session of this mode to ms. */
 uint32_t trace_flush_ms(uint32_t mode, uint32_t flush_timer);
@@ -76,7 +77,7 @@ struct trace_machine {
 /* Second step: the session manager's checks, defaults and limits. ERROR_INVALID_PARAMETER with an error text. */
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine);
 /* Computes the buffers of the session. *keep: for a session in memory, how many buffers are kept
-   (session_drain_options); else 0. */
+   (session_drain_options); otherwise 0. */
 void trace_settings_shape(const struct trace_settings *s, uint32_t processors, struct session_shape *shape,
                           uint32_t *keep);
 

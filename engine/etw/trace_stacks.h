@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first reading of traces whose events will be shown with stacks: joins the stacks, and collects the images and
-   methods that their addresses are in. */
+   methods that contain their addresses. */
 #ifndef OPENPLA_TRACE_STACKS_H
 #define OPENPLA_TRACE_STACKS_H
 
@@ -13,13 +13,13 @@ struct trace_stacks {
     struct code_places *places;
     struct stack_counts counts;
 };
-/* Reads the traces completely. Each event also goes to `also` (may be NULL); its time is a raw time stamp. Then events
-   of a second reading of the same traces can be looked up by their number. Errors: those of the reading, E_OUTOFMEMORY.
-   Free it also on failure. */
+/* Reads the traces completely. Each event is also passed to `also` (may be NULL); its time is a raw time stamp.
+   Afterwards, events in a second reading of the same traces can be looked up by their number. Errors: those of the
+   reading, E_OUTOFMEMORY. It must be freed even on failure. */
 HRESULT trace_stacks_read(const struct texts *paths, trace_take *also, void *context, trace_progress *progress,
                           void *progress_context, struct trace_stacks *out);
-/* The place of frame `index` of a stack. A frame other than the first is a return address, so the instruction before
-   it is looked up, and the offset is that of the address. */
+/* The place of frame `index` of a stack. A frame other than the first is a return address, so the instruction before it
+   is looked up, but the offset is that of the address. */
 bool trace_stacks_place(const struct trace_stacks *s, uint32_t process, uint64_t address, bool innermost,
                         uint64_t number, struct code_place *out);
 void trace_stacks_free(struct trace_stacks *s);

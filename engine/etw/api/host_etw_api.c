@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the ETW of this host: the system's on Windows; ours under Wine, whose functions exist but do nothing or
-   raise. */
+/* Selects the ETW implementation: the system's on Windows, and OpenPLA's under Wine, whose own functions exist but do
+   nothing or raise an exception. */
 #include "engine/base/os.h"
 #include "engine/etw/etw_api.h"
 
@@ -16,7 +16,7 @@ static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)
     return *handle != INVALID_PROCESSTRACE_HANDLE ? ERROR_SUCCESS : GetLastError();
 }
 
-/* Each DLL is loaded once and stays. */
+/* Each DLL is loaded once and stays loaded. */
 static bool load_system(struct etw_api *api)
 {
     HMODULE tdh = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);

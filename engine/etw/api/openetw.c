@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own ETW as an etw_api: its registered providers, and the events that these define. */
+/* OpenPLA's ETW as an etw_api: its registered providers, and the events that they define. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"

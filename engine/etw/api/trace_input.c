@@ -66,7 +66,7 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Of traces with equal times, that with a definition, else the first in the list; NULL: no more. */
+/* Of traces with equal times, the one with a definition, otherwise the first in the list; NULL: no more events. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
@@ -78,7 +78,7 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
     return found;
 }
 
-/* Takes the definitions of events that an event outside of the selected time contains. */
+/* Uses the definitions of events in an event outside the selected time range. */
 static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
 {
     const struct etl_record *e = &one->event;
@@ -113,7 +113,7 @@ HRESULT trace_inputs_begin(struct trace_inputs *in)
     return hr;
 }
 
-/* Leaves the oldest event, which its reader overwrites by the next one. */
+/* Advances past the oldest event, which its reader overwrites with the next one. */
 static HRESULT inputs_leave(struct trace_inputs *in, struct trace_input *one)
 {
     const bool last = one->event.last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processing handles of this process, the callbacks of classes, and ProcessTrace. A handle is a mark << 56 |
+/* The processing handles of this process, the callbacks of classes, and ProcessTrace. A handle consists of mark << 56 |
    generation << 16 | place + 1. The generation distinguishes a live handle from a closed or invented one; the mark
    distinguishes it from the handle of a session, which programs pass by mistake. */
 #include "engine/etw/consumer/consumer.h"
@@ -23,7 +23,7 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 struct consumer {
     EVENT_TRACE_LOGFILEW logfile; /* as opened; passed to BufferCallback */
     enum consumer_form form;      /* of the caller of OpenTrace */
-    void *name;                   /* of the log or session, in that form */
+    void *name;                   /* name of the log or session, in that form */
     struct consumer_source *source;
     bool real_time, raw, records;
     /* Protected by the table's lock. */
@@ -50,7 +50,7 @@ static ULONG consumer_code(HRESULT hr)
     return ((uint32_t)hr & 0xFFFF0000u) == 0x80070000u ? (ULONG)hr & 0xFFFF : ERROR_INVALID_PARAMETER;
 }
 
-/* Sets the error text of a Windows error code, and returns the code. */
+/* Sets the error text for a Windows error code, and returns the code. */
 static ULONG consumer_refuse(ULONG code, const char *what)
 {
     (void)error_set(HRESULT_FROM_WIN32((LONG)code), "%s", what);
@@ -110,7 +110,7 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-/* Marks all of them as busy, or none. */
+/* Marks either all of them as busy, or none. */
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
@@ -138,13 +138,13 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
         taken[i]->busy = false;
         const bool closed = taken[i]->closed;
         lock_leave(&lock);
-        if (closed) /* it is in no table any more */
+        if (closed) /* it is no longer in any table */
             consumer_free(taken[i]);
     }
 }
 
-/* Closes a handle, from any thread, callbacks included. ERROR_CTX_CLOSE_PENDING: it is being processed; queued
-   events are still delivered. ERROR_INVALID_HANDLE: not open. */
+/* Closes a handle; may be called from any thread, even from callbacks. ERROR_CTX_CLOSE_PENDING: it is being processed;
+   queued events are still delivered. ERROR_INVALID_HANDLE: not open. */
 static ULONG consumer_close(TRACEHANDLE handle)
 {
     lock_enter(&lock);
@@ -217,7 +217,7 @@ static HRESULT zone_name(const char *name, WCHAR out[ZONE_NAME_UNITS])
     return S_OK;
 }
 
-/* Without the names, which have no room in it. */
+/* Without the names, for which it has no room. */
 static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
 {
     *out = (TRACE_LOGFILE_HEADER){
@@ -337,7 +337,7 @@ static struct class
     PEVENT_CALLBACK callback;
 } * classes;
 static size_t class_capacity;
-static _Atomic size_t class_count; /* changed under the lock; events cost nothing extra while it is 0 */
+static _Atomic size_t class_count; /* changed under the lock; while it is 0, events cost nothing extra */
 
 /* `class_count` if it is not in the list. */
 static size_t find_class(const GUID *guid)
@@ -348,7 +348,7 @@ static size_t find_class(const GUID *guid)
     return i;
 }
 
-/* Sets the callback of a class, replacing an earlier one. Events of the class go to it first, then to the
+/* Sets the callback of a class, replacing an earlier one. Events of the class are passed to it first, and then to the
    EventCallback of their handle, which must exist. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
@@ -420,11 +420,11 @@ struct processing {
     struct consumer *taken[MOST_HANDLES];
     struct running running[MOST_HANDLES]; /* handles that still have events */
     ULONG running_count;
-    ULONG failure; /* of the first handle that could not be read on */
+    ULONG failure; /* result of the first handle that could not be read further */
     struct event_view view;
 };
 
-/* Arguments of the callbacks, for guard_call. */
+/* Arguments for the callbacks, for guard_call. */
 struct call {
     PEVENT_RECORD_CALLBACK record;
     PEVENT_CALLBACK event, class;
@@ -510,7 +510,7 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }
 
-/* Definitions count also outside of the time asked for, and for callbacks that skip them. */
+/* Definitions are also used outside the requested time range, and for callbacks that skip them. */
 static void pass_definition(struct processing *p, const struct running *r, int64_t time)
 {
     const struct etl_log *log = r->consumer->source->log;
@@ -533,7 +533,7 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Of events with equal times, one that describes others, else that of the first handle. */
+/* Of events with equal times, the one that describes others, otherwise that of the first handle. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;
@@ -543,7 +543,7 @@ static struct running *processing_oldest(struct processing *p)
     return found;
 }
 
-/* Reads the first event of each handle: the header of a file precedes everything else in it. */
+/* Reads the first event of each handle, because the header of a file comes before everything else in it. */
 static void processing_begin(struct processing *p)
 {
     for (ULONG i = 0; i < p->count; i++) {
@@ -592,7 +592,7 @@ static const char *take_error(ULONG status)
                                   : "invalid HandleArray: contains a handle twice, or a session and other handles";
 }
 
-/* Delivers the events of all handles in the order of time on the calling thread: those with a FILETIME from `start` to
+/* Delivers the events of all handles in time order on the calling thread: the events with a FILETIME from `start` to
    `end` (NULL: unlimited) and all log file headers. Calls BufferCallback after the last event of each buffer. Returns
    when everything is delivered, the session has ended, or the handles are closed. A handle that is processed again
    starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array, a handle
@@ -670,7 +670,7 @@ ULONG WINAPI RemoveTraceCallback(const GUID *class)
     return consumer_remove_class(class);
 }
 
-/* There are no partitions: everything belongs to the computer's, whose GUID is zero. */
+/* There are no partitions: everything belongs to the computer's partition, whose GUID is zero. */
 ULONG WINAPI QueryTraceProcessingHandle(TRACEHANDLE handle, ETW_PROCESS_HANDLE_INFO_TYPE what, PVOID in, ULONG in_size,
                                         PVOID out, ULONG out_size, ULONG *length)
 {

@@ -12,27 +12,27 @@
 
 struct consumer_source {
     const struct etl_log *log;
-    /* Returns the next event in the order of time; the first is the log file header. *e points into the source until
-       the next call. Waits for events that have not happened yet. S_FALSE: no more. */
+    /* Returns the next event in time order; the first is the log file header. *e points into the source until the next
+       call. Waits for events that have not happened yet. S_FALSE: no more. */
     HRESULT (*next)(struct consumer_source *s, struct etl_record *e);
     /* Starts again from the beginning. */
     HRESULT (*restart)(struct consumer_source *s);
-    /* Called from any thread: queued events are still returned, then no more. */
+    /* May be called from any thread: queued events are still returned, and then no more. */
     void (*stop)(struct consumer_source *s);
     void (*close)(struct consumer_source *s);
 };
 /* Errors of etl_reader_open. */
 HRESULT consumer_source_of_file(const char *path, struct consumer_source **out);
 
-/* ---- a session that runs as a source of events: a ring that its host fills and this process empties ---- */
+/* ---- a running session as a source of events: a ring that its host process fills and this process empties ---- */
 
 /* A connection to a session's host. One thread may call `wait`, any thread `wake`. */
 struct realtime_connection {
-    struct realtime_ring ring; /* the host's first buffer in it holds the log file header */
+    struct realtime_ring ring; /* the first buffer that the host process puts into it contains the log file header */
     uint32_t flush_ms;         /* the session's FlushTimer: how long buffers wait for older events; 0: a second */
     void *context;
-    /* S_OK: the host put something into the ring, or wake was called; S_FALSE: timeout; E_ABORT: the host process
-       has ended. */
+    /* S_OK: the host process put something into the ring, or wake was called; S_FALSE: timeout; E_ABORT: the host
+       process has exited. */
     HRESULT (*wait)(void *context, uint32_t timeout_ms);
     void (*wake)(void *context);
     void (*close)(void *context); /* also notifies the host */
@@ -48,8 +48,8 @@ struct realtime_source {
 /* Uses the directory of this host. */
 extern const struct realtime_source session_connections;
 
-/* Opens a session as a source: its events, merged over its processors; losses appear as events of the class
-   RT_LostEvent. It ends with the session or with the host process. `source` NULL: sessions are not available. */
+/* Opens a session as a source: its events, merged over its processors. Losses appear as events of class RT_LostEvent.
+   It ends with the session or with the host process. `source` NULL: sessions are not available. */
 HRESULT realtime_source_open(const struct realtime_source *source, const char *session, struct consumer_source **out);
 
 /* ---- processing handles: all functions return Windows' error codes and set a text; any thread may call them ---- */
@@ -64,11 +64,11 @@ enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
    ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 
-/* Sets how consumers of this process connect to sessions, instead of session_connections; NULL: not at all.
-   Borrowed. */
+/* Sets how consumers in this process connect to sessions, instead of session_connections; NULL: not at all. Borrowed.
+ */
 void consumer_set_realtime(const struct realtime_source *source);
 
-/* Passes the definition of an event or map (class EventMetadata) to the TDH of this process, if it has one. */
+/* Passes the definition of an event or map (class EventMetadata) to the TDH in this process, if it is loaded. */
 void consumer_pass_definition(EVENT_RECORD *event);
 
 /* ---- ETW's functions under their own names; on Windows the system's headers declare them ---- */

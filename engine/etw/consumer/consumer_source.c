@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sources of events: log files and running sessions. Corrupt parts of a log file are skipped without a report,
-   as on Windows. */
+/* The sources of events: log files and running sessions. Corrupt parts of a log file are skipped without a report, as
+   on Windows. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -68,16 +68,16 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 
 /* ---- a session ---- */
 
-/* A running session as a source. Buffers of different processors arrive one after the other. They are held until
-   nothing older can arrive: the host reports so, the FlushTimer has passed, or too many are held. */
+/* A running session as a source. Buffers from different processors arrive one after another. They are held back until
+   no older event can arrive: the host process says so, the FlushTimer has elapsed, or too many are held. */
 
 enum {
     MOST_HELD = 4096,
     LEAST_HELD = 4,
     MOST_HELD_BYTES = 16 * 1024 * 1024,
     DEFAULT_FLUSH_MS = 1000,
-    IDLE_MS = 10000,    /* the host wakes us earlier */
-    CONNECT_MS = 10000, /* for the log file header, the first thing that the host puts */
+    IDLE_MS = 10000,    /* the host process wakes this thread earlier */
+    CONNECT_MS = 10000, /* for the log file header, which the host process puts first */
     LOST_EVENT = 32,    /* types of RT_LostEvent */
     LOST_BUFFER = 33,
     LOST_SIZE = 0x30 + 4, /* a classic header and a count */
@@ -88,7 +88,7 @@ static const uint8_t lost_class[16] = {0xE0, 0x9A, 0x39, 0x6A, 0xC6, 0x4B, 0xE9,
 struct held {
     uint8_t *bytes; /* of the ring's buffer size */
     struct etl_buffer_header head;
-    uint32_t offset; /* of the end of the event */
+    uint32_t offset; /* time of the end of the event */
     struct etl_record event;
     int64_t key;    /* the event's time stamp; the log file header precedes everything */
     uint64_t since; /* clock_monotonic_ms */
@@ -116,7 +116,7 @@ struct session_source {
     uint8_t lost[LOST_SIZE];
 };
 
-/* ---- what is held ---- */
+/* ---- buffers that are held back ---- */
 
 /* Reads the next event of the buffer. False: no more. */
 static bool next_event(struct held *h)
@@ -138,7 +138,7 @@ static bool next_event(struct held *h)
     return true;
 }
 
-/* Of events with equal times, the one in the buffer with the lower number. */
+/* Of events with equal times, the one in the buffer with the lower number comes first. */
 static bool is_older(const struct held *a, const struct held *b)
 {
     return a->key != b->key ? a->key < b->key : a->head.sequence < b->head.sequence;
@@ -170,7 +170,7 @@ static void move_down(struct session_source *s)
     }
 }
 
-/* Takes a buffer from the ring. S_FALSE: the ring is empty, or too many are held. */
+/* Takes a buffer from the ring. S_FALSE: the ring is empty, or too many buffers are held. */
 static HRESULT source_take_buffer(struct session_source *s)
 {
     struct realtime_ring *ring = &s->connection.ring;
@@ -200,7 +200,7 @@ static HRESULT source_take_buffer(struct session_source *s)
 
 /* ---- losses ---- */
 
-/* Reports what was lost since the last report, as an event. */
+/* Reports the losses since the last report, as an event. */
 static bool source_report_lost(struct session_source *s, struct etl_record *e)
 {
     uint64_t events, buffers;
@@ -248,7 +248,7 @@ static bool is_due(struct session_source *s, const struct held *h, uint32_t *wai
     return false;
 }
 
-/* Waits for the host. s->draining tells when it has ended. */
+/* Waits for the host process. s->draining shows whether it has ended. */
 static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
 {
     HRESULT hr = S_OK;
@@ -269,7 +269,7 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* Nothing follows: the ring was empty after its host had ended, or the source was stopped. */
+        /* No more events: the ring was empty after its host process had ended, or the source was stopped. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;

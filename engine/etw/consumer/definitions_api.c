@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes the definitions in a merged trace to TDH, for programs that ask TDH only about the events that they know: they
-   skip the definitions, which decode those events. TDH takes a definition with each of its calls for an event. */
+/* Passes the definitions in a merged trace to TDH, for programs that query TDH only for the events that they know. Such
+   programs skip the definitions, which decode those events. TDH takes a definition with each of its calls for an event.
+   */
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/decode/tdh/tdh.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* Whether the module is opentdh.dll, or a copy of it: Wine's own tdh.dll has functions of the same names that end the
-   program. The export directory has the name that the module was linked with. */
+   program. The export directory contains the name with which the module was linked. */
 static bool is_our_tdh(HMODULE module)
 {
     const uint8_t *base = (const uint8_t *)module;
@@ -20,10 +21,11 @@ static bool is_our_tdh(HMODULE module)
     return at != 0 && _stricmp((const char *)base + exports->Name, "opentdh.dll") == 0;
 }
 
-/* openetw.dll does not contain TDH. A program that has not loaded it yet does not decode. */
+/* openetw.dll does not contain TDH. A program that has not loaded TDH yet does not decode events. */
 void consumer_pass_definition(EVENT_RECORD *event)
 {
-    static const WCHAR *const modules[] = {L"opentdh.dll", L"tdh.dll"}; /* also a copy of the former as the latter */
+    static const WCHAR *const modules[] = {L"opentdh.dll",
+                                           L"tdh.dll"}; /* also if a copy of the former is loaded as the latter */
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         HMODULE module = GetModuleHandleW(modules[i]);
         FARPROC found = module && is_our_tdh(module) ? GetProcAddress(module, "TdhGetEventInformation") : NULL;

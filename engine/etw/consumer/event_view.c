@@ -10,9 +10,9 @@ enum {
     PROPERTY_AT = 6,
     PMC_AT = 0x10, /* after PERFINFO_TRACE_HEADER */
     ITEM_HEAD = 8,
-    MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the header's first part */
+    MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the first part of the header */
     MESSAGE_SEQUENCE_AT = 8,
-    ALIGNMENT = 8, /* before Windows 8, buffers have this beside a processor number of 8 bits */
+    ALIGNMENT = 8, /* before Windows 8, buffers have this in addition to an 8-bit processor number */
 };
 #define NO_PROCESS            UINT32_MAX /* of an event without a process id */
 #define FLAG_PRIVATE_SESSION  0x0002
@@ -43,7 +43,7 @@ static void add_item(struct event_view *view, uint16_t type, const void *data, u
     r->EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
 }
 
-/* Items are adjacent: u16 length rounded up to 8, u16 type, u16 whether another follows, u16 size. */
+/* Items are adjacent: u16 length rounded up to 8, u16 type, u16 flag (another item follows), u16 size. */
 static void add_items(const struct etl_record *e, struct event_view *view)
 {
     uint32_t done = 0;

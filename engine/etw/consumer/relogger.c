@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The relogger: streams in, one output file, and the loop that passes events to the callback in the order of time. */
+/* The relogger: input streams, one output file, and the loop that passes events to the callback in time order. */
 #include "engine/etw/consumer/relogger.h"
 
 #include "engine/base/file.h"
@@ -16,7 +16,7 @@ struct relogger_stream {
     struct consumer_source *source;
     char *path; /* NULL: a session */
     void *user;
-    struct etl_record event; /* the next one to pass on */
+    struct etl_record event; /* the next event to pass to the callback */
     bool begun, ended, header;
 };
 

@@ -10,7 +10,7 @@
 
 /* ---- an event that is kept ---- */
 
-enum { RELOGGED_EVENT_LARGEST = 0x10000 }; /* an event's bytes in a file are fewer */
+enum { RELOGGED_EVENT_LARGEST = 0x10000 }; /* greater than an event's bytes in a file */
 
 /* Zero-initialise. `record` points into the other members. */
 struct relogged_event {
@@ -26,22 +26,22 @@ HRESULT relogged_event_copy(struct relogged_event *e, const EVENT_RECORD *record
 HRESULT relogged_event_set_data(struct relogged_event *e, const void *data, size_t size);
 void relogged_event_free(struct relogged_event *e);
 
-/* Returns the event's bytes for a file whose clock counts FILETIMEs: with the kernel's short headers for the
-   kernel's classes, as a classic event, as a message, or else with a manifest event's header. *size: at most
+/* Returns the event's bytes for a file whose clock counts FILETIMEs: with the kernel's short headers for the kernel's
+   classes, as a classic event, as a message, or otherwise with a manifest event's header. *size: at most
    RELOGGED_EVENT_LARGEST. ERROR_MORE_DATA's HRESULT with an error text: too long. */
 HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t *size);
 
-/* ---- a log file of events from elsewhere, each in the buffers of its processor ---- */
+/* ---- a log file with events from other logs, each in the buffers of its processor ---- */
 
 struct relogged_file;
 /* Creates or replaces the file. `first`: the header of the first input log; the clock changes to FILETIMEs. Errors
    of etl_file_create. */
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
                              struct relogged_file **out);
-/* Adds an event. Events of a processor are sorted by time within each buffer. Errors of relogged_event_bytes, which
-   change nothing, and of the file system. */
+/* Adds an event. Events of a processor are sorted by time within each buffer. Returns errors of relogged_event_bytes,
+   which change nothing, and of the file system. */
 HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record);
-/* Completes the file with these losses and frees *f, also on failure. NULL is allowed. */
+/* Completes the file with these losses and frees *f, even on failure. NULL is allowed. */
 HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint64_t buffers_lost);
 
 /* ---- the relogger ---- */
@@ -50,7 +50,7 @@ HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint6
    valid during the call. */
 struct relogger_callback {
     HRESULT (*begin)(void *context, const EVENT_RECORD *header); /* the header of the first log */
-    HRESULT (*event)(void *context, const EVENT_RECORD *event);  /* UserContext is that of the stream */
+    HRESULT (*event)(void *context, const EVENT_RECORD *event);  /* UserContext belongs to the stream */
     HRESULT (*end)(void *context);
     void *context;
 };
@@ -66,9 +66,10 @@ HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, T
 bool relogger_stream(struct relogger *r, TRACEHANDLE stream, void **user);
 /* Sets the output file. ERROR_BUSY's HRESULT: it is processing. */
 HRESULT relogger_set_output(struct relogger *r, const char *path);
-/* Passes on the events of all streams in the order of time: files to their end, a session until it ends. The file is
-   complete afterwards, whatever the result. ERROR_CANCELLED's HRESULT: by relogger_cancel; ERROR_BUSY's: it is
-   processing already; E_INVALIDARG with an error text: no stream, no callback, or the file is also an input. */
+/* Passes the events of all streams to the callback in time order: files to their end, a session until it ends. The file
+   is complete afterwards, regardless of the result. ERROR_CANCELLED's HRESULT: relogger_cancel was called;
+   ERROR_BUSY's: it is already processing; E_INVALIDARG with an error text: no stream, no callback, or the file is also
+   an input. */
 HRESULT relogger_process(struct relogger *r, const struct relogger_callback *callback);
 /* Writes the event to the file; called from callbacks. E_UNEXPECTED: no output file, or not processing; errors of
    relogged_file_add. */

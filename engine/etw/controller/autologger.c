@@ -22,7 +22,7 @@ struct number_row {
     uint32_t type;
     bool of_etw; /* ETW writes this value itself */
 };
-/* In the order of writing: the values that decide about a start come last. */
+/* In the order of writing: values that decide whether a session starts come last. */
 static const struct number_row numbers[] = {
 #define NUMBER_ROW(field, name, ...)                                                                                   \
     {                                                                                                                  \
@@ -131,13 +131,13 @@ static char **text_of(const struct autologger *a, const struct text_row *row)
     return (char **)(void *)((char *)a + row->offset);
 }
 
-/* False: a key of another purpose. */
+/* False: a key that is used for something else. */
 static bool is_provider(const char *name, GUID *guid)
 {
     return name[0] == '{' && text_to_guid(name, guid);
 }
 
-/* Accepts values of any type, as a string consists of bytes, too. They are checked when they are used. */
+/* Accepts values of any type, because a string consists of bytes, too. They are checked when they are used. */
 static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
 {
     struct registry_key *key = NULL;
@@ -267,7 +267,7 @@ static const struct autologger_filter *find_filter(const struct autologger_provi
     return NULL;
 }
 
-/* Writes the filters that ETW knows; other values stay. */
+/* Writes the filters that ETW defines; other values are kept. */
 static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
 {
     struct registry_key *key = NULL;
@@ -303,7 +303,7 @@ static HRESULT write_provider(const char *path, const struct autologger_provider
     return hr;
 }
 
-/* Removes keys of providers that `a` does not have any more. */
+/* Removes keys of providers that are no longer in `a`. */
 static HRESULT remove_providers(struct registry_key *key, const char *path, const struct autologger *a)
 {
     struct texts below;
@@ -376,7 +376,7 @@ static uint32_t number_or(const struct autologger_number *n, uint32_t otherwise)
     return n->there ? (uint32_t)n->value : otherwise;
 }
 
-/* ---- what holds in place of what cannot be ---- */
+/* ---- values used in place of invalid ones ---- */
 
 /* Handles a value outside the limits: ignores it, or with `clamp` uses the nearest limit. */
 static HRESULT autologger_check_number(struct autologger *a, const char *name, struct autologger_number *n,
@@ -428,7 +428,7 @@ HRESULT autologger_override(struct autologger *a)
 
 /* ---- the session ---- */
 
-/* The GlobalLogger's counter restarts at 0, those of the others at 1. */
+/* The GlobalLogger's counter restarts at 0, other counters restart at 1. */
 static uint32_t next_counter(const struct autologger *a, uint32_t most)
 {
     const uint32_t before = number_or(&a->file_counter, 0), first = a->global ? 0 : 1;

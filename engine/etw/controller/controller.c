@@ -176,7 +176,7 @@ static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
     return status;
 }
 
-/* Writes as much of the string as there is room for. */
+/* Writes as much of the string as fits. */
 static ULONG put_name(bool wide, EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other, const char *text)
 {
     if (offset == 0)
@@ -268,7 +268,7 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
 
 /* ---- StartTrace ---- */
 
-/* If there is no full path the name stays; out of memory is an error. */
+/* If there is no full path, the name is kept; out of memory is an error. */
 static ULONG make_full(struct trace_settings *s)
 {
     char *full = s->file ? os_full_path(s->file) : NULL;
@@ -279,8 +279,8 @@ static ULONG make_full(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-/* Returns the full path if there is room for it, otherwise the name as given. Out of memory is not an error, because
-   the session runs. */
+/* Returns the full path if there is room for it, otherwise the original name. Out of memory is not an error here,
+   because the session is already running. */
 static void controller_answer_start(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;
@@ -347,9 +347,9 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
 
 /* ---- ControlTrace and QueryAllTraces ---- */
 
-enum { ANSWER_MS = 120000 }; /* a host may first have to write gigabytes to a slow disk */
+enum { ANSWER_MS = 120000 }; /* a host process may first have to write gigabytes to a slow disk */
 
-/* ---- what is asked of the host ---- */
+/* ---- requests to the host process ---- */
 
 static ULONG read_file(const struct controller_call *c, struct directory_request *r)
 {
@@ -401,7 +401,7 @@ ULONG controller_request(const struct controller_call *c, const struct directory
     return code;
 }
 
-/* Sends a request to the host. E_ABORT: the host has ended. */
+/* Sends a request to the host. E_ABORT: the host process has exited. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s)
 {
@@ -416,7 +416,8 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
         return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name);
     if (hr != E_ABORT)
         return session_code(hr);
-    /* The host ended just now, normally or by a crash. If it was to be stopped anyway, the request counts as done. */
+    /* The host process exited just now, normally or by a crash. If the request was to stop the session, it counts as
+       done. */
     const HRESULT recovered = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
     if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
@@ -451,7 +452,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s); /* the name is free when the caller has the answer */
+        (void)session_remove(d, s); /* the name is available again when the caller has the answer */
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;
@@ -529,7 +530,7 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all sessions ---- */
 
 static ULONG answer_one(bool wide, const struct directory_session *s, EVENT_TRACE_PROPERTIES *p)
 {

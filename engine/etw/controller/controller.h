@@ -28,16 +28,16 @@ ULONG controller_enable(const struct controller_enable *e);
 /* ---- parts ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Finds the running or stopping session of this name; if the name is NULL, of this handle. A private session is
-   found only if its bits of `mode` (LogFileMode) match, and one limited to a process only in that process. 87:
-   invalid handle; 4201: no such session. A session whose host has ended is recovered first; with `give_up` also if
-   its log cannot be written. */
+/* Finds the running or stopping session of this name; if the name is NULL, of this handle. A private session is found
+   only if its bits of `mode` (LogFileMode) match, and a session limited to a process is found only in that process. 87:
+   invalid handle; 4201: no such session. A session whose host process has exited is recovered first; with `give_up`,
+   even if its log cannot be written. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 
 /* The statistics of a session, valid while the view is open even if the session ends. */
 struct controller_view {
-    struct section *section; /* NULL: the session has no section any more */
+    struct section *section; /* NULL: the session no longer has a section */
     struct session_buffers buffers;
 };
 void controller_view_open(const struct directory_session *s, struct controller_view *out);
@@ -70,7 +70,7 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
 ULONG controller_answered(const struct controller_call *c, ULONG code);
 /* ControlTrace of a private session: sends the request to all its parts. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
-/* Reads the filters of EVENT_TRACE_PROPERTIES_V2, the only block with filters. 87 for a filter that is not about
+/* Reads the filters of EVENT_TRACE_PROPERTIES_V2, the only structure with filters. 87 for a filter that does not select
    processes. */
 ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *out);
 /* Checks and adds a filter; `member` names it in error texts. The start times of processes go to to->filter_data,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks what a session requests of a provider, stores it in the
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks a session's request to enable a provider, stores it in the
    directory, and waits until the provider's processes have applied it. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -120,7 +120,7 @@ static ULONG enable_change(struct directory *d, const struct controller_enable *
     return session_code(hr);
 }
 
-/* The session's host applies the change itself, as no process registers system providers. */
+/* The session's host process applies the change itself, because no process registers system providers. */
 static ULONG change_system(struct directory *d, const struct controller_enable *e, const struct directory_session *s,
                            const struct directory_enable *wanted)
 {

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* ---- who is in it ---- */
+/* ---- the processes in the session ---- */
 
-/* In this order, so that the same filters are the same bytes. */
+/* In this order, so that equal filters have equal bytes. */
 static const uint32_t scope_types[DIRECTORY_SCOPES] = {EVENT_FILTER_TYPE_PID, EVENT_FILTER_TYPE_EXECUTABLE_NAME,
                                                        EVENT_FILTER_TYPE_PACKAGE_ID, EVENT_FILTER_TYPE_PACKAGE_APP_ID};
 
@@ -68,7 +68,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
     return code;
 }
 
-/* Makes the filter independent of when the processes began. */
+/* Makes the filter independent of when the processes started. */
 static void clear_start_times(struct directory_scope *s)
 {
     struct directory_filter_process p;
@@ -80,7 +80,7 @@ static void clear_start_times(struct directory_scope *s)
     }
 }
 
-/* Filters are optional here, but must be the session's if given. */
+/* Filters are optional here; if given, they must equal the session's. */
 static ULONG check_scope(const struct controller_call *c, const struct directory_session *s)
 {
     struct directory_scope scope, own = s->scope;
@@ -161,9 +161,9 @@ static struct controller_totals totals_of(const struct parts *p)
     return f;
 }
 
-/* ---- what its parts are asked ---- */
+/* ---- requests to its parts ---- */
 
-/* A part that has ended needs nothing. */
+/* A part that has ended needs no request. */
 static ULONG ask_part(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                       const struct directory_session *part)
 {
@@ -174,7 +174,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, part); /* its host waits for that */
+        (void)session_remove(d, part); /* its host process waits for that */
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 
@@ -191,7 +191,7 @@ static ULONG ask_all(struct directory *d, const struct controller_call *c, const
     return first;
 }
 
-/* S_FALSE: the session does not exist any more. */
+/* S_FALSE: the session no longer exists. */
 static ULONG found_code(HRESULT hr)
 {
     return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
@@ -207,8 +207,8 @@ static ULONG private_change(struct directory *d, const struct directory_session 
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
-/* Updates the parts that differ from *r. The part with the given file name comes first: if its file cannot be used,
-   those of the others cannot either. */
+/* Updates the parts that differ from *r. The part with the specified file name comes first: if its file cannot be used,
+   the files of the others cannot be used either. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {
@@ -235,7 +235,7 @@ static ULONG update_parts(struct directory *d, const struct controller_call *c, 
     return code;
 }
 
-/* Changes the session's entry for parts that begin later; `now` is the present entry. */
+/* Changes the session's entry for parts that begin later; `now` is the current entry. */
 static ULONG update_whole(struct directory *d, const struct directory_request *r, const struct directory_session *now,
                           bool named)
 {
@@ -256,7 +256,7 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
     return code;
 }
 
-/* If a part fails, those before it stay updated; the same call again does the rest. */
+/* If a part fails, the parts before it stay updated; repeating the call updates the rest. */
 static ULONG private_update(struct directory *d, const struct controller_call *c, struct directory_request *r,
                             struct directory_session *s)
 {
@@ -271,10 +271,10 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* parts that began in between */
+        code = update_parts(d, c, r, s, &named); /* parts that began in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
-            /* Otherwise the repeated call would be refused, because the session had that file */
+            /* Otherwise the repeated call would be refused, because the session already had that file */
             (void)private_change(d, &now);
             (void)error_restore(&why);
         }

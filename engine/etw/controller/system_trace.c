@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of SystemPerformanceTraceInformation, which TraceQueryInformation and TraceSetInformation make for
+/* The structures of SystemPerformanceTraceInformation, which TraceQueryInformation and TraceSetInformation create for
    programs on Windows (published notes on TraceSetInformation). All begin with EVENT_TRACE_INFORMATION_CLASS:
 
        group masks  class 4 | 4 | TraceHandle 8 | 8 masks of 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of a session: checks and defaults of EVENT_TRACE_PROPERTIES and kernel flags, and group masks. The
-   checks are in Windows' order, so a program with two mistakes gets the same code. */
+   checks are in Windows' order, so that a program with two mistakes gets the same error code. */
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"
@@ -154,8 +154,9 @@ static ULONG check_name(const struct trace_call *call, const struct trace_settin
     return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "invalid InstanceName: expected 1 to 1024 characters");
 }
 
-/* With the extension flag, EnableFlags holds an offset of 16 bits and a length of 8 bits in dwords; 255: the length
-   is in a header at the offset. Eight dwords without a header are group masks; items of other lengths are not read. */
+/* With the extension flag, EnableFlags contains an offset of 16 bits and a length of 8 bits in dwords; length 255 means
+   that the length is in a header at the offset. Eight dwords without a header are group masks; items with other lengths
+   are not read. */
 ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 {
     enum { MASKS = 8 };
@@ -180,7 +181,7 @@ ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 
 /* ---- modes ---- */
 
-/* Returns the name of a mode in `mask` that is set, too; NULL: none. */
+/* Returns the name of a mode in `mask` that is also set; NULL: no such mode. */
 static const char *set_too(uint32_t mode, uint32_t mask)
 {
     const uint32_t both = mode & mask;
@@ -243,7 +244,7 @@ static ULONG check_row(const struct mode_row *row, const struct trace_settings *
     return ERROR_SUCCESS;
 }
 
-/* Whether the only % is followed by d. */
+/* Whether there is exactly one % and it is followed by d. */
 bool trace_file_is_pattern(const char *file)
 {
     const char *at = file ? strchr(file, '%') : NULL;
@@ -282,7 +283,7 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
         status = check_user_modes(s, call->autologger);
     if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !trace_file_is_pattern(s->file))
         status = refuse(ERROR_INVALID_NAME, "invalid log file name: EVENT_TRACE_FILE_MODE_NEWFILE requires one %d");
-    /* Wnode.Flags need not have WNODE_FLAG_TRACED_GUID: many programs leave them 0 (behaviour 22). */
+    /* WNODE_FLAG_TRACED_GUID is not required in Wnode.Flags, because many programs leave the flags 0 (behaviour 22). */
     if (!status)
         status = trace_masks_read(p, s->enable_flags);
     return status;
@@ -392,7 +393,7 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* The buffers being filled, and some free ones while the oldest is returned. */
+    /* The buffers that are being filled, and some free buffers while the oldest one is returned. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),
@@ -405,7 +406,7 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     shape->wake_at = stays ? *keep + 1 : within(shape->minimum / WAKE_PARTS, 1, shape->buffers);
 }
 
-/* ---- group masks: in which mask a flag of the kernel lies ---- */
+/* ---- group masks: which mask contains a flag of the kernel ---- */
 
 static const struct {
     uint32_t flag, mask, bit;

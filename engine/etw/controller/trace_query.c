@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. Settings that Windows
-   makes in its kernel are made in the session by its host; a setting without a source here is kept, and reported to
+   makes in its kernel are made by the session's host process; a setting without a source here is kept and reported in
    the journal. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
@@ -41,7 +41,7 @@ static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct
                              "invalid SessionHandle: the session does not accept system events");
 }
 
-/* Setting something requires the same rights as starting the session, as ControlTrace does. */
+/* Setting something requires the same rights as starting the session, as it does in ControlTrace. */
 static ULONG may_set(struct directory_session *s)
 {
     const ULONG code =
@@ -110,7 +110,7 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
     return code;
 }
 
-/* The interval of all sessions, as far as the host can sample that often. */
+/* The interval of all sessions, as far as the host OS can sample that often. */
 static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
 {
     struct directory *d;
@@ -144,7 +144,7 @@ static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, U
     return code;
 }
 
-/* Returns the list of sources, PROFILE_SOURCE_INFO: the only one is the time. */
+/* Returns the list of sources, PROFILE_SOURCE_INFO; the only source is time. */
 static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
 {
     static const WCHAR name[] = {'T', 'i', 'm', 'e', 'r', 0};
@@ -257,7 +257,7 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
     return trace_information_set_list(handle, list, items, count);
 }
 
-/* The host samples no more often than its rate allows, which TraceQueryInformation reports; processor counters have
+/* The host OS samples no more often than its rate allows, which TraceQueryInformation reports; processor counters have
    no samples. As on Windows an impossible interval is adjusted silently. */
 static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
@@ -298,7 +298,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     return code;
 }
 
-/* Sets the members of provider groups that the session does not enable by their group. */
+/* Handles members of provider groups that the session enables only through their group. */
 static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_enable *enables;
@@ -359,7 +359,8 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
     }
 }
 
-/* ---- EnumerateTraceGuids(Ex): which providers exist, who has registered them, which sessions enable them ---- */
+/* ---- EnumerateTraceGuids(Ex): existing providers, the processes that registered them, and the sessions that enable
+   them ---- */
 
 /* A copy of the directory's registrations and enables. */
 struct known {
@@ -478,7 +479,7 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
     return count;
 }
 
-/* Writes the block of a registration (NULL: of none) with all enables. Returns its size. */
+/* Writes the structure for a registration (NULL: without one) with all enables. Returns its size. */
 static size_t pack_instance(const struct known *k, const GUID *guid, bool group, const struct directory_registration *r,
                             bool last, uint8_t *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events to files: the stream (formats, encodings and undecodable events), the strings inserted into messages,
-   and the CSV format. */
+/* Writes events to files: the stream (formats, encodings and undecodable events), the strings that messages insert, and
+   the CSV format. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/text_put.h"
@@ -304,7 +304,7 @@ static char *put_hex(char *at, uint64_t number, unsigned digits)
     return text_put_hex(at, number, digits);
 }
 
-/* Whether readers take the text for one cell although it is not quoted. */
+/* Whether readers treat the text as one cell although it is not quoted. */
 static bool is_plain_cell(const char *text, size_t size)
 {
     const char *const end = text + size;
@@ -328,7 +328,7 @@ static uint64_t milliseconds(const struct dumped_event *e, uint32_t units)
     return (uint64_t)units * e->timer_resolution / 10000;
 }
 
-/* The instance ids, two items of the header that most events lack. */
+/* The instance IDs, two header items that most events lack. */
 static char *put_instance(char *at, const struct dumped_event *e)
 {
     uint32_t numbers[2];
@@ -418,7 +418,7 @@ static void end_values(struct event_dump_step *s)
     (void)s;
 }
 
-/* Strings are always quoted, so that numeric readers do not take them for numbers. */
+/* Strings are always quoted, so that readers do not mistake them for numbers. */
 static bool is_text(const struct value_type *t)
 {
     return t->in == IN_TYPE_UNICODESTRING || t->in == IN_TYPE_ANSISTRING || t->in == IN_TYPE_MANIFEST_COUNTEDSTRING ||
@@ -440,7 +440,7 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* The value is written where it belongs and moved only if it needs quotes. */
+/* The value is written to its place and moved only if it needs quotes. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;

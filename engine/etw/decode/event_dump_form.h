@@ -67,14 +67,14 @@ struct event_dump_writer {
     HRESULT (*values)(struct event_dump_step *s);
     event_value_taker *value;
     void (*end_values)(struct event_dump_step *s);
-    void (*discard_values)(
-        struct event_dump_step *s); /* drops everything since `values` began; NULL: the text is truncated instead */
-    /* Writes bytes that could not be decoded, in place of the values or after them; `code` is a Windows error code. */
-    /* `code` is ERROR_NOT_FOUND if no schema is known, so the bytes are all there is. */
+    void (*discard_values)(struct event_dump_step *s); /* drops everything since the beginning of `values`; NULL: the
+                                                          text is truncated instead */
+    /* Writes bytes that could not be decoded, instead of the values or after them; `code` is a Windows error code. */
+    /* `code` is ERROR_NOT_FOUND if no schema is known, in which case there are only bytes. */
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);
-    HRESULT (*written)(struct event_dump *d); /* everything is in the file now; may be NULL */
+    HRESULT (*written)(struct event_dump *d); /* everything has been written to the file; may be NULL */
 };
 extern const struct event_dump_writer event_dump_csv, event_dump_xml, event_dump_evtx;
 

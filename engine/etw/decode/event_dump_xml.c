@@ -201,7 +201,8 @@ static void reported(struct text_buffer *b, const char *name, const char *text)
         xml_add_system_element(b, name, text);
 }
 
-/* Adds what the event schema has for WPP messages. If the data are too short, there is no message text. */
+/* Adds the elements that the event schema defines for WPP messages. If the data end too early, there is no message
+   text. */
 static void add_debug_data(struct event_dump_step *s)
 {
     const struct tmf_message *m = s->event->schema->message;

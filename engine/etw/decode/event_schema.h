@@ -10,7 +10,7 @@
 /* DECODING_SOURCE */
 enum schema_source { SCHEMA_MANIFEST, SCHEMA_MOF, SCHEMA_WPP, SCHEMA_TRACE_LOGGING };
 
-/* Who gave the definition of a manifest event. */
+/* The source of the definition of a manifest event. */
 enum schema_place {
     SCHEMA_OF_COMPUTER, /* registered here, or loaded by the program */
     SCHEMA_OF_USER,     /* named on the command line */
@@ -33,12 +33,13 @@ enum event_property_flag {
 struct event_property {
     char *name;
     uint32_t flags;             /* enum event_property_flag */
-    uint16_t in_type, out_type; /* TDH_INTYPE_, TDH_OUTTYPE_; 0 for structs */
-    uint16_t first_member;      /* of a struct: index of its first member */
-    uint16_t members;           /* of a struct: number of members from there on */
-    uint16_t count;  /* number of elements, 1 for a scalar; with PARAM_COUNT the index of the property that holds it */
-    uint16_t length; /* characters of strings, bytes of all other types; 0: depends on the type; with PARAM_LENGTH the
-                        index of the property that holds it */
+    uint16_t in_type, out_type; /* TDH_INTYPE_ and TDH_OUTTYPE_; 0 for structs */
+    uint16_t first_member;      /* for a struct: index of its first member */
+    uint16_t members;           /* for a struct: number of members from that one on */
+    uint16_t count;  /* number of elements, 1 for a scalar; with PARAM_COUNT the index of the property that contains the
+                        number */
+    uint16_t length; /* characters for strings, bytes for all other types; 0: depends on the type; with PARAM_LENGTH the
+                        index of the property that contains the length */
     uint32_t tags;   /* 28 bits */
     char *map;       /* name of one of the schema's maps, or NULL */
     uint8_t *custom; /* {u16 type, u16 size, bytes} with CUSTOM_SCHEMA, else NULL */
@@ -58,7 +59,7 @@ enum event_map_flag {
 struct event_map_entry {
     uint32_t value; /* unused if `input` is set */
     char *input;    /* the string of a MOF string map; NULL: `value` counts */
-    char *text;     /* without the trailing blank that Windows' text has */
+    char *text;     /* without the trailing blank of Windows' text */
 };
 struct event_map {
     char *name;
@@ -74,7 +75,7 @@ struct event_schema {
     GUID provider;               /* event provider, or provider class */
     GUID event;                  /* event class or task; zero if missing */
     EVENT_DESCRIPTOR descriptor; /* of the schema: version and other members may differ from the event's */
-    /* NULL: none. Names are display texts if the source has them, else plain names. */
+    /* NULL: none. Names are display names if the source has them, otherwise plain names. */
     char *provider_name, *level_name, *channel_name, *task_name, *opcode_name;
     char **keyword_names;
     size_t keyword_count;
@@ -90,7 +91,7 @@ struct event_schema {
     struct event_map *maps; /* the maps that the properties refer to */
     size_t map_count;
     bool text_only;              /* the event is a single string without a manifest (EventWriteString) */
-    struct tmf_message *message; /* WPP: formats the message (tmf_sentence); else NULL */
+    struct tmf_message *message; /* WPP: formats the message (tmf_sentence); otherwise NULL */
 };
 
 /* NULL is allowed. */
@@ -105,9 +106,9 @@ bool event_property_is_shown(const struct event_property *property);
    with an error text that names the property. Every reader calls this before it returns a schema. */
 HRESULT event_schema_check(const struct event_schema *schema);
 
-/* All schemas that a process knows, and the lookup by event. Functions may be called on any thread. */
+/* All schemas that a process knows, and the lookup by event. Functions may be called from any thread. */
 struct event_schemas;
-/* Knows only TraceLogging, whose events describe themselves, until origins are added. E_OUTOFMEMORY. */
+/* It knows only TraceLogging, whose events describe themselves, until origins are added. E_OUTOFMEMORY. */
 HRESULT event_schemas_create(struct event_schemas **out);
 void event_schemas_free(struct event_schemas *schemas); /* release all found schemas first; NULL is allowed */
 
@@ -127,7 +128,7 @@ void known_providers_free(struct known_providers *list);
 /* A level, keyword, channel, task or opcode of an event provider. */
 struct known_field {
     char *name, *description; /* the description is in the user's language; NULL: none */
-    uint64_t value;           /* of an opcode: itself << 16, and its task in the low bits */
+    uint64_t value;           /* for an opcode: itself << 16, with its task in the low bits */
 };
 struct known_fields {
     struct known_field *items;
@@ -141,24 +142,25 @@ struct provider_manifest;
 /* A source of schemas: manifests from one place, MOF classes, TMF files. Functions may be called on several threads at
    once; missing functions are NULL. */
 struct schema_origin {
-    enum schema_source source; /* MANIFEST, MOF or WPP: asked only for events of that kind */
+    enum schema_source source; /* MANIFEST, MOF or WPP: queried only for events of that kind */
     enum schema_place place;
     void *context;
-    /* Returns S_OK, or S_FALSE if it does not know the event, with a reason by error_set if it knows the event
-       provider. `pointer_size`: 4 or 8, of the writer. */
+    /* Returns S_OK, or S_FALSE if it does not know the event; if it knows the event provider, it sets the reason with
+       error_set. `pointer_size`: 4 or 8, as in the writing process. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
-    HRESULT (*providers)(void *context, struct known_providers *list); /* appends the providers it knows */
-    /* Returns S_OK, or S_FALSE if it has no manifest of the provider. The manifest lives as long as the origin. */
+    HRESULT (*providers)(void *context, struct known_providers *list); /* appends the providers that it knows */
+    /* Returns S_OK, or S_FALSE if it has no manifest of the provider. The manifest stays valid as long as the origin.
+     */
     HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
     /* For providers without a manifest: appends the fields of a kind (EVENT_FIELD_TYPE). S_FALSE: unknown provider. */
     HRESULT (*fields)(void *context, const GUID *provider, unsigned kind, struct known_fields *list);
     void (*free)(void *context);
 };
-/* Adds an origin. The origin added last that knows an event wins. Takes ownership of the context, even on failure.
-   Schemas found before remain valid for their holders but are looked up again. *id (may be NULL) is for
+/* Adds an origin. If several origins know an event, the one added last is used. Takes ownership of the context, even on
+   failure. Schemas found before stay valid for their holders but are looked up again. *id (may be NULL) is for
    event_schemas_remove. */
 HRESULT event_schemas_add(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
-/* Adds an origin in place of *id, which is removed only on success; *id becomes the new one. */
+/* Adds an origin that replaces *id, which is removed only on success; *id becomes the new one. */
 HRESULT event_schemas_replace(struct event_schemas *schemas, const struct schema_origin *origin, uint64_t *id);
 /* Returns S_FALSE if the id is unknown. The origin is freed when the last call into it has returned. */
 HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
@@ -170,7 +172,7 @@ struct found_schema {
     const struct event_schema *schema; /* NULL: none */
     HRESULT status;                    /* S_OK; S_FALSE: no origin knows it; or the failure of an origin */
     const char *reason;                /* why there is no schema; NULL with a schema */
-    uint64_t kind;                     /* equal for all events that are looked up alike */
+    uint64_t kind;                     /* equal for all events that are looked up in the same way */
     enum schema_source source;         /* which origins were asked */
 };
 /* Finds a schema by the flags and items of the header: WPP message (TMF), TraceLogging, classic (MOF), else manifest.
@@ -181,10 +183,10 @@ HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *ev
 void found_schema_hold(struct event_schemas *schemas, const struct found_schema *found);
 void found_schema_release(struct event_schemas *schemas, const struct found_schema *found); /* NULL is allowed */
 
-/* Lists each event provider once, as described by the latest origin. */
+/* Lists each event provider once, as described by the most recently added origin. */
 HRESULT event_schemas_providers(struct event_schemas *schemas, struct known_providers *out);
-/* Calls take(context, manifest) with the manifest from the latest origin, valid during the call. S_FALSE: no origin has
-   one. */
+/* Calls take(context, manifest) with the manifest from the most recently added origin; it is valid during the call.
+   S_FALSE: no origin has a manifest for it. */
 HRESULT event_schemas_manifest(struct event_schemas *schemas, const GUID *provider,
                                HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context);
 

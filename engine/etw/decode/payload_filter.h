@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Payload filters: conditions on the data of a provider's events. They are created where the schema is known and
-   evaluated in the process that writes the event, which has no schema, so the filter contains the layout it needs.
+   evaluated in the process that writes the event. That process has no schema, so the filter contains the layout it
+   needs.
 
        u32 mark   u16 version   u16 events   u32 total size
        per event: u16 id  u8 version  u8 flags  u16 properties  u16 top-level properties  u16 conditions  u16 their size
@@ -41,8 +42,8 @@ struct payload_condition {
    operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT beyond PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
-/* Joins filters of several events, or several filters of one event. Of the latter, all filters marked in `all` must
-   pass, or one that is not marked (NULL: none is marked). */
+/* Joins filters of several events, or several filters of the same event. For the latter, all filters marked in `all`
+   must pass; if none is marked, one filter that passes is sufficient (NULL: none is marked). */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 
@@ -52,8 +53,8 @@ HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_fi
 void payload_filter_free(struct payload_filter *f); /* NULL is allowed */
 /* Returns whether there is a condition for events of that id and version. */
 bool payload_filter_concerns(const struct payload_filter *f, const EVENT_DESCRIPTOR *event);
-/* Evaluates the filter. Other events pass, and so do events whose data end before a field: undecidable events are kept.
-   `pointer_size` is 4 or 8. Any number of threads may call it. */
+/* Evaluates the filter. Other events pass, and so do events whose data end before a field: events that cannot be
+   evaluated are kept. `pointer_size` is 4 or 8. Any number of threads may call it at the same time. */
 bool payload_filter_passes(const struct payload_filter *f, const EVENT_DESCRIPTOR *event, const uint8_t *data,
                            size_t size, uint32_t pointer_size);
 

@@ -102,7 +102,7 @@ HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out)
         r->ExtendedData = NULL;
     }
     if (FAILED(hr))
-        return hr; /* the record's claims about its items are still untrusted */
+        return hr; /* what the record says about its items is still untrusted */
     size_t size = r->UserData ? r->UserDataLength : 0;
     for (USHORT i = 0; i < r->ExtendedDataCount; i++)
         size += r->ExtendedData[i].DataSize;

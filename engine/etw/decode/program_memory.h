@@ -24,8 +24,8 @@ struct program_event {
 HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out);
 void program_event_free(struct program_event *event);
 
-/* Returns a block to the program as all these functions do: *size is the available size, then the used or needed size.
-   ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
+/* Returns a structure to the program in the way of all these functions: *size is the available size, then the used or
+   required size. ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
 ULONG program_give(const void *block, size_t block_size, void *buffer, ULONG *size);
 /* Converts a failure to a Windows error code; S_FALSE becomes ERROR_NOT_FOUND. */
 ULONG tdh_status(HRESULT hr);

@@ -30,7 +30,7 @@ const char *provider_known_name(const GUID *provider)
     return found ? found->name : NULL;
 }
 
-/* ASCII, and the letters of Latin, Greek and Cyrillic. Other characters occur too often by chance. */
+/* ASCII, and the letters of Latin, Greek and Cyrillic. Other characters would be found too often by chance. */
 static bool is_wide_printable(uint16_t unit)
 {
     return (unit >= ' ' && unit < 0x7F) || (unit >= 0xA1 && unit < 0x180) || (unit >= 0x370 && unit < 0x500);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All schemas that a process knows, cached by the key that an event is looked up with. */
+/* All schemas that a process knows, cached by the key used to look up an event. */
 #include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -30,7 +30,7 @@ struct key {
 };
 
 struct kept {
-    struct found_schema found; /* must be first: holders have its address */
+    struct found_schema found; /* must be first, because holders have its address */
     struct event_schema *schema;
     char *reason;
     uint8_t *blobs;
@@ -175,7 +175,8 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-/* Call under the lock. Returns the origin to free outside of it; NULL: unknown, or its last user will free it. */
+/* Call under the lock. Returns the origin, to be freed outside the lock; NULL: unknown, or its last user will free it.
+ */
 static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;
@@ -193,7 +194,7 @@ static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *
     return gone->users == 0 ? gone : NULL;
 }
 
-/* Replaces the origin with id `before`; 0: adds one. The replaced one counts as free. */
+/* Replaces the origin with id `before`; 0: adds one. The replaced origin is treated as free. */
 static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *origin, uint64_t before, uint64_t *id)
 {
     struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
@@ -249,8 +250,8 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
     return found ? S_OK : S_FALSE;
 }
 
-/* Returns the origin before `*place`, from the last on, in use until leave_origin; NULL at the end. If origins are
-   removed in between, none is skipped, but one may be asked twice. */
+/* Returns the origin before `*place`, beginning with the last one. It is in use until leave_origin; NULL at the end. If
+   origins are removed in the meantime, none is skipped, but one may be queried twice. */
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;
@@ -352,7 +353,7 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
             hr = o->is.schema(o->is.context, event, pointer_size, out);
             if (hr == S_OK)
                 (*out)->place = o->is.place;
-            /* The first origin that gives a reason wins, as its schema would have, unless a later one fails. Origins
+            /* The first origin that gives a reason is used, as its schema would be, unless a later one fails. Origins
                that do not know the provider give no reason. */
             if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
                 strcmp(error_text(hr), error_standard_text(hr)) != 0) {
@@ -374,7 +375,7 @@ static HRESULT copy_name(void *context, const struct provider_manifest *m)
     return m->name && !s->provider_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* NULL stays NULL: Windows has no text for the value. */
+/* NULL stays NULL: Windows has no text for this value. */
 static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
 {
     const char *text = winmeta_text_of(kind, value);
@@ -519,7 +520,7 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
 
 /* ---- providers ---- */
 
-/* Keeps the first entry of each GUID. */
+/* For each GUID, keeps the first entry. */
 static void remove_duplicates(struct known_providers *list)
 {
     size_t count = 0;

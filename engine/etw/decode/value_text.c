@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats values as text: all types and maps, times, addresses and identifiers, and pieces used by dumps. */
+/* Formats values as text: all types and maps, times, addresses and identifiers, and parts used by dumps. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -62,7 +62,7 @@ static bool is_utf8(uint16_t out_type)
     return out_type == OUT_TYPE_XML || out_type == OUT_TYPE_JSON || out_type == OUT_TYPE_UTF8;
 }
 
-/* A counted string also ends at its first NUL, where readers of the text would end. */
+/* A counted string also ends at its first NUL, because readers of the text would stop there. */
 static HRESULT add_ansi_text(struct text_buffer *out, uint16_t out_type, const uint8_t *bytes, size_t size)
 {
     size = value_text_end(bytes, size, 1);
@@ -102,7 +102,7 @@ static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign
         text_buffer_add_u64(out, number, 1);
 }
 
-/* `own`: only the bits of the type. */
+/* `own`: only the bits that the type has. */
 static HRESULT add_integer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size,
                            uint64_t number)
 {
@@ -270,7 +270,7 @@ static HRESULT add_value(struct text_buffer *out, const struct value_type *type,
 
 /* ---- maps ---- */
 
-/* In CIM: all values that the map does not name. */
+/* In CIM: applies to all values that the map does not name. */
 static bool is_all_others(const struct event_map_entry *e)
 {
     return e->input && strcmp(e->input, "..") == 0;
@@ -287,7 +287,7 @@ static const struct event_map_entry *entry_of(const struct event_map *map, uint6
     return others;
 }
 
-/* Bits without a name stay visible as a number after the names. */
+/* Bits without a name are shown as a number after the names. */
 static bool add_bits(const struct event_map *map, uint64_t number, struct text_buffer *out)
 {
     const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;
@@ -416,7 +416,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t)
 void add_filetime(struct text_buffer *out, int64_t filetime)
 {
     char text[DATE_TIME_TEXT + 10];
-    if (filetime < 0) { /* no date corresponds to it */
+    if (filetime < 0) { /* there is no corresponding date */
         text_buffer_add_hex(out, (uint64_t)filetime, 1);
         return;
     }

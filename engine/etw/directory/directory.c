@@ -29,9 +29,9 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-#define READ_TRIES 100 /* before it reads under the mutex */
+#define READ_TRIES 100 /* number of attempts before it reads under the mutex */
 
-/* ---- the one of this process ---- */
+/* ---- the directory of this process ---- */
 
 static HRESULT own_name(char out[64])
 {
@@ -42,8 +42,8 @@ static HRESULT own_name(char out[64])
     return hr;
 }
 
-/* Resets everything; under the mutex. Revisions and generations continue from numbers that this host has not used,
-   so that nobody takes a new session or slot for an old one. */
+/* Resets everything; call it under the mutex. Revisions and generations continue from numbers that this host OS has not
+   used, so that a new session or slot is never mistaken for an old one. */
 static void directory_reset(struct directory_shared *s)
 {
     const uint64_t before = atomic_load(&s->born), clock = (uint64_t)clock_utc() / 10000 /* ms */,
@@ -92,7 +92,7 @@ static void directory_repair(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
-/* Under the mutex, so only one process creates it. */
+/* Called under the mutex, so only one process creates it. */
 static HRESULT directory_open_section(struct directory *d)
 {
     HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
@@ -139,7 +139,7 @@ static HRESULT directory_repair_locked(struct directory *d)
     return S_OK;
 }
 
-/* Opens the directory that replaces a deleted one. Users of the deleted one keep it. */
+/* Opens the directory that replaces a deleted one. Users of the deleted directory keep it. */
 static HRESULT directory_open_next(struct directory **own)
 {
     struct directory *next;
@@ -151,8 +151,8 @@ static HRESULT directory_open_next(struct directory **own)
     return S_OK;
 }
 
-/* Keeps the directory of this process, or opens the next one if it was deleted. A name that cannot be looked up
-   counts as existing; out of memory is still an error. */
+/* Keeps the directory of this process, or opens the next one if it was deleted. A name that cannot be looked up is
+   treated as existing; out of memory is still an error. */
 static HRESULT directory_keep_current(struct directory **own)
 {
     struct directory *d = *own;
@@ -218,7 +218,7 @@ void directory_delete(struct directory *d)
     char mutex[80];
     struct directory_session *list;
     size_t count;
-    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* natively a mutex leaves a file */
+    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* natively a mutex leaves a file behind */
     (void)section_delete(mutex);
     (void)section_delete(d->name);
     atomic_store(&d->shared->deleted, 1);
@@ -243,8 +243,8 @@ uint64_t directory_revision(struct directory *d)
 
 bool directory_holds(struct directory_span *span, uint64_t revision)
 {
-    /* `until` is loaded first: reusing a place clears `from` before `until`, so no old `from` is seen together with
-       a cleared `until`. */
+    /* `until` is loaded first: when a place is reused, `from` is cleared before `until`, so an old `from` is never seen
+       together with a cleared `until`. */
     const uint64_t until = atomic_load(&span->until), from = atomic_load(&span->from);
     return from != 0 && from <= revision && (until == 0 || until > revision);
 }
@@ -259,7 +259,7 @@ void directory_put(struct directory *d, struct directory_span *span, _Atomic uin
                    size_t bytes)
 {
     assert(d->target == d->committed + 2 && bytes % 8 == 0);
-    /* In this order: if it is interrupted anywhere, the record holds at no revision. */
+    /* The order matters: if this is interrupted anywhere, the record is not valid at any revision. */
     atomic_store(&span->from, 0);
     atomic_store(&span->until, 0);
     directory_store(words, payload, bytes);
@@ -282,7 +282,8 @@ static void span_undo(struct directory_span *span, uint64_t revision)
         atomic_store(&span->until, 0);
 }
 
-/* Under the mutex: an odd revision is a change whose process was killed; undoes it. Returns the committed revision. */
+/* Call it under the mutex. An odd revision is a change whose process was killed; this undoes it. Returns the committed
+   revision. */
 static uint64_t directory_roll_back(struct directory *d)
 {
     struct directory_shared *s = d->shared;
@@ -316,7 +317,7 @@ uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
 {
     const uint64_t target = d->target;
     assert(target == d->committed + 2);
-    /* The previous change was committed, but its process was killed before it had notified everybody. */
+    /* The previous change was committed, but its process was killed before it had notified every process. */
     const bool all = atomic_load(&d->shared->notified) < d->committed;
     atomic_store(&d->shared->revision, target);
     mutex_release(d->mutex);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The section of the directory, which all processes of a host (under Wine: of a prefix) share.
 
-   The problem. Sessions, enables and registrations outlive the processes that made them. Any process may be killed at
-   any instruction, in the middle of a change too; readers must not wait for it, nor see half of its change. And any
-   process of the account may write anything here.
+   The problem. Sessions, enables and registrations outlive the processes that created them. Any process may be killed
+   at any instruction, even in the middle of a change. Readers must neither wait for it nor see half of its change. In
+   addition, any process of the account may write anything here.
 
    The layout, in a section over a file:
 
@@ -18,36 +18,38 @@
      name[]                         names that providers gave themselves
      tail                           the last word, which a shortened file does not have
 
-   Who writes what. The mutex protects `revision`, sessions, enables, the arena and the states of slots. Without it, a
-   process writes its registrations and the `listens` and `applied` words of its slot, a host its `reaped` word and the
-   answers in its mailbox, a controller gives up its request.
+   Who writes what. The mutex protects `revision`, sessions, enables, the arena and the states of slots. Without the
+   mutex, a process writes its registrations and the `listens` and `applied` words of its slot, a host its `reaped` word
+   and the answers in its mailbox, a controller gives up its request.
 
-   One-store commit. Sessions and enables are records with a span: the revision `from` which they hold, and the one
-   `until` which they do (0: no end). Committed revisions are even. A change from G works as follows:
+   One-store commit. Sessions and enables are records with a span: `from` is the first revision at which they are valid,
+   and `until` the first one at which they no longer are (0: no end). Committed revisions are even. A change from G
+   works as follows:
 
      revision = G + 1       a change is in progress
      new records            written with from = G + 2 into places where nothing holds at G or later
      old records            until = G + 2
      revision = G + 2       this store commits everything at once
 
-   Readers. A reader takes the even revision R and reads the records that hold at R. They stay in place until a change
-   from R + 2 begins: before that nothing may reuse a place with until = R + 2. So if `revision` is at most R + 2
-   afterwards, all it read was of R; otherwise it repeats, and at last reads under the mutex (directory_read).
+   Readers. A reader takes the even revision R and reads the records that are valid at R. They stay in place until a
+   change from R + 2 begins: before that, a place with until = R + 2 must not be reused. If `revision` is at most R + 2
+   afterwards, everything it read belongs to R. Otherwise it repeats, and finally reads under the mutex
+   (directory_read).
 
-   What a crash leaves. A process killed in a change leaves an odd revision. The next one that has the mutex removes
-   everything of G + 2 (directory_roll_back): new records get from = 0, ended ones until = 0. A process killed after the
-   commit may not have notified others: `notified` is then behind, and the next change notifies everybody. Slots of dead
-   processes are reaped: their registrations become free, and the slot itself when no session can still name it in a
-   buffer. A generation counts the uses of a logger or slot, so a late reader never mistakes the new user for the old
-   one.
+   What a crash leaves. A process that is killed during a change leaves an odd revision. The next process that gets the
+   mutex removes everything of G + 2 (directory_roll_back): new records get from = 0, and ended records get until = 0. A
+   process killed after the commit may not have notified other processes: in this case `notified` is behind, and the
+   next change notifies every process. Slots of dead processes are reaped: their registrations become free, and so does
+   the slot itself when no session can still refer to it in a buffer. A generation counts the uses of a logger or slot,
+   so a late reader never mistakes the new user for the old one.
 
-   Corruption. The file may be overwritten, or shortened (mapped_file.h: the missing part then reads as zeros). `magic`,
-   `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. If only
-   `magic` or `size` is wrong, it is repaired; all other words are checked where they are read. Otherwise the directory
-   is reset in place, with another `born`: it shows hosts that their sessions can no longer be found, and event
-   providers that they must register again.
+   Corruption. The file may be overwritten or truncated (mapped_file.h: the missing part then reads as zeros). `magic`,
+   `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. If only `magic`
+   or `size` is wrong, it is repaired; all other words are checked where they are read. Otherwise the directory is reset
+   in place with a new `born`. This tells host processes that their sessions can no longer be found, and event providers
+   that they must register again.
 
-   Trust. Words are loaded once, what is copied is checked before use, and no loop runs beyond the limits below. */
+   Trust. Each word is loaded once, copied data are checked before use, and no loop exceeds the limits below. */
 #ifndef OPENPLA_DIRECTORY_LAYOUT_H
 #define OPENPLA_DIRECTORY_LAYOUT_H
 
@@ -67,7 +69,7 @@ enum {
 };
 #define DIRECTORY_MAGIC UINT64_C(0x3152494457544550) /* "PETWDIR1" */
 
-/* ---- payloads, as they are copied ---- */
+/* ---- payloads in their copied form ---- */
 
 struct session_payload {
     uint32_t logger, generation; /* the first word of the record */
@@ -105,7 +107,7 @@ struct name_payload {
     char name[DIRECTORY_PROVIDER_NAME_ROOM];
 };
 struct request_payload {
-    uint64_t process_start, until_ms; /* the requesting process, and when it stops waiting */
+    uint64_t process_start, until_ms; /* the requesting process, and the time at which it stops waiting */
     uint32_t process_id, verb;
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
@@ -117,7 +119,7 @@ struct request_payload {
     };
 };
 
-/* ---- what lies there ---- */
+/* ---- the records in the section ---- */
 
 struct directory_span {
     _Atomic uint64_t from, until;
@@ -140,7 +142,7 @@ struct registration_record {
 struct slot_record {
     _Atomic uint64_t word;
     _Atomic uint64_t id, start_time;
-    _Atomic uint64_t dead_at; /* clock_monotonic_ms when the process was found dead */
+    _Atomic uint64_t dead_at; /* clock_monotonic_ms at which the process was found dead */
     _Atomic uint64_t listens; /* LISTENS | generation of the slot, if its process has a signal */
     _Atomic uint64_t applied;
     uint64_t reserved[2];
@@ -162,8 +164,8 @@ struct directory_shared {
     uint64_t reserved_1[12];
     _Atomic uint64_t revision;
     _Atomic uint64_t notified; /* the newest revision that every process was notified of */
-    _Atomic uint64_t enables_used, registrations_used, slots_used; /* everything used is before these */
-    _Atomic uint64_t registration_hint;                            /* where a free one may be */
+    _Atomic uint64_t enables_used, registrations_used, slots_used; /* everything in use is before these */
+    _Atomic uint64_t registration_hint;                            /* where a free entry may be */
     _Atomic uint64_t slot_hand;                                    /* the slot to check next */
     _Atomic uint64_t serial;
     _Atomic uint64_t names_given; /* number of names stored so far */
@@ -174,11 +176,12 @@ struct directory_shared {
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
     _Atomic uint64_t generation[DIRECTORY_PLACES];
-    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts of private sessions name only the slots of their processes */
+    _Atomic uint64_t
+        reaped[DIRECTORY_SESSIONS]; /* parts of private sessions refer only to the slots of their processes */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
-    struct session_record session[DIRECTORY_PLACES][2]; /* one holds now, the other is for the next change */
+    struct session_record session[DIRECTORY_PLACES][2]; /* one is valid now, the other is for the next change */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];
@@ -199,7 +202,7 @@ _Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                "apart by 128 bytes");
 _Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
 
-/* Payloads are copied word by word. A reader during a write gets a mixture, which it detects by the revision. */
+/* Payloads are copied word by word. A reader during a write gets a mixture, which it detects from the revision. */
 static inline void directory_store(_Atomic uint64_t *to, const void *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / 8; i++) {
@@ -228,19 +231,19 @@ static inline void directory_raise(_Atomic uint64_t *word, uint64_t to)
         ;
 }
 
-/* ---- as a process has it ---- */
+/* ---- the state within one process ---- */
 
 struct directory {
     struct section *section;
     struct mutex *mutex;
     struct directory_shared *shared;
-    uint64_t committed, target; /* of the change in progress; used by its thread only */
+    uint64_t committed, target; /* for the change in progress; used only by its thread */
     struct lock lock;           /* protects the members below */
-    _Atomic uint32_t slot;      /* of this process; 0: none yet */
+    _Atomic uint32_t slot;      /* slot of this process; 0: not allocated yet */
     uint32_t slot_generation;
-    _Atomic uint64_t slot_born; /* the directory's when the slot was taken; set after the slot */
+    _Atomic uint64_t slot_born; /* the directory's `born` when the slot was taken; set after the slot */
     struct signal *own_signal;
-    struct signal **old_signals; /* of slots from before a reset: another thread may be about to set them */
+    struct signal **old_signals; /* words for slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
     struct directory *before; /* a deleted directory */
@@ -248,15 +251,15 @@ struct directory {
 
 /* ---- directory.c ---- */
 
-/* Calls `read` with a revision whose records stay in place while it runs. If they did not, calls it again, at last
-   under the mutex; each call must start from the beginning. */
+/* Calls `read` with a revision whose records stay in place while it runs. If they did not, it calls `read` again, and
+   finally under the mutex; each call must start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
-/* Whether a record holds at this revision. */
+/* Whether a record is valid at this revision. */
 bool directory_holds(struct directory_span *span, uint64_t revision);
-/* In a change: whether the record holds neither before nor after it. */
+/* In a change: whether the record is valid neither before nor after the change. */
 bool directory_is_free(struct directory *d, struct directory_span *span);
-/* In a change: write a record that holds after it; end a record with it. */
+/* In a change: write a record that is valid after it; end a record with it. */
 void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
                    size_t bytes);
 void directory_retire(struct directory *d, struct directory_span *span);
@@ -267,7 +270,7 @@ void directory_object_name(const struct directory *d, char kind, uint32_t number
 void directory_set_signal(const char *name);
 
 /* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`.
-   NULL is stored as none. */
+   NULL is stored as absent. */
 HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject);
 /* Reads it back, from memory_alloc. S_FALSE: it is not a valid string. */
 HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);

@@ -22,7 +22,7 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
 /* Frees the registrations that a dead process left in this slot. */
 static void directory_registrations_end(struct directory *d, uint32_t slot);
 
-#define REAPED_BY_JOIN 4 /* how many slots each caller checks for all */
+#define REAPED_BY_JOIN 4 /* how many slots each caller checks on behalf of all */
 #define REAPED_BY_HOST 16
 #define LISTENS        (UINT64_C(1) << 16)
 
@@ -56,7 +56,7 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
                   : process_alive(process.id, process.start_time);
 }
 
-/* Whether a session may still name a process that was dead at `dead_at`. Times after `now` are from before a
+/* Whether a session may still refer to a process that was found dead at `dead_at`. Times after `now` are from before a
    restart. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
@@ -83,7 +83,8 @@ static void slot_reap(struct directory *d, uint32_t slot, uint64_t now)
         atomic_store(&record->word, slot_word(SLOT_FREE, slot_generation(word)));
 }
 
-/* Under the mutex: checks the next slots, and frees those whose processes are dead and that no session can name. */
+/* Call it under the mutex. Checks the next slots, and frees those whose processes are dead and to which no session can
+   refer. */
 static void directory_slots_reap(struct directory *d, uint32_t how_many)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -95,7 +96,7 @@ static void directory_slots_reap(struct directory *d, uint32_t how_many)
     }
 }
 
-/* Under the mutex. 0: none is free. */
+/* Call it under the mutex. 0: no slot is free. */
 static uint32_t slot_find_free(struct directory *d)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -143,7 +144,7 @@ static HRESULT slot_try_take(struct directory *d)
     return hr;
 }
 
-/* Sleeping hosts only rarely report that dead processes are not named any more. */
+/* Sleeping host processes report only rarely that dead processes are no longer referenced. */
 static HRESULT wake_hosts(struct directory *d)
 {
     struct directory_session *list;
@@ -199,7 +200,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
         return;
     atomic_store(&d->shared->reaped[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
-        return; /* the next time will do */
+        return; /* the next call will do it */
     directory_slots_reap(d, REAPED_BY_HOST);
     mutex_release(d->mutex);
 }
@@ -258,7 +259,7 @@ void directory_applied(struct directory *d, uint64_t revision)
 }
 
 /* Whether a listening process that has registered the provider has not applied the revision yet. With `look`, checks
-   whether late processes live. */
+   whether late processes are still alive. */
 static bool processes_are_late(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -275,7 +276,7 @@ static bool processes_are_late(struct directory *d, const GUID *provider, uint64
 
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
-    enum { SHORT_MS = 1, LONG_MS = 10, BRIEF_ROUNDS = 20 }; /* ms; most have applied it after one or two */
+    enum { SHORT_MS = 1, LONG_MS = 10, BRIEF_ROUNDS = 20 }; /* ms; most processes have applied it after one or two */
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
@@ -293,8 +294,8 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
 
 /* ---- registrations ---- */
 
-/* Registrations are claimed and freed without a lock. One that a dead process left has an old generation of its
-   slot, and any process may claim it. */
+/* Registrations are claimed and freed without a lock. A registration left by a dead process has an old generation of
+   its slot, and any process may claim it. */
 
 enum { REGISTRATION_FREE, REGISTRATION_CLAIMED, REGISTRATION_LIVE };
 
@@ -358,7 +359,7 @@ static bool registration_claim_any(struct directory *d, const GUID *provider, ui
     return false;
 }
 
-/* A slot from before a reset is not valid any more. While the directory is corrupt no new one can be taken;
+/* A slot from before a reset is not valid any more. While the directory is corrupt, no new slot can be allocated;
    providers register again after the reset. */
 static bool has_slot(struct directory *d)
 {
@@ -478,10 +479,10 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
 
 /* ---- names of providers ---- */
 
-/* Names of providers, from their traits: a ring without a lock, in which a new name replaces the oldest. A name is
-   valid if its checksum is, so a half written one is ignored. */
+/* Names of providers, from their traits: a lock-free ring in which a new name replaces the oldest one. A name is valid
+   if its checksum is, so a partly written name is ignored. */
 
-/* Never 0, the mark of an unused place. */
+/* Never 0, which marks an unused place. */
 static uint64_t name_check(const struct name_payload *p)
 {
     return hash_bytes(HASH_START, p, sizeof *p) | 1;

@@ -7,8 +7,8 @@
                                                v gives up        v
                                               free             taken alone -- host --> free
 
-   The word of the mailbox holds a request number with the state. A controller that gives up changes that word only, so
-   an answer never reaches the next request. */
+   The word of the mailbox contains a request number together with the state. A controller that gives up changes only
+   that word, so an answer never reaches the next request. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -16,7 +16,8 @@
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* The states: free; a request waits; the host has it; the host has it and no controller waits; the answer waits. */
+/* The states: free; a request waits; the host process has it; the host process has it and no controller waits; the
+   answer waits. */
 enum { MAIL_FREE, MAIL_ASKED, MAIL_TAKEN, MAIL_TAKEN_ALONE, MAIL_ANSWERED };
 
 static uint32_t mail_state(uint64_t word)
@@ -60,8 +61,8 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     return S_OK;
 }
 
-/* Under the mutex: whether the mailbox can be used. The host finishes a request whose controller is dead; an answer
-   that a dead controller did not fetch is dropped. */
+/* Under the mutex: whether the mailbox can be used. The host process finishes a request whose controller is dead; an
+   answer that a dead controller did not fetch is dropped. */
 static bool is_free(struct mailbox_record *mailbox, struct request_payload *room)
 {
     uint64_t word = atomic_load(&mailbox->word);
@@ -69,8 +70,7 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
         return true;
     directory_load(room, mailbox->words, sizeof *room);
     if (process_alive(room->process_id, room->process_start) &&
-        clock_monotonic_ms() <=
-            room->until_ms) /* after a restart the time lies in the future, but the process is dead */
+        clock_monotonic_ms() <= room->until_ms) /* after a restart the time is in the future, but the process is dead */
         return false;
     if (mail_state(word) == MAIL_TAKEN)
         (void)atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_TAKEN_ALONE));

@@ -9,7 +9,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 void WINAPI OpenEtwRun(void);
 void WINAPI OpenEtwRunChildren(void);
 
-/* Does nothing for a program that only links this DLL: threads, sections and handles are created by the first call
+/* It does nothing for a program that only links this DLL: threads, sections and handles are created by the first call
    that needs them. */
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost <logger> <generation> <key>: the process of one session, natively. The core does everything. */
+/* openetwhost <logger> <generation> <key>: the host process of one session, natively. The core does everything. */
 #include "engine/etw/session/session_start.h"
 
 #include <signal.h>

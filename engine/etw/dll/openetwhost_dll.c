@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost.exe <logger> <generation> <key>: the process of one session. It has no C library and loads only
+/* openetwhost.exe <logger> <generation> <key>: the host process of one session. It has no C library and loads only
    kernel32 before openetw.dll, which does everything, because every session has such a process. */
 #include <windows.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* opentdh.dll: TDH for hosts without one. openetw.dll forwards TDH's names to it, and a copy named tdh.dll serves
-   programs that load that. It is a separate DLL so that programs that only write events do not load the decoder. */
+/* opentdh.dll: TDH for host OSs without one. openetw.dll forwards TDH's names to this DLL, and a copy named tdh.dll
+   serves programs that load tdh.dll. It is a separate DLL so that programs that only write events do not load the
+   decoder. */
 #include <windows.h>
 #include <libxml/parser.h>
 

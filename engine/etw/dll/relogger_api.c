@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceRelogger, its class object, and the ITraceEvents that it passes on, implemented with
+/* ITraceRelogger, its class object, and the ITraceEvents that it passes to callbacks, implemented with
    engine/etw/consumer/relogger.h. The interfaces are declared here because the SDK's relogger.h cannot be included
    together with evntcons.h: both declare EVENT_RECORD. */
 #include "engine/base/memory.h"
@@ -78,7 +78,7 @@ static LONG relogger_objects(LONG change)
     return InterlockedExchangeAdd(&objects, change) + change;
 }
 
-/* ---- ITraceEvent: an event that a program may hold and change ---- */
+/* ---- ITraceEvent: an event that a program may keep and change ---- */
 
 static const IID iid_trace_event = {0x8CC97F40, 0x9028, 0x4FF3, {0x9B, 0x62, 0x7D, 0x1F, 0x79, 0xCA, 0x7B, 0xCB}};
 
@@ -234,7 +234,8 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Puts another record into an object without other references. S_FALSE: the program still uses it. E_OUTOFMEMORY. */
+/* Puts another record into an object without other references. S_FALSE: the program is still using it. E_OUTOFMEMORY.
+ */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {
     return InterlockedCompareExchange(&event_of(event)->references, 1, 1) == 1
@@ -361,7 +362,7 @@ static HRESULT WINAPI create_event(trace_relogger_interface *face, TRACEHANDLE s
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- while it is processed ---- */
+/* ---- during processing ---- */
 
 struct processing {
     struct relogger_object *object;

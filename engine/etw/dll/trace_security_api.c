@@ -15,7 +15,7 @@
 
 /* ---- descriptors ---- */
 
-/* Wine's check of a descriptor covers the revision only, and functions that read a descriptor trust it. */
+/* Wine's check of a descriptor covers only the revision, and functions that read a descriptor trust its contents. */
 enum { HEAD = 20, ACL_HEAD = 8, ACE_HEAD = 4, ACE_MASK = 4, SID_HEAD = 8, SID_PARTS = 15 };
 
 static bool is_sid(const uint8_t *at, size_t size)
@@ -63,15 +63,16 @@ bool trace_is_descriptor(const uint8_t *bytes, size_t size)
 
 /* ---- the registry ---- */
 
-/* Descriptors by GUID without braces; that of the default GUID (DefaultTraceSecurityGuid) is for GUIDs without one. */
+/* Descriptors by GUID without braces; the descriptor of the default GUID (DefaultTraceSecurityGuid) applies to GUIDs
+   without one. */
 #define SECURITY_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
 #define SECURITY_DEFAULT L"0811c1af-7a07-4a06-82ed-869455cdf713"
-/* The default that Windows documents: everybody may register; services, administrators and Performance Log Users
-   (given by number, as Wine has no name for them) may do more. */
+/* The default that Windows documents: everyone may register; services, administrators and Performance Log Users (given
+   by number, as Wine has no name for them) may do more. */
 #define SECURITY_TEXT                                                                                                  \
     L"O:BAG:BAD:(A;;0x800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x120fff;;;BA)"               \
     L"(A;;0xee5;;;S-1-5-32-559)"
-/* The default of the kernel provider, whose events are about all users. */
+/* The default of the kernel provider, whose events concern all users. */
 #define SECURITY_KERNEL_TEXT L"O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
 #define DESCRIPTOR_MOST      (64u << 10) /* bytes; the maximum of an ACL */
 #define LOOK_AGAIN           1000        /* ms until an empty key is read again */
@@ -90,7 +91,7 @@ static void value_name(const GUID *guid, WCHAR name[37])
     name[36] = 0;
 }
 
-/* S_FALSE: none is stored. *out from memory_alloc. */
+/* S_FALSE: no descriptor is stored. *out from memory_alloc. */
 static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     DWORD bytes = 0;
@@ -121,7 +122,8 @@ static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out
     return hr == S_FALSE ? load_descriptor(SECURITY_DEFAULT, out, size) : hr;
 }
 
-/* The same, otherwise Windows' default. The kernel provider has its own default, whatever is registered. */
+/* The same, or Windows' default if there is no descriptor. The kernel provider has a separate default, regardless of
+   what is registered. */
 static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     const bool kernel = guid_equal(guid, &trace_kernel_guid);
@@ -238,7 +240,7 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
-/* Allows everything to everybody; from memory_alloc, NULL: out of memory. */
+/* Grants everything to everyone; from memory_alloc, NULL: out of memory. */
 static ACL *all_allowed(void)
 {
     SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};
@@ -299,8 +301,8 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    /* A descriptor without a DACL allows everything: an allowing ACE changes nothing, and a denying one is put
-       before one that allows everything to everybody. */
+    /* A descriptor without a DACL allows everything: an allowing ACE changes nothing, and a denying ACE is inserted
+       before one that grants everything to everyone. */
     const bool open_to_all = operation == ADD_DACL && (!present || !kept);
     if (open_to_all)
         kept = all_allowed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the pages of a ring buffer and the fields of its events by the names in their format files. */
+/* Reads the pages of a ring buffer, and finds the fields of its events by their names in the format files. */
 #include "engine/etw/kernel/ftrace_ring.h"
 
 #include "engine/base/error.h"
@@ -59,7 +59,7 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
     if (kind == PADDING) {
         if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* padding uses 1 for 0, because 0 would mark the end of the page */
+        p->time += delta > 1 ? delta : 0; /* padding uses 1 instead of 0, because 0 would mark the end of the page */
         p->at += 4 + second;
         return true;
     }

@@ -17,7 +17,7 @@ enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1
 
 struct ring_page {
     const uint8_t *at, *end;
-    uint64_t time;  /* ns of the instance's clock: time of the previous event, at first that of the page */
+    uint64_t time;  /* ns of the instance's clock: time of the previous event, initially that of the page */
     int64_t missed; /* events lost before this page; RING_UNCOUNTED: an unknown number */
 };
 struct ring_event {

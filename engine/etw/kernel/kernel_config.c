@@ -164,7 +164,7 @@ static HRESULT put_disk(const struct configuration *c, const char *name, uint32_
     line_of(path, model, sizeof model);
     snprintf(path, sizeof path, "/sys/block/%.200s/queue/write_cache", name);
     line_of(path, cache, sizeof cache);
-    /* A vendor number is of no use to readers. */
+    /* A vendor number is not useful to readers. */
     snprintf(maker, sizeof maker, "%s%s%s", strncmp(vendor, "0x", 2) ? vendor : "", *model ? " " : "", model);
     snprintf(path, sizeof path, "/sys/block/%.200s", name);
     const uint32_t block = (uint32_t)number_below(path, "queue/logical_block_size");
@@ -309,7 +309,7 @@ static HRESULT put_interrupts(const struct configuration *c)
     return hr;
 }
 
-/* S1 is standby, S3 sleep with memory on, S4 sleep to disk; any host can be switched off (S5). */
+/* S1 is standby, S3 sleep with memory on, S4 sleep to disk; any computer can be switched off (S5). */
 static HRESULT put_power(const struct configuration *c)
 {
     enum { TYPE = 16 };
@@ -436,7 +436,7 @@ void adapter_ipv6(const char *table, const char *name, struct text_buffer *out)
     }
 }
 
-/* ---- of this host ---- */
+/* ---- configuration of this computer ---- */
 
 static HRESULT list_take_text(struct text_buffer *b, char **out)
 {

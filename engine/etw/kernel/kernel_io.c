@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Disk requests, from the thread that issued them to their completion, and TCP and UDP traffic of programs. Disks are
-   numbered in the order of their names. Devices built on others (dm, md) or on nothing (loop, ram) do not count as
-   disks. */
+   numbered in the order of their names. Devices built on other devices (dm, md) or on nothing (loop, ram) are not
+   treated as disks. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -14,7 +14,7 @@
 enum { START_DEVICE, START_SECTOR, START_BYTES, START_KIND };
 enum { DONE_DEVICE, DONE_SECTOR, DONE_SECTORS, DONE_KIND };
 enum { DISK_VERSION = 3, SECTOR_BYTES = 512 };
-/* The IrpFlags most often seen in traces of Windows. */
+/* The IrpFlags seen most often in traces from Windows. */
 enum { FLAGS_OF_TRANSFER = 0x60043, FLAGS_OF_FLUSH = 0x60000 };
 #define FLUSH_SECTOR ((UINT64_C(1) << 56) - 1)
 
@@ -114,7 +114,7 @@ static HRESULT emit_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_emit_of(k, e, hook, DISK_VERSION, kernel_process_of(k, r->thread), r->thread);
 }
 
-/* block_io_start runs in the thread that asks for the data; on kernels without it, the queueing thread is used. */
+/* block_io_start runs in the thread that requests the data; on kernels without it, the queueing thread is used. */
 static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -132,7 +132,7 @@ static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
 }
 
-/* A request that another thread than the one that asked for it queued. */
+/* A request queued by a thread other than the one that requested the data. */
 static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -247,7 +247,7 @@ enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECEIVED = 3, TCP_CLOSED =
 
 struct kernel_socket {
     uint32_t thread;                     /* the last thread that used it; 0: unknown */
-    uint16_t family, from_port, to_port; /* ports in the host's order */
+    uint16_t family, from_port, to_port; /* ports in host byte order */
     uint8_t from[16], to[16];
 };
 
@@ -334,7 +334,7 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Wine's server peeks at received data without consuming them; that does not count as receiving. */
+/* Wine's server peeks at received data without consuming them; this is not counted as receiving. */
 static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t type)
 {
     const int64_t bytes = tracepoint_number(e, LENGTH_RESULT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Page faults of programs, and the programs and libraries that processes have mapped.
 
-   The kind of a fault is known from what its thread does next: whether a page of a file was mapped, and whether the
-   thread waited for a disk. A soft fault keeps its place at its own time; a hard fault is logged when it ends. */
+   The kind of a fault follows from what its thread does next: whether a page of a file was mapped, and whether the
+   thread waited for a disk. A soft fault is logged at its own time; a hard fault is logged when it ends. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -77,7 +77,8 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* A fault that still waits may become a hard fault; its place in the queue goes with the queue. */
+/* A fault that is still waiting may become a hard fault; its place in the queue is dropped when the queue is flushed.
+ */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
@@ -164,7 +165,7 @@ const struct tracepoint fault_tracepoints[] = {
 
 /* The programs and libraries that processes have loaded. Linux has no event for loading, so /proc/ID/maps is read when
    the session begins and ends and, for new processes, when their events are written. For PE files (Wine's and Windows'
-   own) the file header supplies what Linux does not know. */
+   own), the file header supplies what Linux does not know. */
 
 enum { IMAGE_VERSION = 3, MOST_IMAGES = 4096, MOST_PATH = 1024, MOST_FILES = 8192, HEAD_BYTES = 1024 };
 
@@ -268,7 +269,7 @@ static bool has_end(const char *path, const char *end)
     return length > size && text_equal_nocase(path + length - size, end);
 }
 
-/* Wine may copy the sections of a file; then only the header is a mapping of the file. */
+/* Wine may copy the sections of a file, in which case only the header is a mapping of the file. */
 static HRESULT add_span(struct kernel_tracer *k, const struct span *s, struct image_list *out)
 {
     const bool windows = has_end(s->path, ".dll") || has_end(s->path, ".exe") || has_end(s->path, ".drv");

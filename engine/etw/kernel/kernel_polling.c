@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fallback source: it polls /proc and compares. A process that is new has started since the last poll, one that is
-   missing has exited. A process that starts and exits between two polls is not seen; the kernel's fork counter tells
-   how many those were. A quick poll reads the list of processes and inspects the new ones. A full poll also inspects
-   every known process again, for its threads and for whether it still runs. The longer a poll takes, the later the next
-   one starts. */
+/* The fallback source: it polls /proc and compares the results. A new process has started since the last poll, and a
+   missing process has exited. A process that starts and exits between two polls is not seen; the kernel's fork counter
+   shows how many such processes there were. A quick poll reads the list of processes and inspects the new ones. A full
+   poll also inspects every known process again, to find its threads and to check whether it is still running. The
+   longer a poll takes, the later the next one starts. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -16,21 +16,21 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,       /* the time between two polls is this many times the length of the last one ... */
+    SHARE = 50,       /* the time between two polls is this many times the duration of the last one ... */
     LATEST_MS = 1000, /* ... but the next one starts no later than this */
     WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
     HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
     LOWEST_NUMBER = 300, /* the first number that Linux uses again after the highest one */
-    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden then */
-    UNKNOWN_CODE = 259   /* STILL_ACTIVE: only its parent learns the exit code of a process */
+    OLD_MS = 1000,       /* a process that started this long before the last poll must have been hidden then */
+    UNKNOWN_CODE = 259   /* STILL_ACTIVE: only its parent can read the exit code of a process */
 };
 
 /* Counters that cost microseconds to read and show whether a poll is needed. */
 struct counts {
     bool forks_known, newest_known;
     uint64_t forks;         /* processes and threads started on the whole host */
-    uint64_t newest, alive; /* the latest number of a thread in this PID namespace; threads of the host */
+    uint64_t newest, alive; /* the newest thread number in this PID namespace; threads of the host OS */
 };
 enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
 /* A change that a poll found, before sorting by time. */
@@ -47,8 +47,8 @@ struct kernel_polling {
     uint64_t looked, due, whole_due; /* ticks */
     uint64_t counted;                /* starts are counted from this time on */
     uint32_t look;                   /* number of the poll */
-    uint64_t forks, numbers;         /* since the beginning: by the fork counter; by thread numbers */
-    uint64_t seen, missed;           /* started threads: found; not found */
+    uint64_t forks, numbers; /* since the beginning: according to the fork counter; according to thread numbers */
+    uint64_t seen, missed;   /* started threads: found; not found */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -136,8 +136,8 @@ static void count_forks(const struct kernel_tracer *k, const struct counts *now)
 }
 
 /* In a container the host's fork counter includes processes outside, while the newest number is the container's own. On
-   the whole host, numbers in use are skipped. So the smaller count is right. Both are read before a poll, so everything
-   they count has been found or has exited. */
+   the host OS itself, numbers in use are skipped. Therefore the smaller count is right. Both are read before a poll, so
+   everything they count has been found or has exited. */
 static void count_missed(struct kernel_polling *p)
 {
     const bool both = p->counts.forks_known && p->counts.newest_known;
@@ -148,7 +148,7 @@ static void count_missed(struct kernel_polling *p)
         p->missed = began - p->seen;
 }
 
-/* Processes that were hidden may or may not have been missed, so restart the counts. */
+/* Processes that were hidden may or may not have been missed, so the counts are restarted. */
 static void restart_counts(struct kernel_polling *p)
 {
     p->forks = p->numbers = p->seen + p->missed;
@@ -192,7 +192,7 @@ static HRESULT found_add_thread(const struct looking *l, const struct found *pro
     return found_add(l, &f);
 }
 
-/* Inspects the threads of a process, of which none may be known yet. Threads that have become hidden have not
+/* Inspects the threads of a process, even if none of them is known yet. Threads that have become hidden have not
    exited. */
 static HRESULT inspect_threads(const struct looking *l, const struct found *process, bool *hidden)
 {
@@ -221,7 +221,7 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* Place it after exits found at the last poll: the two clocks may differ by this much. */
+    /* Its time is placed after exits found at the last poll, because the two clocks may differ by this much. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
@@ -240,7 +240,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
     return inspect_threads(l, &f, &f.is.threads_hidden);
 }
 
-/* A single-threaded process needs no list: its thread has the number of the process. */
+/* The threads of a single-threaded process need not be listed: its thread has the same number as the process. */
 static HRESULT inspect_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
 {
     const struct found again = {.time = l->now, .kind = THREAD_BEGINS, .process = process};
@@ -372,7 +372,7 @@ static HRESULT report_found(struct kernel_tracer *k, const struct found *f)
     }
 }
 
-/* Nobody can say whether a hidden process has exited. */
+/* It is unknown whether a hidden process has exited. */
 static void found_forget(struct kernel_tracer *k, const struct found *f)
 {
     id_map_remove(f->kind == THREAD_ENDS ? &k->threads : &k->processes,
@@ -395,7 +395,8 @@ static HRESULT report_all(struct kernel_tracer *k, bool forgets)
     return hr;
 }
 
-/* A program found before it was loaded has its name by now. If it has exited since, it keeps the name it had. */
+/* A process found before its program was loaded has its final name by now. If it has exited since, it keeps its
+   previous name. */
 static HRESULT report_new_names(struct kernel_tracer *k)
 {
     struct kernel_task_stat stat;
@@ -540,7 +541,7 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
 {
     const uint64_t now = (uint64_t)clock_ticks();
     (void)options;
-    /* Processes that start from now on count as started, although the rundown may come later. */
+    /* Processes that start from now on count as started, although the rundown may be written later. */
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
     if (FAILED(hr))
         return hr;

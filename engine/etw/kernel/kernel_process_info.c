@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc and, for Wine's processes, Windows report about a process while it lives: its command line, user and
+/* Data that /proc and, for Wine's processes, Windows report about a process while it exists: its command line, user and
    package, kept for the event of its end, and its resource counters. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -47,7 +47,7 @@ static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *u
     return found;
 }
 
-/* S-1-5-18 for the host's root, S-1-22-1-N for host user N, as Samba does. */
+/* S-1-5-18 for root on the host OS, S-1-22-1-N for its user N, as in Samba. */
 static void put_host_user(struct kernel_data *d, uint32_t user)
 {
     static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
@@ -75,7 +75,7 @@ void process_details_put_user(struct kernel_data *d, const struct process_detail
         put_host_user(d, t->user);
 }
 
-/* If memory is out, the details are missing from the events. */
+/* If memory runs out, the details are missing in the events. */
 void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
     struct process_details *t = id_map_put(&k->details, process);
@@ -115,8 +115,8 @@ void process_details_free(struct kernel_tracer *k)
 
 /* ---- resource counters ---- */
 
-/* Counters of processes, written when a process exits and at the end of the trace. Linux forgets them when the process
-   exits, so a few processes are read in each pass: the exit event has the values of the last reading, and a process
+/* Counters of processes, written when a process exits and at the end of the trace. Linux discards them when the process
+   exits, so a few processes are read in each pass. The exit event has the values that were read last, and a process
    that was never read has no counters event. */
 
 enum { LOOKS_OF_PASS = 4, PAGE_BYTES = 4096, VERSION = 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of events of one pass and the builder of their data. Entries are in order of time; an entry may keep a
+/* The queue of events of one pass and the builder of their data. Entries are in time order. An entry may reserve a
    place without data, which is filled in later or skipped when the queue is flushed. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -112,7 +112,7 @@ static HRESULT queue_fill_entry(struct kernel_queue *q, size_t entry, const uint
         return E_INVALIDARG;
     kernel_data_bytes(&q->data, bytes, size);
     if (q->data.failed) {
-        q->data.failed = false; /* the data added before are intact */
+        q->data.failed = false; /* the data added earlier are intact */
         return E_OUTOFMEMORY;
     }
     queued->at = at;

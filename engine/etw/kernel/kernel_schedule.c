@@ -76,7 +76,7 @@ static HRESULT take_switch(struct kernel_tracer *k, const struct tracepoint_even
     kernel_data_u8(d, 0); /* idle state left */
     kernel_data_u8(d, 0);
     kernel_data_u8(d, reason);
-    kernel_data_u8(d, reason == WAIT_USER_REQUEST ? 1 : 0); /* waited in the program's own mode */
+    kernel_data_u8(d, reason == WAIT_USER_REQUEST ? 1 : 0); /* the thread waited in user mode */
     kernel_data_u8(d, windows_state);
     kernel_data_u8(d, (uint8_t)e->processor);
     kernel_data_u32(d, waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited);
@@ -116,8 +116,8 @@ const struct tracepoint schedule_tracepoints[] = {
 
 /* ---- interrupts ---- */
 
-/* Interrupts: device interrupts become ISR events and Linux soft interrupts DPC events. Their routines have no address
-   that a reader could resolve, so their number is written instead. */
+/* Interrupts: device interrupts become ISR events and Linux soft interrupts DPC events. A reader could not resolve an
+   address for their routines, so their number is written instead. */
 
 enum { HARD_NUMBER, HARD_RESULT };
 enum { SOFT_KIND };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks of events, written as StackWalk events. If an event has the stacktrace trigger, Linux writes the stack of the
    running thread after the event, on the same processor: first the user stack (of every event of the instance), then
-   the kernel stack. A thread that is switched in waits for what it did when it was switched out, and the kind of a page
-   fault is known only by its outcome; these stacks are kept until then. */
+   the kernel stack. The stack of a thread that is switched in is the one from when it was switched out, and the kind of
+   a page fault is known only from its outcome. These stacks are kept until then. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 
@@ -15,7 +15,7 @@ enum { VERSION = 2, FRAME_BYTES = 8, MOST_KEPT = 1 << 14 };
 #define KERNEL_HALF UINT64_C(0xFFFF800000000000) /* lower values are not kernel addresses */
 
 struct stack {
-    uint32_t kernel, user; /* number of frames, kernel frames first */
+    uint32_t kernel, user; /* number of frames; kernel frames come first */
     uint64_t frame[STACK_FRAMES + STACK_USER_FRAMES];
 };
 struct kept_stack {
@@ -115,7 +115,7 @@ void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count)
             k->stacks.chosen[hooks[i] / 8] |= (uint8_t)(1u << (hooks[i] & 7));
 }
 
-/* Samples always need one: they are created from it. */
+/* Samples always need one, because they are created from it. */
 static bool needs_stack(const struct kernel_tracer *k, const char *point)
 {
     for (size_t i = 0; i < CARRIERS; i++) {
@@ -227,7 +227,7 @@ static HRESULT stack_keep(struct id_map *map, uint32_t thread, const struct stac
     return S_OK;
 }
 
-/* Keeps a place in the queue now, so that the stack of a soft fault appears at the time of the fault. */
+/* Reserves a place in the queue now, so that the stack of a soft fault appears at the time of the fault. */
 static HRESULT keep_fault(struct kernel_tracer *k, const struct tracepoint_event *e, const struct stack *s)
 {
     struct kept_stack *kept;
@@ -290,7 +290,7 @@ static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
 
 /* Counts the leading frames that belong to the timer interrupt itself. All samples contain the interrupt's entry among
    their first frames; the frames before it differ between kernel and user code, and the frames after it are the
-   interrupted code. Returns 0 for the first sample, which has nothing to compare with. */
+   interrupted code. Returns 0 for the first sample, because there is nothing to compare it with. */
 static uint32_t interrupt_frame_count(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;

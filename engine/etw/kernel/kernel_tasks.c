@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes and threads: starts, exits and names. A process is forked first, executes its program later and, under
-   Wine, gets its Windows name later still. So its start event keeps a place in the queue and is filled in at the end of
-   the pass. */
+   Wine, gets its Windows name later still. Therefore its start event reserves a place in the queue and is filled in at
+   the end of the pass. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -15,7 +15,7 @@ enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
 enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
-/* Joins the events of one process; looks like an address of Windows' kernel. */
+/* Joins the events of one process; looks like an address in Windows' kernel. */
 #define PROCESS_KEY UINT64_C(0xFFFF800000000000)
 
 enum { NEW_ID, NEW_FLAGS };
@@ -48,7 +48,7 @@ HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, str
     struct process_stat stat;
     if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return S_FALSE;
-    /* A zombie may exist for long until its parent reads its exit code. */
+    /* A zombie may exist for a long time until its parent reads its exit code. */
     const bool sound =
         process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
     if (sound) {
@@ -103,8 +103,8 @@ static const char *base_name(const char *path)
 
 /* ---- events of processes ---- */
 
-/* Linux knows 15 bytes of a name, and for Wine's processes only that of wine's loader. The first argument usually is
-   the path of the program, but may be anything. */
+/* Linux stores 15 bytes of a name, and for Wine's processes only the name of Wine's loader. The first argument usually
+   is the path of the program, but may be anything. */
 static void name_program(struct kernel_process *p, const char *command, size_t length)
 {
     const char *known = base_name(p->name);
@@ -146,7 +146,7 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
     kernel_data_text(d, "", 0); /* its application */
 }
 
-/* Fills in the start event that waits. */
+/* Fills in the start event that is waiting. */
 HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
 {
     if (!p->is_waiting)
@@ -157,7 +157,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
-/* Forgets exited processes whose start event was lost: as many as fit in the list; the next pass forgets the rest. */
+/* Drops exited processes whose start event was lost: as many as fit in the list; the next pass drops the rest. */
 static HRESULT forget_lost_starts(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };
@@ -182,7 +182,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     size_t at = 0;
     uint64_t process;
     HRESULT hr = forget_lost_starts(k);
-    /* No process may keep a place in a queue that is about to be flushed. */
+    /* No process may still have a place in a queue that is about to be flushed. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
         hr = FAILED(hr) ? hr : written;
@@ -257,7 +257,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     *p = (struct kernel_process){
         .parent = parent, .threads = before.threads, .is_kernel = kernel_is_kthreadd(k, parent)};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
-    if (from) { /* until it executes a program, a fork counts as what its parent is */
+    if (from) { /* until it executes a program, a forked process is treated like its parent */
         kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
@@ -365,14 +365,15 @@ static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Signals that end a process without a handler, as opposed to those that stop it, continue it or are ignored. */
+/* Signals that terminate a process without a handler, as opposed to signals that stop it, continue it or are ignored.
+ */
 static bool is_fatal_signal(uint32_t signal)
 {
     enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
     return (signal < CHILD || signal > URGENT) && signal != WINDOW;
 }
 
-/* The other threads of an exiting process are killed for it, which does not tell why the process exits. */
+/* The other threads of an exiting process are killed for this reason, which does not show why the process exits. */
 static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
@@ -388,7 +389,8 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Wine forks twice: the process in between only creates the other one, which counts as the child of the caller. */
+/* Wine forks twice: the intermediate process only creates the other one, which is treated as the child of the caller.
+ */
 static bool is_intermediate_fork(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The NT Kernel Logger on Linux hosts: enables the Linux events that the flags need and converts them to Windows'
-   classic events. Without access to tracefs, processes and threads are found by polling /proc and all other events are
-   missing (DECISIONS 45). A tracer is used by one thread at a time. */
+/* The NT Kernel Logger on Linux: enables the Linux events that the flags need and converts them to Windows' classic
+   events. Without access to tracefs, processes and threads are found by polling /proc and all other events are missing
+   (DECISIONS 45). A tracer is used by one thread at a time. */
 #ifndef OPENPLA_KERNEL_TRACER_H
 #define OPENPLA_KERNEL_TRACER_H
 
 #include "engine/etw/kernel_event.h"
 
-/* Process and thread numbers in events. Natively, and if the user wants it (os_processes_wanted), they are the host's
-   numbers. Otherwise Wine's processes have their Windows numbers, which only tracefs reveals (windows_ids.c). All
+/* Process and thread numbers in events. Natively, and if the user requests it (os_processes_wanted), they are the host
+   OS's numbers. Otherwise Wine's processes have their Windows numbers, which only tracefs reveals (windows_ids.c). All
    others have the host's number plus this offset, which cannot collide: Windows' numbers under Wine are small and the
    host's are below 4,194,304. The idle process is 0. "System", which owns the kernel's threads, is 4 or the host's
    kthreadd. */
 #define KERNEL_HOST_OFFSET 10000000u
 
 struct kernel_tracer_options {
-    const char *name;   /* of the tracefs instance (trace_instance.h) */
+    const char *name;   /* name of the tracefs instance (trace_instance.h) */
     uint32_t flags;     /* enum kernel_flag; flags without a source on this host have no effect */
     uint32_t buffer_kb; /* per processor; 0: 4 MB, enough for 100,000 context switches per second */
     bool configuration; /* the rundown includes the computer's configuration */
-    /* For tests; NULL selects the host's own. */
+    /* For tests; NULL selects the host OS's own. */
     const char *root, *proc; /* root of tracefs; path of /proc */
     const struct kernel_source *source;
 };
-/* Environment variable: "tracefs" or "polling" selects that source and no other. */
+/* Environment variable: "tracefs" or "polling" selects only that source. */
 #define KERNEL_SOURCE_VARIABLE "OPENPLA_KERNEL_SOURCE"
 struct kernel_tracer;
 /* Returns the flags for which this kernel has a source of events. */
@@ -37,13 +37,13 @@ struct kernel_state {
     uint32_t missing;     /* requested flags without a source */
     bool hides_processes; /* /proc hides other users' processes from this user */
     bool has_stacks;      /* events can have stacks (kernel_has_stacks) */
-    uint64_t time;        /* ticks: later events are not older than this */
+    uint64_t time;        /* ticks: later events will not be older than this */
 };
 void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out);
 /* Emits the processes and threads that exist now as rundown events. The begin rundown comes before the first pass and
    has a time before all other events; the end rundown comes after the last pass. */
 HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
-/* From now on events of exactly these hooks are followed by StackWalk events. */
+/* From now on, events of exactly these hooks are followed by StackWalk events. */
 HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
 /* Sets the requested interval between samples (kernel_profile_interval). */
 void kernel_tracer_interval(struct kernel_tracer *k, uint32_t asked);
@@ -58,8 +58,8 @@ uint64_t kernel_tracer_lost(const struct kernel_tracer *k);
 /* Removes everything created in the kernel. NULL is allowed. */
 HRESULT kernel_tracer_end(struct kernel_tracer *k);
 
-/* Queue of the events of one pass, in order of time, before they are emitted. The name of a process becomes known some
-   time after it starts, so its start event keeps a place in the queue and is filled in later. */
+/* Queue of the events of one pass, in time order, before they are emitted. The name of a process becomes known some
+   time after it starts, so its start event reserves a place in the queue and is filled in later. */
 enum { KERNEL_MOST_DATA = 0xF000 }; /* per event; an event in a buffer has at most 64 KB */
 
 /* The data of an event under construction. Zero-initialise. */
@@ -81,17 +81,17 @@ void kernel_data_free(struct kernel_data *d);
 
 /* Zero-initialise. */
 struct kernel_queue {
-    struct kernel_data data; /* of all events, one after another */
+    struct kernel_data data; /* data of all events, one after another */
     struct queued *entries;
     size_t count, capacity;
 };
 /* Copies e and its data. E_OUTOFMEMORY. */
 HRESULT kernel_queue_add(struct kernel_queue *q, const struct kernel_event *e);
-/* Like kernel_queue_add, but the data and the hook follow by kernel_queue_fill. *entry is valid until the queue is
-   flushed. */
+/* Like kernel_queue_add, but the data and the hook are supplied later by kernel_queue_fill. *entry is valid until the
+   queue is flushed. */
 HRESULT kernel_queue_keep_place(struct kernel_queue *q, const struct kernel_event *e, size_t *entry);
 HRESULT kernel_queue_fill(struct kernel_queue *q, size_t entry, enum kernel_hook hook, const struct kernel_data *data);
-/* Emits all filled entries and empties the queue. Entries that were never filled are skipped. A failure ends it and
+/* Emits all filled entries and empties the queue. Entries that were never filled are skipped. A failure stops this and
    drops the rest. */
 HRESULT kernel_queue_flush(struct kernel_queue *q, const struct kernel_sink *sink);
 void kernel_queue_free(struct kernel_queue *q);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An instance of tracefs, and the events of its processors as one stream.
 
-   The name of the instance's folder says whose it is: "openpla-HOST-STARTED-PROCESS-STARTED-NAME". HOST is the process
-   that the kernel sees (under Wine the server, which opens all files), PROCESS the one that asked it to. */
+   The name of the instance's folder shows its owner: "openpla-HOST-STARTED-PROCESS-STARTED-NAME". HOST is the process
+   that the kernel sees (under Wine the server, which opens all files), PROCESS the process that requested it. */
 #include "engine/etw/trace_instance.h"
 
 #include "engine/base/error.h"
@@ -37,7 +37,7 @@ struct owner {
 };
 
 /* Reads the id and the 22nd field (the start in ticks since boot) of /proc/ID/stat; the name in it may contain
-   anything. A zombie does not count as a process. */
+   anything. A zombie is not treated as a process. */
 static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
 {
     char *text;
@@ -324,7 +324,7 @@ HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_
     return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
 }
 
-/* Closes the files first: an instance with an open file is not removed, and no error is reported. */
+/* Closes the files first, because an instance with an open file cannot be removed, and no error is reported. */
 HRESULT trace_instance_end(struct trace_instance *t)
 {
     HRESULT hr = S_OK;
@@ -335,7 +335,7 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* If tracefs was unmounted in between, the folder is missing although the instance exists. */
+        /* If tracefs was unmounted in the meantime, the folder is missing although the instance exists. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);
@@ -352,7 +352,7 @@ HRESULT trace_instance_end(struct trace_instance *t)
 /* The events of each processor are in order. Merging them with a heap over the processors costs a copy of the pages and
    one or two comparisons per event. */
 
-enum { MOST_PAGES = 4096 }; /* per processor and pass: 16 MB; the rest waits for the next pass */
+enum { MOST_PAGES = 4096 }; /* limit per processor and pass: 16 MB; the rest waits for the next pass */
 
 /* The pages read from one processor and how far they have been forwarded. */
 struct lane {
@@ -361,7 +361,7 @@ struct lane {
     size_t current;         /* index of the page that `page` reads */
     struct ring_page page;
     bool begun;
-    struct ring_event next; /* data NULL: none at present */
+    struct ring_event next; /* data NULL: no event at present */
     uint64_t lost_in_ring;  /* as last reported by the ring */
 };
 struct trace_stream {
@@ -477,8 +477,8 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
     return count;
 }
 
-/* Reads only as many pages as hold the events present now: reading more might block. If MOST_PAGES leaves events in the
-   ring, *until is lowered to the time up to which the lane is complete. */
+/* Reads only as many pages as contain the current events, because reading more might block. If MOST_PAGES leaves events
+   in the ring, *until is lowered to the time up to which the lane is complete. */
 static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;

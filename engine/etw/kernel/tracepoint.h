@@ -10,40 +10,40 @@
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/trace_instance.h"
 
-/* Returns the adapter's addresses, separated by ';', "" if it has none; from memory_alloc. E_OUTOFMEMORY. */
+/* Returns the adapter's addresses, separated by ';', or "" if it has none; from memory_alloc. E_OUTOFMEMORY. */
 HRESULT adapter_addresses(const char *name, char **out);
-/* Returns the host's name servers in the same form. */
+/* Returns the host OS's name servers in the same form. */
 HRESULT adapter_name_servers(char **out);
 
 /* ---- the same from strings, for tests ---- */
 
-/* Parses /proc/net/fib_trie and /proc/net/route: an address of the host belongs to the adapter with the narrowest route
-   to it. Appends to `out`. */
+/* Parses /proc/net/fib_trie and /proc/net/route: an address of the computer belongs to the adapter with the narrowest
+   route to it. Appends to `out`. */
 void adapter_ipv4(const char *trie, const char *routes, const char *name, struct text_buffer *out);
 /* Parses /proc/net/if_inet6. */
 void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
 
 /* Maps Linux threads to threads of Wine's processes, exactly and by documented calls only: setting a thread's affinity
    to the value it already has makes Wine's server call sched_setaffinity with the Linux number. A tracefs instance
-   shows that call, and its time lies within ours. Used by one thread at a time. */
+   records that call, and its time lies between two readings of the clock here. Used by one thread at a time. */
 struct windows_ids;
 /* `name` is that of the session's instance (trace_instance.h). Returns S_FALSE and NULL if this is not Wine. */
 HRESULT windows_ids_begin(const char *name, struct windows_ids **out);
-/* Learns the new threads. Call it with each pass of the tracer; a thread that lives shorter than the time between two
+/* Learns the new threads. Call it with each pass of the tracer; a thread that lives for less than the time between two
    passes stays unknown. The next pass retries after a failure. */
 HRESULT windows_ids_pass(struct windows_ids *w);
 /* Returns NULL if the thread is not Wine's or not known yet. An exited thread stays known until its number is
    reused. */
 const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
 /* Returns the time (ns of the instances' clock, at most `now`) up to which the Windows numbers of all started threads
-   are known. A process has no number until it has started up; waits for that for one second at most. */
+   are known. A process has no number until it has started up; this waits at most one second for it. */
 uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now);
 HRESULT windows_ids_end(struct windows_ids *w); /* NULL is allowed */
 
-/* Merges the events of an instance's processors into one stream in order of time. Forwarded events are complete up to
-   their time: the clock is read before the rings are asked how much they hold, and events of the last 100 ms are held
-   back. An event whose processor took longer to write it (a virtual processor may be paused) arrives late and out of
-   order. */
+/* Merges the events of an instance's processors into a single stream in time order. Forwarded events are complete up to
+   their time: the clock is read before the amount of data in the rings is queried, and events of the last 100 ms are
+   held back. An event whose processor took longer to write it (a virtual processor may be paused) arrives late and out
+   of order. */
 enum { TRACE_STREAM_KEPT_NS = 100000000 };
 struct trace_stream;
 struct trace_record {
@@ -51,7 +51,7 @@ struct trace_record {
     uint32_t processor;
 };
 struct trace_sink {
-    /* A failure ends the pass; the event counts as forwarded. */
+    /* A failure ends the pass; the event is treated as forwarded. */
     HRESULT (*event)(void *context, const struct trace_record *r);
     void *context;
 };
@@ -59,15 +59,15 @@ struct trace_sink {
 /* The instance is borrowed. E_OUTOFMEMORY. */
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out);
 /* Reads the rings and forwards every event up to 100 ms before `now` (ns of the instance's clock, read before the
-   call). `all`: recording has stopped, and all events are forwarded. */
+   call). `all`: recording has stopped, so all events are forwarded. */
 HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const struct trace_sink *sink);
-/* Returns the losses of all processors since the beginning: lost in the kernel and in unreadable pages. */
+/* Returns the losses of all processors since the beginning: in the kernel and in unreadable pages. */
 uint64_t trace_stream_lost(struct trace_stream *s);
 void trace_stream_free(struct trace_stream *s); /* NULL is allowed */
 
 /* A source of kernel events. The first source that can begin is used; if it stops working, the next one takes over. */
 struct kernel_source {
-    const char *name; /* as traces, the journal and KERNEL_SOURCE_VARIABLE name it */
+    const char *name; /* the name used by traces, the journal and KERNEL_SOURCE_VARIABLE */
     /* Sets k->sources and k->processors. The configuration is in k and *options. */
     HRESULT (*begin)(struct kernel_tracer *k, const struct kernel_tracer_options *options);
     /* Called when all processes and threads of the begin rundown are in k's maps. May be NULL. */
@@ -76,9 +76,9 @@ struct kernel_source {
     HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
     /* Called after a failed pass. A failure means that the source no longer works. NULL: it always works. */
     HRESULT (*works)(struct kernel_tracer *k);
-    /* The minimum number of events that it lost. */
+    /* The minimum number of events that the source lost. */
     uint64_t (*lost)(const struct kernel_tracer *k);
-    /* Returns S_OK also if it has not begun. */
+    /* Also returns S_OK if it has not begun. */
     HRESULT (*end)(struct kernel_tracer *k);
 };
 extern const struct kernel_source kernel_source_tracefs, kernel_source_polling;
@@ -97,8 +97,8 @@ struct tracepoint_event {
 struct tracepoint {
     const char *system, *name;
     const char *filter; /* NULL: no filter */
-    uint32_t flags;     /* enum kernel_flag: any of them needs this event; KERNEL_ALWAYS */
-    uint32_t gives;     /* the flags that this event is the source of */
+    uint32_t flags;     /* enum kernel_flag: any of these flags needs this event; KERNEL_ALWAYS */
+    uint32_t gives;     /* the flags for which this event is the source */
     HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
     const char *fields[TRACEPOINT_FIELDS]; /* terminated by NULL */
 };
@@ -116,7 +116,7 @@ static inline int64_t tracepoint_number(const struct tracepoint_event *e, int fi
 /* ---- processes and threads, by the host's numbers ---- */
 
 enum { KERNEL_NAME_BYTES = 256, KERNEL_MOST_DISKS = 255 };
-/* KERNEL_SYSTEM stands in for the host process of "System", which owns the kernel's threads. */
+/* KERNEL_SYSTEM represents the host OS's process for "System", which owns the kernel's threads. */
 enum { KERNEL_SYSTEM = 0x7FFFFFFF, KTHREADD = 2 };
 struct kernel_counters {
     bool is_known;
@@ -127,16 +127,16 @@ struct kernel_process {
     struct kernel_counters counters;
     uint32_t parent;
     uint32_t threads;
-    uint32_t windows; /* its Windows number; 0: none, or not known yet */
+    uint32_t windows; /* its Windows number; 0: it has none, or it is not known yet */
     uint32_t exit_code;
     bool is_kernel;      /* a kernel thread, part of "System" */
     bool is_wine;        /* runs wine's loader or was forked from a process that does */
     bool has_program;    /* has executed a program; otherwise it is still a fork of its parent */
     bool has_code;       /* it is exiting, and exit_code is known */
     uint64_t first_seen; /* time of the first event about it while its start is unknown; 0: the start is known */
-    uint64_t ended;      /* for such a process: when it exited and on which processor; 0: it has not */
+    uint64_t ended;      /* for such a process: when it exited and on which processor; 0: it has not exited */
     uint32_t ended_on;
-    bool is_waiting;              /* its start event waits in the queue for the name */
+    bool is_waiting;              /* its start event is waiting in the queue for the name */
     size_t entry;                 /* index in the queue */
     char name[KERNEL_NAME_BYTES]; /* "" if unknown */
     uint64_t start;               /* 10 ms since boot; 0: unknown */
@@ -159,28 +159,28 @@ enum stack_use { STACK_OF_NOTHING, STACK_OF_EVENT, STACK_OF_SWITCH, STACK_OF_FAU
 struct kernel_stacks {
     uint8_t chosen[STACK_HOOK_BYTES]; /* one bit per hook */
     bool of_programs;                 /* the option userstacktrace is on */
-    struct stack_due {                /* per processor: the event that the next stack belongs to */
+    struct stack_due {                /* per processor: the event to which the next stack belongs */
         enum stack_use use;
         uint64_t time;
-        uint64_t sample; /* when the next sample is due there; 0: none yet */
+        uint64_t sample; /* when the next sample is due there; 0: no sample yet */
         uint32_t thread, users;
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
     } * due;
     struct id_map switched, faulted;      /* by thread */
-    uint64_t common[STACK_COMMON];        /* frames that occur in all samples among their first frames */
+    uint64_t common[STACK_COMMON];        /* frames that occur among the first frames of all samples */
     uint32_t common_count;                /* 0: no sample yet */
     uint32_t interval, interval_reported; /* 100 ns */
 };
 
 struct kernel_tracer {
     const struct kernel_source *source;
-    bool begun;           /* it has begun; false: no source is left */
+    bool begun;           /* it has started; false: no source is left */
     char why[256];        /* why a better source is not used */
     bool hides_processes; /* /proc hides other users' processes */
     bool in_container;    /* process 2 is not the parent of the kernel's threads */
     uint64_t lost_before; /* by previous sources */
-    HRESULT left;         /* a failure: something was left behind in the kernel */
+    HRESULT left;         /* a failure: something in the kernel could not be removed */
     const char *proc;     /* NULL: "/proc" */
     uint32_t processors;
     struct kernel_polling *polling;
@@ -195,13 +195,13 @@ struct kernel_tracer {
     size_t there_count;
     uint32_t flags, sources;
     bool reports_configuration;
-    bool host_ids;                     /* use the host's own numbers for all processes */
+    bool host_ids;                     /* use the host OS's numbers for all processes */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
     struct id_map requests;            /* of disks: struct disk_request */
-    uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number of each */
+    uint32_t disks[KERNEL_MOST_DISKS]; /* the kernel's number for each */
     uint32_t disk_count;
     uint64_t request_number;
-    size_t looked;                     /* how far counters_poll has gone through the processes */
+    size_t looked;                     /* position of counters_poll in the list of processes */
     struct id_map sockets;             /* struct kernel_socket */
     struct id_map details;             /* struct process_details, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
@@ -216,17 +216,17 @@ struct kernel_tracer {
         bool has_stack; /* its stacktrace trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
-    uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: not one of ours */
+    uint8_t point_of[RING_MOST_ID + 1]; /* index + 1 by event number; 0: not an event used here */
     struct ring_field common_thread, common_flags;
 };
 
-/* Numbers for events, from host numbers (kernel_tracer.h). */
+/* Numbers for events, converted from host numbers (kernel_tracer.h). */
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
 /* Returns the Windows number of a host process; 0 if it has none. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process);
 void kernel_learn_windows(struct kernel_tracer *k);
-/* Returns the process of a thread, the thread itself if unknown. */
+/* Returns the process of a thread, or the thread itself if that is unknown. */
 uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread);
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags);
 
@@ -236,12 +236,12 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
 HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                        uint8_t version, uint32_t process, uint32_t thread);
 
-/* Gives start events that still wait for a name the current one. */
+/* Sets the current name in start events that are still waiting for a name. */
 HRESULT kernel_tasks_settle(struct kernel_tracer *k);
 HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 
-/* Reports what a source has learned, at the time of e: e->thread started or ended the process or thread. A start event
-   keeps its place and waits (is_waiting) for kernel_tasks_settle or kernel_process_write; the latter may be called
+/* Reports information from a source, at the time of e: e->thread started or ended the process or thread. A start event
+   reserves its place and waits (is_waiting) for kernel_tasks_settle or kernel_process_write; the latter may be called
    again. */
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent);
@@ -271,7 +271,8 @@ HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, str
 HRESULT kernel_process_threads(const struct kernel_tracer *k, uint32_t process, uint32_t **ids, size_t *count);
 /* "/proc", or a test's replacement. */
 const char *kernel_proc(const struct kernel_tracer *k);
-/* Returns whether /proc shows this user only his own processes. Process 1 always exists and belongs to another user. */
+/* Returns whether /proc shows this user only the user's own processes. Process 1 always exists and belongs to another
+   user. */
 bool kernel_proc_hides(const struct kernel_tracer *k);
 /* Returns whether process 2 is the parent of the kernel's threads as far as can be seen; in a container it may be any
    process. */
@@ -297,7 +298,7 @@ void process_details_forget(struct kernel_tracer *k, uint32_t process);
 void process_details_free(struct kernel_tracer *k);
 void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
-/* Marks the process: its loaded images are to be read. */
+/* Marks the process, so that its loaded images will be read. */
 HRESULT images_due(struct kernel_tracer *k, uint32_t process);
 /* Reads all marked processes and emits events with the time and processor of e. */
 HRESULT images_settle(struct kernel_tracer *k, const struct tracepoint_event *e);
@@ -310,19 +311,19 @@ void fault_begin(struct kernel_tracer *k);
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 /* Treats faults that are not known to have waited for a disk as soft faults. */
 void fault_settle_all(struct kernel_tracer *k);
-/* Creates the maps of stacks and the list of what is due on each processor. */
+/* Creates the maps of stacks and the list of expected stacks per processor. */
 HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
 void stack_end(struct kernel_tracer *k);
 /* Selects exactly these hooks. */
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
-/* Another event arrived from this processor: the stack that was due there is missing. */
+/* Another event arrived from this processor, so the expected stack is missing. */
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor);
 /* Expects the stack of an event of this hook, created from e. Called by kernel_emit and kernel_emit_of. */
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
-/* The thread is switched in and e's thread out: emits the stack of the thread that is switched in. */
+/* The thread is switched in and e's thread is switched out: emits the stack of the thread that is switched in. */
 HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* The thread's fault was a soft fault at that time, or a hard fault that ends now. */
+/* The thread's fault was a soft fault at that time, or a hard fault that now ends. */
 HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 void stack_drop_places(struct kernel_tracer *k); /* called when the queue is flushed */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the Linux threads of Wine's processes.
 
-   Wine shows no Linux numbers, but its server sets the affinity of Linux threads. So this asks the server to give each
-   new Windows thread the affinity it already has, notes the clock before and after, and reads from a tracefs instance
-   which Linux thread the server changed in that interval. A result counts only if exactly one call falls into the
-   interval; otherwise it asks for the thread again, up to MOST_TRIES times. */
+   Wine does not show Linux numbers, but its server sets the affinity of Linux threads. This code therefore asks the
+   server to give each new Windows thread the affinity that it already has, and reads the clock before and after. A
+   tracefs instance then shows which Linux thread the server changed in that interval. A result is used only if exactly
+   one call falls into the interval; otherwise the thread is queried again, up to MOST_TRIES times. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -40,7 +40,7 @@ struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
     uint32_t host;     /* the Linux thread */
-    unsigned times;    /* how often the server named a thread in that time; only 1 is conclusive */
+    unsigned times;    /* how often the server changed a thread in that time; only 1 is conclusive */
 };
 
 struct windows_ids {
@@ -60,7 +60,7 @@ struct windows_ids {
 
 /* ---- events from the kernel ---- */
 
-/* The server set the affinity of that Linux thread at that time. `shown` is in order of time. */
+/* The server set the affinity of that Linux thread at that time. `shown` is in time order. */
 static void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
 {
     size_t low = 0, high = count; /* the first whose interval ends at the time or later */
@@ -77,7 +77,7 @@ static void windows_shown_note(struct windows_shown *shown, size_t count, uint64
     }
 }
 
-/* Wine forks twice; the process is the child of the one in between. */
+/* Wine forks twice; the process is the child of the intermediate one. */
 static HRESULT thread_begins(struct windows_ids *w, const struct ring_event *e, uint32_t creator, uint32_t host)
 {
     id_map_remove(&w->by_host, host);
@@ -114,7 +114,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
     mark_started(w, host);
     if (known && known->host == host) {
         id_map_remove(&w->threads, t->id);
-        w->again = true; /* another thread may get that number at once */
+        w->again = true; /* another thread may get that number immediately */
     }
 }
 
@@ -146,7 +146,7 @@ static HRESULT ids_read_events(struct windows_ids *w)
 
 /* ---- learning new threads ---- */
 
-/* Keeps what is known of the listed threads. A number may have moved to another process unnoticed. */
+/* Keeps the information about the listed threads. A number may have moved to another process unnoticed. */
 static HRESULT ids_keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
 {
     struct id_map kept = {.item_size = w->threads.item_size, .most = w->threads.most};
@@ -209,7 +209,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
     return S_OK;
 }
 
-/* Forgets processes whose events can no longer be split over two passes, and those that never become Wine's, such as
+/* Drops processes whose events can no longer be split over two passes, and processes that never become Wine's, such as
    host programs that Wine starts. */
 static void forget_finished(struct windows_ids *w)
 {
@@ -272,7 +272,7 @@ uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
 
 /* ---- start and end ---- */
 
-/* Under Wine the server opens files, also /proc/self, so "self" is the server. */
+/* Under Wine the server opens files, including /proc/self, so "self" is the server. */
 static HRESULT read_server(uint32_t *id)
 {
     char *text;

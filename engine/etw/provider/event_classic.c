@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). They get the handle of a session and write into
-   that session. The handle comes from StartTrace (directory_handle) or from a callback; both have the logger in the
-   low 16 bits. */
+/* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). They receive the handle of a session and write to
+   that session. The handle comes from StartTrace (directory_handle) or from a callback; both have the logger in the low
+   16 bits. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"
@@ -21,7 +21,7 @@ struct event_class {
     GUID guid;
     uint32_t last;
 };
-/* The classes of one registration, until it ends. */
+/* The classes of one registration, valid until the registration ends. */
 struct class_block {
     struct class_block *next;
     uint64_t handle;
@@ -31,7 +31,7 @@ struct class_block {
 static struct lock class_lock = LOCK_INIT;
 static struct class_block *blocks;
 
-/* NULL: not one of our handles, or it has ended. Under class_lock. */
+/* NULL: not a handle created here, or it has ended. Under class_lock. */
 static struct event_class *class_of(HANDLE handle)
 {
     const uintptr_t at = (uintptr_t)handle;
@@ -185,7 +185,7 @@ struct classic_event {
     EVENT_DATA_DESCRIPTOR piece[MAX_MOF_FIELDS];
 };
 
-/* Reads what follows a caller's header of `own` bytes: the data, or MOF_FIELDs that point to it. */
+/* Reads the part after a caller's header of `own` bytes: the data, or MOF_FIELDs that point to them. */
 static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_t flags, struct classic_event *out)
 {
     const uint8_t *at = (const uint8_t *)event + own;
@@ -206,8 +206,8 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-/* The same in the session of this logger. ERROR_INVALID_HANDLE: it has ended or does not exist; ERROR_MORE_DATA: too
-   long for any session. */
+/* The same for the session with this logger id. ERROR_INVALID_HANDLE: it has ended or does not exist; ERROR_MORE_DATA:
+   too long for any session. */
 static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
                                       struct provider_session **session, ULONG *status)
 {
@@ -285,7 +285,7 @@ static uint64_t first_word(const void *header, uint32_t type)
     return (uint64_t)(0xC000 | type) << 16 | (uint64_t)class_word << 32;
 }
 
-/* The kernel logger accepts no events of programs. */
+/* The kernel logger does not accept events from programs. */
 static bool may_write(uint64_t handle)
 {
     return is_logger(handle) && (handle & LOGGER_MASK) != DIRECTORY_KERNEL_LOGGER;
@@ -476,7 +476,7 @@ static void log_message(void *argument)
         const size_t bytes = va_arg(m->arguments, size_t);
         (void)event_copy_bounded(&to, end, (uintptr_t)from, bytes, event_under_guard);
     }
-    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now it is certain that the event will be written */
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now is it certain that the event will be written */
         const uint32_t sequence = next_number(s);
         (void)add(to_sequence, &sequence, sizeof sequence);
     }
@@ -489,7 +489,7 @@ ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT numb
     const uint32_t logger = session & LOGGER_MASK;
     if (logger == 0 || logger > DIRECTORY_PLACES) /* excludes the kernel logger */
         return ERROR_INVALID_HANDLE;
-    flags &= ~(ULONG)(0x40 | 0x80); /* the pointer size is set by us, not by the caller */
+    flags &= ~(ULONG)(0x40 | 0x80); /* the pointer size is set here, not by the caller */
     if ((flags & ~(ULONG)KNOWN_FLAGS) != 0 ||
         (flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) ==
             (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID) ||

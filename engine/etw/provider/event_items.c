@@ -34,7 +34,7 @@ static const uint16_t item_types[ITEMS] = {
     [ADD_START_KEY] = ETW_ITEM_PROCESS_START_KEY,
     [ADD_CONTROL] = ETW_ITEM_CONTROL_GUID,
 };
-/* The property of a session's enable that requests an item. */
+/* The property of a session's enable that requests the item. */
 static const struct {
     uint32_t property;
     enum item item;
@@ -53,19 +53,19 @@ struct event {
     const struct event_call *call;
     struct filter_event filter;
     uint64_t data_bytes;
-    uint8_t *whole;       /* its data in one piece, for filters; NULL: not needed yet */
+    uint8_t *whole;       /* its data in one piece, for filters; NULL: not needed so far */
     const uint8_t *stamp; /* time stamp of the caller; NULL: none */
-    uint32_t always;      /* bits of the items that all sessions get */
+    uint32_t always;      /* bits of the items that all sessions receive */
     uint32_t known;       /* bits of the items that were created */
     uint64_t item_bytes[ITEMS];
-    const uint8_t *item[ITEMS]; /* NULL: consists of pieces of the call's data */
+    const uint8_t *item[ITEMS]; /* NULL: the data consist of pieces of the call's data */
     uint8_t sid[THREAD_MOST_SID];
     uint32_t ts_id;
     uint64_t event_key, start_key;
     uint64_t stack[1 + MOST_FRAMES + FRAMES_OF_OURS];
 };
 
-/* A session that wants the event. */
+/* A session that receives the event. */
 struct copy {
     const struct provider_enable *to;
     uint32_t items;
@@ -138,7 +138,7 @@ static const uint8_t *whole_data(void *context, size_t *size)
     return whole;
 }
 
-/* Captures the stack, from the caller of the API function on. */
+/* Captures the stack, starting with the caller of the API function. */
 static void make_stack(struct event *event)
 {
     uint64_t *frames = event->stack + 1;
@@ -161,7 +161,7 @@ static void make_stack(struct event *event)
     add_item(event, ADD_STACK, event->stack, 8 + (uint64_t)count * sizeof(void *));
 }
 
-/* Creates an item, once for all sessions. False: it is not available, so the event goes without it. */
+/* Creates an item once for all sessions. False: it is not available, so the event is written without it. */
 static bool make_item(struct event *event, enum item item)
 {
     if ((event->known & 1u << item) != 0)
@@ -216,7 +216,7 @@ static bool is_wanted(const struct event *event, const struct provider_enable *t
            (!to->selects || provider_filter_passes(to->filter, &event->filter));
 }
 
-/* Selects the sessions that want the event, each once, ordered by logger. The order prevents deadlocks between
+/* Selects the sessions that receive the event, each once, ordered by logger. The order prevents deadlocks between
    writers that wait for places in several sessions. */
 static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
 {
@@ -241,7 +241,7 @@ static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
     return count;
 }
 
-/* Copies the pieces of the call's data that have this type. */
+/* Copies the pieces of the call's data with this type. */
 static uint8_t *copy_pieces(const struct event *event, enum etw_data_type type, uint8_t *to, const uint8_t *end)
 {
     for (uint32_t i = 0; i < event->call->count; i++)
@@ -298,7 +298,7 @@ static bool is_independent(const struct copy *c)
     return (c->to->session->mode & TRACE_MODE_INDEPENDENT) != 0;
 }
 
-/* Reserves places in all sessions, first in those that may have to wait. Returns the first error. */
+/* Reserves places in all sessions, first in those where it may have to wait. Returns the first error. */
 static ULONG take_places(struct copy *copies, uint32_t count, struct provider_thread *t)
 {
     ULONG first = ERROR_SUCCESS;
@@ -319,7 +319,7 @@ struct general {
     struct event event;
     struct provider_thread *thread;
     ULONG status;
-    uint32_t count; /* of copies that have a place which is not written yet */
+    uint32_t count; /* of copies that have a place that is not written yet */
     struct copy copy[PROVIDER_MOST_ENABLES];
 };
 
@@ -332,7 +332,7 @@ static void write_all(void *argument)
     }
     g->count = event_choose_sessions(&g->event, g->copy);
     g->status = take_places(g->copy, g->count, g->thread);
-    atomic_signal_fence(memory_order_seq_cst); /* an exception handler finds the places from here on */
+    atomic_signal_fence(memory_order_seq_cst); /* from here on, an exception handler finds the places */
     for (uint32_t i = 0; i < g->count; i++) {
         struct copy *c = &g->copy[i];
         if (!c->at)
@@ -340,7 +340,7 @@ static void write_all(void *argument)
         if (g->status == ERROR_SUCCESS || is_independent(c)) {
             write_copy(&g->event, g->thread, c);
         } else {
-            /* The event goes to all sessions or to none. */
+            /* The event is written either to all sessions or to none. */
             event_abandon(c->at, c->size);
             session_count_lost(&c->to->session->buffers, &g->thread->writer);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EventRegister, EventWrite and related functions. Most events belong to a provider that one session enables, and
-   consist of a header and data: they take the short path here; event_items.c has the long one. */
+/* EventRegister, EventWrite and related functions. Most events belong to a provider that a single session enables, and
+   consist of a header and data. They take the short path in this file; event_items.c contains the long path. */
 #include "engine/etw/provider/event_write.h"
 
 #include "engine/base/thread.h"
@@ -18,8 +18,8 @@ static bool is_over(const struct provider_session *s, const struct provider_thre
     return session_load(&s->buffers.processor[processor].word) == SESSION_STOPPED;
 }
 
-/* EVENT_TRACE_BLOCKING_MODE: waits as long as the host lives. After its end the session is stopped by the process
-   that recovers it. */
+/* EVENT_TRACE_BLOCKING_MODE: waits as long as the host process is running. After the host process has exited, the
+   process that recovers the session stops it. */
 static uint8_t *wait_for_place(struct provider_session *s, struct provider_thread *t, uint32_t bytes, uint64_t *stamp)
 {
     enum { YIELDS = 1000, PAUSE_MS = 1 };
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     return ERROR_SUCCESS;
 }
 
-/* Enters, and returns the registration's present enables. NULL: not enabled any more. */
+/* Marks the thread as inside, and returns the current enables of the registration. NULL: no longer enabled. */
 static inline __attribute__((always_inline)) const struct provider_enables *
 enter(struct registration *r, uint64_t handle, struct provider_thread *t)
 {
@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) bool write_short(struct registratio
     return plain;
 }
 
-/* The checks at which most calls end, in Windows' order. *r NULL: the returned status is final. */
+/* The checks at which most calls end, in Windows' order. If *r is NULL, the returned status is final. */
 static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor,
                                                         struct registration **r)
 {
@@ -318,7 +318,7 @@ BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG key
 
 /* ---- activities ---- */
 
-/* Unique on this host: a number of this process together with the identity of the process. */
+/* Unique on this host OS: a number of this process together with the identity of the process. */
 static GUID new_activity(const struct provider_thread *t)
 {
     static _Atomic uint64_t last;

@@ -10,8 +10,9 @@
 
 /* ---- copies ---- */
 
-/* Copies for pieces of a few to a few hundred bytes: a call of the C library would cost as much as the whole event.
-   The addresses are the program's, so either the caller runs under guard_call, or each read is guarded. */
+/* Copies for pieces of a few bytes to a few hundred bytes, for which a call of the C library would cost as much as the
+   whole event. The addresses come from the program, so either the caller runs under guard_call, or each read is
+   guarded. */
 struct event_reads {
     bool guarded;
     void *context; /* passed to guard_left */
@@ -65,8 +66,8 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
 
 /* ---- events ---- */
 
-/* How far ahead the cache lines of later places are fetched. The host emptied them and still has them; the next
-   exchange would wait until they have arrived. */
+/* How far ahead the cache lines of later places are prefetched. The host process emptied them and still has them in its
+   cache; the next exchange would wait until they have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
 enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum that a processor's word can express */ };
 
@@ -82,11 +83,11 @@ struct event_call {
     uint16_t header_flags;
     const void *from; /* return address of the function, where stacks begin */
 };
-/* Writes the event to all sessions that want it, with everything they request. The thread must be inside.
+/* Writes the event to all sessions that receive it, with all items that they request. The thread must be inside.
    ERROR_NOACCESS: the call contains an invalid address. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
-/* Whether a session wants an event of this level and keyword. */
+/* Whether a session receives an event of this level and keyword. */
 static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_DESCRIPTOR *d)
 {
     if (d->Level >= e->limit)
@@ -96,7 +97,7 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* Reserves a place for an event of `size` bytes, not necessarily a multiple of 8. NULL: the loss is counted, and
+/* Reserves a place for an event of `size` bytes, which need not be a multiple of 8. NULL: the loss is counted, and
  *status is the error; ERROR_SUCCESS: the session has ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
@@ -131,7 +132,7 @@ static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64
     atomic_signal_fence(memory_order_seq_cst);
 }
 static const struct event_reads event_under_guard = {false, NULL};
-/* Calls call(risk), whose structure begins with an event_risk. False: it read an invalid address, and the place is
+/* Calls call(risk), whose structure begins with an event_risk. False: it read from an invalid address, and the place is
    dropped. If an exception leaves the call, the thread also leaves the inside. */
 bool event_risk_call(void (*call)(void *risk), struct event_risk *risk);
 

@@ -46,7 +46,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     const size_t length = own && part->file ? strlen(own) : 0;
     if (length == 0 || strncmp(part->file, own, length) != 0 || part->file[length] != '_')
         return own;
-    memory_free(own); /* it has a number: private_part_find_file */
+    memory_free(own); /* whether it has a number: private_part_find_file */
     return text_copy(part->file);
 }
 
@@ -95,7 +95,7 @@ HRESULT private_part_find_file(struct directory_session *part)
                      part->file);
 }
 
-/* Ends a change: commits all of it, or nothing. */
+/* Ends a change: commits either all of it or nothing. */
 static void part_end_change(struct directory *d, HRESULT hr)
 {
     if (FAILED(hr))
@@ -175,7 +175,7 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     (void)directory_end(d, NULL, 0);
 }
 
-/* In a change. S_FALSE: done already, or the session has ended. */
+/* In a change. S_FALSE: already done, or the session has ended. */
 static HRESULT part_add_totals(struct directory *d, const struct directory_session *s,
                                const struct session_statistics *totals)
 {
@@ -220,8 +220,8 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
 struct private_session {
     struct session_host host;
     uint32_t logger, generation, whole, whole_generation;
-    /* Held while using the buffers or the file. Nobody waits for the thread itself, which may need the loader's lock
-       to begin and to end. */
+    /* Held while using the buffers or the file. Nobody waits for the thread itself, because it may need the loader's
+       lock to start and to end. */
     struct lock lock;
     atomic_uint users; /* the owner and the thread */
     struct private_session *next;
@@ -229,7 +229,7 @@ struct private_session {
 static struct lock lock = LOCK_INIT;
 static struct private_session *sessions;
 
-/* ---- who is in it ---- */
+/* ---- the processes in the session ---- */
 
 /* Converts the scope of the session to filters, which point into it. */
 static void private_session_filters(const struct directory_scope *scope, struct directory_enable *out)
@@ -262,8 +262,8 @@ static void private_session_drop(struct private_session *p)
     memory_free(p);
 }
 
-/* Low half: the number of threads in `private_session_run`; high half: how often it changed. Only these threads
-   change it, so it never exceeds the number of existing threads. */
+/* Low half: the number of threads in `private_session_run`; high half: how often this number changed. Only these
+   threads change it, so it never exceeds the number of existing threads. */
 static _Atomic uint64_t threads;
 #define THREADS_CHANGED (UINT64_C(1) << 32)
 
@@ -314,7 +314,7 @@ static void private_session_remove(struct private_session *p)
     lock_leave(&lock);
 }
 
-/* Reports the failure once, as each change of the directory tries again. */
+/* Reports the failure only once, because each change of the directory causes another attempt. */
 static void part_report_once(const struct directory_session *part, HRESULT hr)
 {
     static _Atomic uint64_t reported;
@@ -380,7 +380,7 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
-    atomic_store(&p->host.end, true); /* its thread never sleeps while others write without a pause */
+    atomic_store(&p->host.end, true); /* its thread never sleeps while others keep writing */
     lock_enter(&p->lock);
     session_host_finish(&p->host);
     lock_leave(&p->lock);

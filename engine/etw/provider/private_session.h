@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Private sessions (EVENT_TRACE_PRIVATE_LOGGER_MODE): the entries of their parts in the directory, and the part of
-   this process. The host of a part is a thread here, with buffers and a file as any session has. */
+   this process. The host of a part is a thread here, with buffers and a file like any other session. */
 #ifndef OPENPLA_PRIVATE_SESSION_H
 #define OPENPLA_PRIVATE_SESSION_H
 
@@ -8,21 +8,21 @@
 #include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_buffers.h"
 
-/* ---- the entries of parts: how one begins in a process, and what its session keeps of it ---- */
+/* ---- the entries of parts: how a part begins in a process, and the data that its session keeps about it ---- */
 
-/* Lists the present parts, to be freed by directory_sessions_free, and the totals of parts that have ended (NULL:
-   not needed). */
+/* Lists the current parts, to be freed by directory_sessions_free, and the totals of parts that have ended (NULL: not
+   needed). */
 HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
-/* Enters a part of this process, which is about to start. Its file has the given name if it is the first part, or
-   with EVENT_TRACE_PRIVATE_IN_PROC; otherwise `name_<process id>`. S_FALSE: the session has ended. */
+/* Adds the entry for a part of this process that is about to start. Its file has the given name if it is the first
+   part, or with EVENT_TRACE_PRIVATE_IN_PROC; otherwise `name_<process id>`. S_FALSE: the session has ended. */
 HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
-/* Removes a part that could not start, so that another one may have the given file name. */
+/* Removes a part that could not start, so that another part may have the given file name. */
 void private_part_refuse(struct directory *d, const struct directory_session *part);
 /* Adds the totals of a part whose log has ended to its session (`b` NULL: none). Later calls do nothing. */
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
-/* Chooses a file name of the part. Process ids are reused: if a file of that name was written since the session
-   began, the part uses `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT, E_OUTOFMEMORY. */
+/* Chooses a file name of the part. Process ids are reused. If a file of that name was written since the session began,
+   the part therefore uses `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT, E_OUTOFMEMORY. */
 HRESULT private_part_find_file(struct directory_session *part);
 /* Returns the part's file name if that of the session is `file`. From memory_alloc; NULL: out of memory, or no file. */
 char *private_part_file(const struct directory_session *part, const char *file);
@@ -36,12 +36,12 @@ struct private_session;
 /* Starts the part of this process. S_FALSE: the session has ended. */
 HRESULT private_session_create(struct directory *d, const struct directory_session *s, struct private_session **out,
                                struct session_buffers *buffers);
-/* Stops it: all accepted events are in the file, which ends. */
+/* Stops it: all accepted events are in the file, which is completed. */
 void private_session_stop(struct private_session *p);
 /* Frees it. Call it when no thread can be writing any more. NULL is allowed. */
 void private_session_free(struct private_session *p);
-/* The number of existing threads of private sessions of this process, in the low 32 bits. The value never repeats
-   after one has begun or ended. */
+/* The number of existing threads of this process's private sessions, in the low 32 bits. The value never repeats after
+   a thread has begun or ended. */
 uint64_t private_sessions_threads(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters of providers: the valid data of each type, and what the filters of an enable let pass. */
+/* Filters of providers: the valid data for each type, and the events that the filters of an enable let pass. */
 #include "engine/etw/provider/provider_filter.h"
 
 #include "engine/base/memory.h"
@@ -60,7 +60,7 @@ static bool is_wide_text(const uint8_t *data, uint32_t size)
     return size % sizeof(uint16_t) == 0;
 }
 
-/* Whether our TDH created it; providers cannot evaluate others. */
+/* Whether OpenPLA's TDH created it; providers cannot evaluate others. */
 static bool is_payload(const uint8_t *data, uint32_t size)
 {
     struct payload_filter *f;
@@ -331,7 +331,7 @@ static bool has_name(const struct name_filter *f, const struct filter_event *eve
     return false;
 }
 
-/* Events that the filter does not apply to pass. */
+/* Events to which the filter does not apply pass. */
 static bool ids_pass(const struct id_filter *f, const struct filter_event *event)
 {
     return !f->set || event->name || has_id(f, event->descriptor->Id) == f->in;

@@ -9,7 +9,7 @@
 #include "engine/etw/directory.h"
 #include "engine/etw/etw_types.h"
 
-/* ---- kinds, as EnableTraceEx2 takes them and autologgers have them below theirs ---- */
+/* ---- kinds, in the form that EnableTraceEx2 accepts and that autologgers store below their key ---- */
 
 struct filter_kind {
     uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; size of the data in bytes */
@@ -27,17 +27,17 @@ struct provider_scope {
     struct directory_process process;
     const char *program; /* its file name without a path, UTF-8 */
 };
-/* Whether the enable applies to this process. Malformed filters, and filters of packages, which do not exist here,
-   apply to none. */
+/* Whether the enable applies to this process. Malformed filters, and filters for packages, which do not exist here,
+   apply to no process. */
 bool provider_filter_admits(const struct directory_enable *e, const struct provider_scope *own);
 
 /* The properties of an event that filters use. */
 struct filter_event {
     const EVENT_DESCRIPTOR *descriptor;
-    const char *name; /* of a TraceLogging event, without a NUL; NULL: another kind of event */
+    const char *name; /* name of a TraceLogging event, without a NUL; NULL: another kind of event */
     size_t name_bytes;
-    /* Returns all its data in one piece, for filters that read it; called only by these, once. NULL: not available,
-       and the event passes. */
+    /* Returns all data of the event in one piece, for filters that read it; only these call it, and only once. NULL:
+       not available, in which case the event passes. */
     const uint8_t *(*data)(void *context, size_t *size);
     void *context;
 };
@@ -48,7 +48,7 @@ HRESULT provider_filter_create(const struct directory_enable *e, struct provider
 struct provider_filter *provider_filter_refer(struct provider_filter *f);
 void provider_filter_free(struct provider_filter *f);
 
-/* NULL means no filter in all of these. */
+/* NULL means no filter in all of these functions. */
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event);
 /* For a session that requests stacks. */
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);

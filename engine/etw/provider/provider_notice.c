@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs providers' callbacks: one for each change of an enable, with the combined state of all sessions that enable
-   the provider. A registration has one callback at a time, on the thread that found the change; other threads queue
+   the provider. A registration has one callback at a time, on the thread that detected the change; other threads queue
    theirs. No lock is held during a callback. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -147,7 +147,7 @@ HRESULT provider_note_changes(struct registration_record *record, const struct p
     if (!record->options.callback && !record->options.classic_callback)
         return S_OK;
     if (!record->begun) {
-        /* At registration the present state is reported once, not how it came about. */
+        /* At registration only the present state is reported, not its history. */
         if (new->count != 0)
             hr = notice_add(&list, CODE_ENABLE, &nobody, new, NULL);
         if (SUCCEEDED(hr))
@@ -282,7 +282,8 @@ bool provider_outlast_callback(struct registration_record *record)
 
 ULONG provider_begun(uint64_t handle)
 {
-    /* Not by provider_find: a thread that has ended the registration waits for us, so the place stays in use. */
+    /* provider_find is not used: a thread that has ended the registration waits for this one, so the place stays in
+       use. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     lock_enter(&provider_lock);
     r->record->begun = true;

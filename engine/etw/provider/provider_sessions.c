@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The sessions that this process has mapped for its providers, and its part in the directory.
+/* The sessions that this process has mapped for its providers, and its entries in the directory.
 
    One waiting thread per process, started with the first registration, follows the directory: it applies changes to the
    registrations, maps and unmaps sessions, recovers sessions whose hosts have ended, frees what provider_reclaim can
    free, registers again after the directory was reset, and ends a process whose other threads have all ended.
 
-   Locks, in this order: `joining` protects what this process is in the directory; `refreshing` is held while the
+   Locks, in this order: `joining` protects this process's entries in the directory; `refreshing` is held while the
    directory is read and applied, so an older state never replaces a newer one; provider_lock protects the table. No
    lock is held during a callback. */
 #include "engine/base/clock.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 
 struct mapping {
-    struct provider_session session; /* first: the part that writers use */
+    struct provider_session session; /* must be first: the part that writers use */
     struct section *section;
     struct signal *signal;
     struct process *host;            /* NULL: not waited for */
@@ -30,14 +30,14 @@ struct mapping {
 
 /* Protected by `refreshing`. */
 static struct lock refreshing = LOCK_INIT;
-static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be retired */
+static struct mapping *stale[DIRECTORY_PLACES + 1]; /* removed from by_logger, waiting to be retired */
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
-static bool out_of_memory; /* protected by `refreshing`: memory for a session was missing */
+static bool out_of_memory; /* protected by `refreshing`: there was not enough memory for a session */
 /* The revision in which the logger had no running session, plus one. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
-/* Protected by `joining`. `directory` changes under `refreshing`, too. */
+/* Protected by `joining`. `directory` also changes under `refreshing`. */
 static struct lock joining = LOCK_INIT;
 static _Atomic(struct directory *) directory;
 static _Atomic(struct signal *) own_signal;
@@ -139,7 +139,8 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Wakes the host, too: it may have to notice that the directory was reset, and it sleeps while nobody writes. */
+/* Also wakes the host process: it may have to detect that the directory was reset, and it sleeps while nobody writes.
+ */
 static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
@@ -160,7 +161,7 @@ static void mappings_retire_stale(void)
         }
 }
 
-/* provider_source's session. Takes out at most one mapping per logger until mappings_retire_stale. */
+/* provider_source's session. Removes at most one mapping per logger until mappings_retire_stale. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
@@ -191,7 +192,7 @@ static bool session_disallows(void *context, uint32_t logger, uint32_t generatio
     return found;
 }
 
-/* Takes out sessions that do not run any more. */
+/* Removes sessions that are no longer running. */
 static void mappings_take_out_ended(void)
 {
     for (uint32_t i = 1; i <= DIRECTORY_PLACES; i++) {
@@ -220,7 +221,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
-        hr = E_OUTOFMEMORY; /* applied without that session; try again */
+        hr = E_OUTOFMEMORY; /* applied without that session; will be tried again */
     directory_enables_free(list, count);
     if (handle == 0)
         mappings_take_out_ended();
@@ -237,8 +238,8 @@ static void call_reclaimer(void)
         (void)signal_set(signal);
 }
 
-/* Applies the present state of the directory (handle 0: to all registrations, and unmaps ended sessions), and runs
-   callbacks. S_FALSE: no provider in this process. */
+/* Applies the current state of the directory (handle 0: to all registrations, and unmaps sessions that have ended), and
+   runs callbacks. S_FALSE: no provider in this process. */
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
@@ -280,7 +281,7 @@ HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_
     return hr;
 }
 
-/* Lists the hosts of the mapped sessions. Valid while only this thread takes mappings out. */
+/* Lists the host processes of the mapped sessions. Valid while only this thread removes mappings. */
 static size_t hosts_of(struct process **hosts, uint32_t *loggers)
 {
     size_t count = 0;
@@ -298,13 +299,13 @@ static void host_ended(uint32_t logger, const struct process *host)
 {
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (!m || m->host != host)
-        return; /* the logger has another session by now */
+        return; /* the logger id belongs to another session by now */
     (void)session_recover(directory, logger, m->session.generation);
     process_close(m->host); /* if that failed, the next process that needs the session tries again */
     m->host = NULL;
 }
 
-/* Takes a slot in the present directory. Under `joining`. */
+/* Allocates a slot in the current directory. Under `joining`. */
 static HRESULT take_slot(struct directory *d)
 {
     uint32_t slot = 0;
@@ -325,7 +326,7 @@ static void provider_unregister(const struct provider_numbers *numbers)
 {
     struct directory *d = directory;
     if (numbers->born != directory_born(d))
-        return; /* the numbers belong to others now */
+        return; /* the numbers belong to other processes now */
     if (numbers->provider != 0)
         directory_unregister(d, numbers->provider - 1);
     if (numbers->group != 0)
@@ -380,7 +381,7 @@ static HRESULT register_again(uint64_t handle)
 }
 
 /* Joins the directory again after a reset, which removed this process. *registered: directory_born of the directory
-   that has all registrations. False: try again. */
+   that contains all registrations. False: try again. */
 static bool rejoin_directory(uint64_t *registered)
 {
     const uint64_t born = directory_born(directory);
@@ -396,8 +397,8 @@ static bool rejoin_directory(uint64_t *registered)
     return SUCCEEDED(hr);
 }
 
-/* The directory's file was deleted, and controllers use a new one by now. Changes over to it; others may keep using
-   the old one. */
+/* The directory's file was deleted, and controllers use a new one by now. Switches to the new directory; others may
+   keep using the old one. */
 static bool follow_directory(void)
 {
     struct directory *next;
@@ -432,15 +433,15 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* False also if threads began or ended during the check; the next check decides then. */
+/* Also false if threads began or ended during the check; the next check decides then. */
 static bool program_has_left(void)
 {
     const uint64_t others = private_sessions_threads();
     return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
 }
 
-/* A thread reports its end before it has ended, hence LEAVES_MS; one that is terminated does not report it, hence
-   LOOK_MS. */
+/* A thread reports its end before it has ended, which is why LEAVES_MS exists. A terminated thread does not report its
+   end, which is why LOOK_MS exists. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };
@@ -516,8 +517,8 @@ static HRESULT join_directory(void)
     return S_OK;
 }
 
-/* Started once, for the life of the process, and without a lock: the thread that loads a DLL may want ours, and a
-   new thread begins with the loader's lock. */
+/* Started once, for the life of the process, and without holding a lock: the thread that loads a DLL may need that
+   lock, and a new thread begins with the loader's lock. */
 static HRESULT start_waiting(void)
 {
     static atomic_bool started;
@@ -564,7 +565,7 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    /* First, because the waiting thread may have queued callbacks, which must not run any more */
+    /* Called first, because the waiting thread may have queued callbacks, which must no longer run */
     (void)provider_part(handle, classic);
     (void)provider_begun(handle);
     return provider_status(hr);
@@ -601,7 +602,7 @@ void provider_publish_name(uint64_t handle, const char *name)
         directory_name_provider(directory, &guid, name);
 }
 
-/* Maps the session that has the logger now. */
+/* Maps the session that currently has the logger id. */
 static void map_current(uint32_t logger)
 {
     struct directory_session s;
@@ -622,10 +623,10 @@ static void map_current(uint32_t logger)
     if (is_vacant)
         atomic_store_explicit(&vacant[logger], revision + 1, memory_order_release);
     if (changed)
-        (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must wait for one more host */
+        (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must wait for one more host process */
 }
 
-/* Whether the logger had no running session at the present revision. */
+/* Whether the logger id had no running session at the present revision. */
 static bool is_known_vacant(uint32_t logger)
 {
     const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);
@@ -658,7 +659,8 @@ uint64_t provider_event_key(void)
 
 uint64_t provider_start_key(void)
 {
-    /* The start time distinguishes processes with the same id, the id those that started at the same time. */
+    /* The start time distinguishes processes with the same id, and the id distinguishes those that started at the same
+       time. */
     return (start_time ^ (uint64_t)process_own_id() << 40) * UINT64_C(0x9E3779B97F4A7C15);
 }
 

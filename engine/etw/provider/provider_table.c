@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that write events, and registrations: the places of the table, what is published, and what is freed when
-   no thread can use it any more (provider_table.h). Callbacks are in provider_notice.c. */
+/* Threads that write events, and registrations: the places of the table, the published data, and the data that are
+   freed when no thread can use them any more (provider_table.h). Callbacks are in provider_notice.c. */
 #include "engine/etw/provider/provider_table.h"
 
 #include "engine/base/clock.h"
@@ -81,8 +81,8 @@ void provider_threads_own_slot(uint32_t slot)
     lock_leave(&threads_lock);
 }
 
-/* Whether each thread was outside in one of the calls of this round. The first call comes PROVIDER_GRACE_MS after
-   the retired items could last be found. Rounds rise from 1. For one thread only. */
+/* Whether each thread was seen outside in one of the calls of this round. The first call is made PROVIDER_GRACE_MS
+   after the retired items could last be found. Rounds rise from 1. For one thread only. */
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
@@ -105,7 +105,7 @@ struct registration *provider_in_use;
 static struct registration *unused; /* places that can be reused */
 static uint32_t places = 1, registered;
 
-/* ---- what threads may still be using ---- */
+/* ---- data that threads may still be using ---- */
 
 struct retired {
     struct provider_enables *enables;
@@ -251,7 +251,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* NULL: none; also for handle 0 */
+/* NULL: not enabled; also for handle 0 */
 static struct registration *provider_find(uint64_t handle)
 {
     return handle != 0 ? registration_of(handle) : NULL;
@@ -334,7 +334,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
 
 /* ---- traits ---- */
 
-/* Reads {u16 total size, name with NUL, then {u16 size, u8 type, data} each}. False: malformed. */
+/* Reads {u16 total size, name with NUL, then {u16 size, u8 type, data} for each trait}. False: malformed. */
 static bool registration_read_traits(struct registration_record *record, const uint8_t *traits, size_t size)
 {
     enum { HEAD = 3, GUID_TRAIT = HEAD + 16 };
@@ -387,7 +387,7 @@ static void finish_enables(struct provider_enables *e)
     e->plain = e->count == 1 && !e->typed && !e->decodes && e->traits_size == 0 && is_plain(&e->of[0]);
 }
 
-/* Publishes the same enables with the registration's present properties. */
+/* Publishes the same enables with the registration's current properties. */
 static ULONG publish_again(struct registration *r)
 {
     const struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed);
@@ -490,7 +490,7 @@ static uint64_t instance_of(const struct provider_enable *before, const struct p
     return bit;
 }
 
-/* S_FALSE: not for this process, or its session is not available. */
+/* S_FALSE: the enable is not for this process, or its session is not available. */
 static HRESULT add_enable(struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *e, const struct provider_source *source, bool classic)
 {
@@ -542,7 +542,7 @@ static const struct directory_enable *latest_before(const struct registration_re
     return latest;
 }
 
-/* A classic provider belongs to the latest session only, of those that apply to this process. */
+/* A classic provider belongs only to the latest session among those that apply to this process. */
 static HRESULT add_latest(struct registration *r, struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *list, size_t count, const struct provider_source *source)
 {
@@ -566,7 +566,7 @@ static HRESULT registration_apply(struct registration *r, const struct directory
             hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
-    struct provider_session *unreferred = NULL; /* stays empty: the creators have references, too */
+    struct provider_session *unreferred = NULL; /* stays empty, because the creators have references, too */
     if (FAILED(hr) || new->count == 0) {
         if (new)
             enables_free(new, &unreferred);

@@ -2,8 +2,9 @@
 /* The providers that this process has registered, and the sessions that enable each of them.
 
    The problem. Programs call EventWrite millions of times a second from many threads, mostly for providers that no
-   session enables. The call must cost a few nanoseconds then, and take no lock when a session does. At the same time
-   other threads change what is enabled, unregister providers, and unmap sessions that have ended.
+   session enables. In that case the call must cost only a few nanoseconds, and it must take no lock if a session does
+   enable the provider. At the same time, other threads change the enables, unregister providers, and unmap sessions
+   that have ended.
 
    The layout.
 
@@ -17,24 +18,24 @@
      threads                 provider_thread: inside, slot and id of the writer, activity
 
    A handle is a generation << 16 | index in the table. A writer finds its registration by the index and compares the
-   handle, so a handle of an ended registration is refused although its place is in use again.
+   handle, so a handle of an ended registration is rejected even if its place is in use again.
 
-   Who writes what. Everything changes under provider_lock, except the members of a provider_thread, which its thread
-   writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test: they
-   may let an event pass that no session wants, never the reverse.
+   Who writes what. Everything changes under provider_lock, except those members of a provider_thread that its own
+   thread writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test:
+   they may let an event pass that no session receives, but never the reverse.
 
    Publishing. A change builds a new block of enables, stores the pointer, and puts the old block on a list of retired
-   ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and leaves. So a
-   block that it found stays valid until it has left.
+   ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and leaves.
+   Therefore a block that it found stays valid until it has left.
 
-   Freeing. provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then for
-   each thread to be seen outside once. `inside` is a plain store without a fence, for speed; the delay covers the time
-   until it is visible to other processors. Sessions are counted by the blocks that refer to them and are unmapped with
+   Freeing: provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then waits
+   until each thread has been seen outside once. `inside` is a plain store without a fence, for speed; the delay covers
+   the time until it is visible to other processors. Sessions count the blocks that refer to them and are unmapped with
    the last one.
 
-   What can be seen half done. A writer may use the old block for an event during a change; the event then goes to the
-   sessions that were enabled before. A thread that ends while it is inside is marked as ended; one that
-   is suspended there keeps retired blocks alive. */
+   States that can be seen half done: A writer may use the old block for an event during a change; the event then goes
+   to the sessions that were enabled before. A thread that ends while it is inside is marked as ended; a thread that is
+   suspended inside keeps retired blocks alive. */
 #ifndef OPENPLA_PROVIDER_TABLE_H
 #define OPENPLA_PROVIDER_TABLE_H
 
@@ -44,29 +45,29 @@
 
 /* ---- threads ---- */
 
-/* The state of a thread that writes events: its identity, its activity, and whether it is inside, where it may use
-   what was published. Anything it finds published stays valid until it leaves. */
+/* The state of a thread that writes events: its identity, its activity, and whether it is inside, that is, whether it
+   may use published data. Anything it finds published stays valid until it leaves. */
 struct provider_thread {
     _Atomic uint32_t inside; /* depth of calls; written by the thread only */
     _Atomic bool ended;
     struct session_writer writer;
     uint64_t ids; /* ids of thread and process, as in event headers */
     GUID activity;
-    uint64_t time_read, time; /* cycles: when provider_processor_time last asked the system, and the answer */
+    uint64_t time_read, time; /* cycles: when provider_processor_time last queried the system, and the answer */
     bool never_waits;         /* other threads wait for it, so it must not wait for a session */
     struct provider_thread *next;
     uint32_t seen; /* used by provider_threads_outside */
 };
 
-/* Returns the calling thread's, which it creates on the first call. NULL: out of memory. */
+/* Returns the structure of the calling thread, and creates it on the first call. NULL: out of memory. */
 struct provider_thread *provider_thread_make(void);
 static inline struct provider_thread *provider_thread_own(void)
 {
     struct provider_thread *t = thread_slot();
     return __builtin_expect(t != NULL, 1) ? t : provider_thread_make();
 }
-/* Returns the user-mode time of the calling thread, in cycles, at most 10 ms old: asking the system costs as much as
-   a hundred events. */
+/* Returns the user-mode time of the calling thread, in cycles, at most 10 ms old, because querying the system costs as
+   much as a hundred events. */
 uint64_t provider_processor_time(struct provider_thread *t);
 /* Sets the slot of this process, which marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
@@ -99,12 +100,12 @@ struct provider_session {
     uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
     uint32_t most_event;                               /* bytes; by etl_buffer_max_event */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
-    uint32_t references;                               /* protected by provider_lock; its creator has one */
+    uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
     void (*release)(struct provider_session *session); /* called without the lock after the last reference */
     struct provider_session *next;                     /* in a list of retired ones */
 };
-/* Gives up the reference of the creator, by provider_reclaim. Call it once, when the session can be found only in
-   what provider_apply published. */
+/* Releases the reference of the creator; provider_reclaim does the rest. Call it once, when the session can be found
+   only in data that provider_apply published. */
 void provider_session_retire(struct provider_session *session);
 
 /* The parameters with which one session enables a provider. */
@@ -128,7 +129,7 @@ struct provider_enables {
     uint64_t handle;
     GUID guid; /* as in event headers */
     GUID control;
-    bool plain;   /* one session, and events of a header and data only: the short path */
+    bool plain;   /* one session, and events that consist only of a header and data: the short path */
     bool typed;   /* the types of data descriptors are used */
     bool decodes; /* `guid` differs from `control` */
     uint32_t count;
@@ -138,7 +139,7 @@ struct provider_enables {
     uint8_t traits[];
 };
 
-/* An entry of the table. The first words are a first test, which may let pass an event that no session wants. */
+/* An entry of the table. The first words are a first test, which may let an event pass that no session receives. */
 struct registration {
     _Atomic uint64_t handle;                    /* 0: unused */
     _Atomic(struct provider_enables *) enables; /* NULL: not enabled */
@@ -151,7 +152,7 @@ struct registration {
 _Static_assert(sizeof(struct registration) == 64, "one line of the cache");
 extern struct registration provider_table[PROVIDER_PLACES];
 
-/* NULL: not a registration, or one that has ended. Handle 0 is that of a registration that is never enabled. */
+/* NULL: not a registration, or one that has ended. Handle 0 belongs to a registration that is never enabled. */
 static inline struct registration *registration_of(uint64_t handle)
 {
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
@@ -194,15 +195,15 @@ struct provider_identity {
 };
 bool provider_get_identity(uint64_t handle, struct provider_identity *out);
 /* Call it once after each provider_begin, even if the registration has ended since. Calls back on this thread if the
-   provider is enabled; from then on callbacks follow changes. Returns the result of a classic provider's callback,
+   provider is enabled; from then on callbacks follow each change. Returns the result of a classic provider's callback,
    else 0. */
 ULONG provider_begun(uint64_t handle);
 /* Ends a registration. Waits for a callback on another thread, and for the provider_begun of another thread.
-   Afterwards there are no callbacks, `context` is not used, and the handle is refused. ERROR_INVALID_HANDLE. */
+   Afterwards there are no callbacks, `context` is not used, and the handle is rejected. ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
-/* EventSetInformation: sets the traits, once (ERROR_GEN_FAILURE for a second time). Returns the group that they
-   name. ERROR_INVALID_PARAMETER for malformed traits. */
+/* EventSetInformation: sets the traits; this is possible only once (ERROR_GEN_FAILURE the second time). Returns the
+   group that they name. ERROR_INVALID_PARAMETER for malformed traits. */
 ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, GUID *group, bool *has_group);
 ULONG provider_set_typed(uint64_t handle, bool typed);
 
@@ -210,7 +211,7 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 
 /* Provides sessions to provider_apply. */
 struct provider_source {
-    /* Returns the session of an enable, under provider_lock. NULL: it is not available now. */
+    /* Returns the session of an enable, under provider_lock. NULL: it is currently not available. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
     /* Whether the session excludes the provider from its group (TraceSetDisallowList). NULL: never. */
     bool (*disallows)(void *context, uint32_t logger, uint32_t generation, const GUID *provider);
@@ -228,9 +229,10 @@ void provider_run_callbacks(void);
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
 /* Sets whether this thread, possibly in a callback, waits for provider_when_idle; its callback then counts as ended. */
 void provider_waits(bool waits);
-/* Frees what no thread can use any more. True: call it again after PROVIDER_GRACE_MS. Never by two threads at once. */
+/* Frees everything that no thread can use any more. True: call it again after PROVIDER_GRACE_MS. Never by two threads
+   at once. */
 bool provider_reclaim(void);
-/* Whether something was retired that no further call of provider_reclaim is due for. */
+/* Whether anything was retired for which no further call of provider_reclaim is due. */
 bool provider_has_retired(void);
 
 /* ---- between provider_table.c and provider_notice.c ---- */
@@ -244,7 +246,7 @@ struct registration_record {
     struct notice *first, *last; /* queued callbacks */
     bool calling;                /* the thread `caller` runs its callbacks */
     uint32_t caller;
-    bool waits; /* its callback waits until everybody has applied a change, so it counts as ended */
+    bool waits; /* its callback waits until every process has applied a change, so it counts as ended */
     bool begun, gone, recycle;
     bool typed, has_group, has_decode;
     GUID group, decode;
@@ -268,20 +270,20 @@ bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
 
-/* Makes a registration from provider_begin known in the directory and enables it, with a callback on this thread if
-   it is enabled. Waits for other threads only briefly, so a DllMain may call it. *said: the result of a classic
-   callback. On failure (a Windows error code) the registration has ended. */
+/* Adds a registration from provider_begin to the directory and enables it, with a callback on this thread if it is
+   enabled. Waits for other threads only briefly, so a DllMain may call it. *said: the result of a classic callback. On
+   failure (a Windows error code) the registration has ended. */
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
 /* provider_end; also removes the registration from the directory. */
 ULONG provider_part(uint64_t handle, bool classic);
 /* Enables the registration as a member of the group, too. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
-/* Stores the name that the provider gives itself. */
+/* Stores the name that the provider sets for itself. */
 void provider_publish_name(uint64_t handle, const char *name);
 
-/* Returns the running session of a logger, mapping it if necessary. The thread must be inside and is so afterwards,
-   but is outside for a while when the session must be mapped. `is_over`: the session it returned before has ended.
-   NULL: no such session runs. */
+/* Returns the running session of a logger, mapping it if necessary. The thread must be inside and is inside afterwards,
+   but it is outside for a while if the session must be mapped. `is_over`: the session returned before has ended. NULL:
+   no such session is running. */
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool is_over);
 
 /* directory_wait_applied, which also works in a callback: that callback then counts as ended, as it would otherwise

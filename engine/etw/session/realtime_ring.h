@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring that brings buffers of a session from its host to one real-time consumer, and the backlog of buffers that
-   wait for a consumer. The consumer creates the ring's section, the host maps it. Neither side waits for the other:
-   when the ring is full the buffer is lost, and counted. Either side may be killed at any instruction or write
-   anything into the section. So each keeps the constants it checked and its position outside of the section, and
-   copies a buffer before it inspects it. */
+/* The ring that transfers buffers of a session from its host process to one real-time consumer, and the backlog of
+   buffers that wait for a consumer. The consumer creates the ring's section, and the host process maps it. Neither side
+   waits for the other: when the ring is full the buffer is lost, and counted. Either side may be killed at any
+   instruction, or may write anything into the section. Therefore each side keeps the checked constants and its position
+   outside the section, and copies a buffer before inspecting it. */
 #ifndef OPENPLA_REALTIME_RING_H
 #define OPENPLA_REALTIME_RING_H
 
@@ -26,7 +26,7 @@ struct realtime_shared {
     /* Written by the consumer. */
     _Atomic uint32_t taken;  /* number of buffers taken; wraps */
     _Atomic uint32_t asleep; /* enum realtime_sleep */
-    _Atomic uint32_t left;   /* the consumer takes no more */
+    _Atomic uint32_t left;   /* the consumer accepts no more buffers */
     _Atomic uint32_t read;   /* number of events passed to callbacks; wraps */
     uint32_t reserved_3[28];
     uint8_t data[]; /* the slots */
@@ -61,12 +61,12 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
-/* Announces that the consumer sleeps until it is woken; with `holds` also when `complete` rises. False: there is
-   something new, so it must not sleep. */
+/* Announces that the consumer sleeps until it is woken; with `holds`, also when `complete` rises. False: something has
+   arrived, so it must not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
-/* Counts an event passed to a callback. The host considers a consumer without progress as asleep. */
+/* Counts an event passed to a callback. The host process treats a consumer without progress as asleep. */
 static inline void realtime_ring_read(const struct realtime_ring *r)
 {
     const uint32_t read = atomic_load_explicit(&r->shared->read, memory_order_relaxed);
@@ -81,17 +81,17 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
 /* Puts the first buffer of a connection: the log file header of a running session. E_OUTOFMEMORY; S_FALSE: the ring
    is full. */
 HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log);
-/* Puts a buffer as session_sink gets it: events from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is full, and
-   the buffer is counted as lost. *wake: the consumer sleeps and must be woken. */
+/* Puts a buffer in the form that session_sink receives: events from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is
+   full, and the buffer is counted as lost. *wake: the consumer is asleep and must be woken. */
 HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_header *head, const uint8_t *bytes,
                           bool *wake);
 bool realtime_ring_is_full(const struct realtime_ring *r);
-/* Reports that all events up to `time` (session_drain_complete) were put or lost. The consumer can then deliver
-   events that it held back for the order of processors. Call it after each pass. */
+/* Reports that all events up to `time` (session_drain_complete) were put or lost. The consumer can then deliver events
+   that it held back to order the processors. Call it after each pass. */
 void realtime_ring_mark(struct realtime_ring *r, int64_t time, bool *wake);
 /* Adds to the losses that the consumer sees. */
 void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffers);
-/* Reports that no buffer follows. */
+/* Reports that no more buffers follow. */
 void realtime_ring_end(struct realtime_ring *r, bool *wake);
 /* The consumer has left. */
 bool realtime_ring_is_left(const struct realtime_ring *r);
@@ -100,7 +100,8 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r);
 
 /* ---- the backlog ---- */
 
-/* Buffers that wait while a consumer is behind or none is connected: first in, first out, up to a number of bytes. */
+/* Buffers that wait while a consumer is behind or no consumer is connected: first in, first out, up to a number of
+   bytes. */
 struct realtime_backlog {
     uint64_t most;    /* limit of the bytes of events and buffer headers */
     uint64_t bytes;   /* held now */
@@ -108,10 +109,10 @@ struct realtime_backlog {
     uint64_t dropped; /* buffers that did not fit */
     struct backlog_buffer *first, *last;
 };
-/* Keeps a copy of the buffer. S_FALSE: it does not fit, or out of memory; it is counted as dropped. Zero-initialise
- *b and set `most` before. */
+/* Keeps a copy of the buffer. S_FALSE: it does not fit, or memory ran out; it is counted as dropped. Zero-initialise b
+ *and set `most` before. */
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Moves as many buffers to the ring as fit. True: the backlog is empty, so newer buffers may go to the ring. */
+/* Moves as many buffers to the ring as fit. True: the backlog is empty, so newer buffers may be put into the ring. */
 bool realtime_backlog_give(struct realtime_backlog *b, struct realtime_ring *ring, bool *wake);
 void realtime_backlog_free(struct realtime_backlog *b); /* frees the buffers in it */
 

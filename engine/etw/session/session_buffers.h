@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a session, in memory that providers' processes share with the session host process.
+/* The buffers of a session, in memory that providers' processes share with the session's host process.
 
-   The problem. A thread that writes an event must not take a lock, call the system, or wait for another thread: events
-   are written thousands of times a millisecond, by processes that may be killed between any two instructions. Yet each
-   event that was committed reaches the log once, in the order of time of its processor, and each that was not is
-   counted as lost.
+   The problem. A thread that writes an event must not take a lock, call the system, or wait for another thread:
+   thousands of events are written per millisecond, by processes that may be killed between any two instructions.
+   Nevertheless each committed event must reach the log exactly once, in the time order of its processor, and each event
+   that is not committed must be counted as lost.
 
    The layout. One section, created by the session host process and mapped by each process that writes to the session:
 
@@ -33,12 +33,12 @@
         12   its final header (9: that of a TraceMessage event): the event is complete
 
    A writer (session_reserve.h) reserves a place by advancing `end` in its processor's word, marks the event with state
-   1, writes it, and commits it by storing the final first 8 bytes. If the place before its own is still 0, it sets that
-   to state 2 from the word it has just replaced. So an unfinished place has a known owner: its own first word names
-   it, or it is the newest place of the buffer, and the processor's (later the buffer's) word names it. Only between the
-   exchange and the mark of the next writer it has none.
+   1, writes it, and commits it by storing the final first 8 bytes. If the place before it is still 0, the writer sets
+   that to state 2, based on the word that it has just replaced. Therefore an unfinished place has a known owner: its
+   own first word names the owner, or it is the newest place of the buffer, and the word of the processor (later of the
+   buffer) names the owner. It has no known owner only between the exchange and the mark of the next writer.
 
-   The life of a buffer, and who makes each step:
+   The life of a buffer, and the process that makes each step:
 
      free -> claimed     a writer without room, which then puts it into the processor's word
      claimed -> closed   any writer that finds the word sealed, or the host when it flushes
@@ -46,17 +46,20 @@
      closed -> written   the host, when the log has the buffer; it then zeroes it
      written -> free     the host
 
-   What can be seen half done. Each step is one exchange, so another process always finds the state before or after it:
-   a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no processor names
-   (session_drain_reap returns or closes it), a reservation without a mark (state 2 or the word names its owner).
-   `closed`, `hint`, `given` and `allocated` are hints; a process that dies before it updates them costs time only.
+   States that can be seen half done: Each step is one exchange, so another process always finds the state before or
+   after it: a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no
+   processor names (session_drain_reap returns or closes it), a reservation without a mark (state 2 or the word names
+   its owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before it updates them, this only
+   costs time.
 
-   What a crash leaves. A dead writer leaves places that the host marks as torn. A dead host leaves closed buffers in
-   place: the next process that notices continues with session_drain_recover. `number` is set before a buffer goes to
-   the log, so that process can tell whether the log already has it; "written" marks those that were only to be zeroed.
+   What a crash leaves. A dead writer leaves places that the host process marks as torn. If the host process dies,
+   closed buffers stay in place: the next process that detects this continues with session_drain_recover. `number` is
+   set before a buffer is written to the log, so that process can determine whether the log already contains it.
+   "written" marks buffers that only had to be zeroed.
 
-   Trust. Any process that maps the section may write anything into it. Each side keeps the constants it checked when
-   it mapped the section, loads each word once, and stays inside the limits it has checked whatever the words say. */
+   Trust. Any process that maps the section may write anything into it. Each side keeps the constants that it checked
+   when it mapped the section, loads each word once, and stays inside the limits that it has checked, regardless of the
+   words' contents. */
 #ifndef OPENPLA_SESSION_BUFFERS_H
 #define OPENPLA_SESSION_BUFFERS_H
 
@@ -77,22 +80,22 @@ enum {
 /* The unit of event time stamps when they are written. The session host converts cycles to the session's clock. */
 enum session_source { SESSION_STAMP_TICKS = 1, SESSION_STAMP_SYSTEM = 2, SESSION_STAMP_CYCLES = 3 };
 
-/* Control words are 128 bytes apart, as processors fetch pairs of cache lines. */
+/* Control words are 128 bytes apart, because processors fetch pairs of cache lines. */
 struct session_processor {
     _Atomic uint64_t word;
-    _Atomic uint64_t lost; /* events, because no buffer was free or they were too long */
+    _Atomic uint64_t lost; /* number of events lost because no buffer was free or they were too long */
     uint64_t reserved[14];
 };
 struct session_line {
     _Atomic uint64_t word;
-    _Atomic uint64_t generation; /* how often it was handed out; written by the host */
+    _Atomic uint64_t generation; /* how often the buffer was handed out; written by the host process */
     _Atomic uint64_t claimed;    /* when it was claimed, in time stamps of the session */
     /* Its sequence number in the log, set by the host before it writes the buffer; 0: none yet. */
     _Atomic uint64_t number;
     _Atomic uint32_t processor;
     uint32_t reserved[7];
 };
-/* Statistics, written by the host for other processes and for the one that recovers the session. */
+/* Statistics, written by the host process for other processes and for the process that recovers the session. */
 struct session_totals {
     _Atomic uint64_t events;          /* written to the log */
     _Atomic uint64_t torn;            /* lost because their writers ended */
@@ -100,7 +103,8 @@ struct session_totals {
     _Atomic uint64_t buffers_lost;    /* could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
     _Atomic uint64_t file;            /* number of the log file that is being written, from 1 */
-    /* The newest reading of the session's clock together with time stamps: entry (`anchors` - 1) % 2. */
+    /* The latest simultaneous reading of the session's clock and of the time stamp source: entry (`anchors` - 1) % 2.
+     */
     _Atomic uint64_t anchors;
     struct {
         _Atomic uint64_t cycles;
@@ -121,13 +125,14 @@ struct session_shared {
     _Atomic uint32_t none_at;    /* `given` + 1 when no free buffer was found */
     _Atomic uint32_t allocated;  /* buffers in use so far: from the minimum to all */
     _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
-    _Atomic uint32_t in_vain;    /* `given` + 1 when a writer waited in vain */
+    _Atomic uint32_t in_vain;    /* `given` + 1 at the time when a writer waited in vain */
     _Atomic uint32_t vain_waits; /* consecutive waits in vain */
     uint32_t reserved_2[25];
     /* Waking the host. */
     _Atomic uint32_t closed; /* buffers that wait for the host; approximate */
-    _Atomic uint32_t asleep; /* the host sleeps: the writer that closes buffer number `wake_at` wakes it */
-    _Atomic uint32_t idle; /* the host sleeps and no buffer is in use: the writer that claims the first one wakes it */
+    _Atomic uint32_t asleep; /* the host process sleeps: the writer that closes buffer number `wake_at` wakes it */
+    _Atomic uint32_t
+        idle; /* the host process sleeps and no buffer is in use: the writer that claims the first one wakes it */
     uint32_t reserved_3[29];
     _Atomic uint32_t sequence; /* of the newest TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
@@ -271,20 +276,21 @@ static inline bool session_swap(_Atomic uint64_t *word, uint64_t *expected, uint
 
 /* ---- the section ---- */
 
-/* The parameters of a session's section. Those of a section that another process created are checked before use. */
+/* The parameters of a session's section. The parameters of a section that another process created are checked before
+   use. */
 struct session_shape {
     uint32_t buffers;     /* the maximum, 1 to SESSION_MOST_BUFFERS */
     uint32_t minimum;     /* in use from the beginning, 1 to `buffers`; more are used only when none is free */
     uint32_t buffer_size; /* bytes: a multiple of 1 KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER */
     uint32_t processors;  /* 1 to SESSION_MOST_PROCESSORS; 1 for EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
-    uint32_t wake_at;     /* number of closed buffers at which writers wake the host, 1 to `buffers` */
+    uint32_t wake_at;     /* number of closed buffers at which writers wake the host process, 1 to `buffers` */
     enum session_source source;
 };
 /* Returns the fastest source of time stamps that this machine and the session's clock (ETL_CLOCK_*) allow. */
 enum session_source session_source_for(uint32_t clock);
 
-/* Computes the size of the section in bytes. E_INVALIDARG with an error text for an invalid shape, and in a 32-bit
-   program for one that exceeds its address space. */
+/* Computes the size of the section in bytes. E_INVALIDARG with an error text for invalid parameters, and in a 32-bit
+   program for a size that exceeds its address space. */
 HRESULT session_buffers_size(const struct session_shape *shape, size_t *size);
 /* Initialises zeroed memory as a session's section, and maps it. */
 HRESULT session_buffers_create(void *memory, size_t size, const struct session_shape *shape,

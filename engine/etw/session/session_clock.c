@@ -6,10 +6,10 @@
 #include "engine/logs/etl_record.h"
 
 enum {
-    READINGS = 64,         /* the quickest of these is used */
-    FIRST_INTERVAL = 2000, /* 100 ns; the error of the rate is then that of one reading in 0.2 ms */
+    READINGS = 64,         /* the quickest of these readings is used */
+    FIRST_INTERVAL = 2000, /* 100 ns; the error of the rate then equals that of one reading in 0.2 ms */
     LAST_INTERVAL = 10000000,
-    /* A rate that changes by more than a 64th is not used: the clock was set, or the machine was migrated. */
+    /* A rate that changes by more than 1/64 is not used: the clock was set, or the machine was migrated. */
     JUMP_PARTS = 64,
 };
 

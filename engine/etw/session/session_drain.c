@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Empties the buffers of a session: which are closed, in which order they go to the log, and how they return.
+/* Empties the buffers of a session: which of them are closed, the order in which they go to the log, and how they are
+   returned.
 
    One pass (drain_pass) takes each closed buffer in the order in which the buffers were claimed, which on each
    processor is the order of its events:
@@ -10,15 +11,16 @@
      copy ------ forward --------> number the buffer, then write it to the sink
      closed ---- free -----------> written, zeroed, free with the next generation
 
-   Settling. session_settle walks a buffer place by place. A complete event gives its length by its header. An
-   unfinished one gives it by its mark; the newest place of the buffer, which may have no mark yet, by the buffer's
-   word. Any other place without a mark is one whose writer, or the writer of the next place, is about to mark it: it
-   waits, and `force` skips it up to the next non-zero word. The buffer itself changes by "torn" marks only, so another
-   process can repeat the walk if this one is killed.
+   Settling. session_settle walks a buffer place by place. The length of a complete event is in its header. The length
+   of an unfinished event is in its mark; for the newest place of the buffer, which may have no mark yet, it is in the
+   buffer's word. Any other place without a mark is one whose writer, or the writer of the next place, is about to mark
+   it: it waits, and `force` skips it up to the next non-zero word. The buffer itself is changed only by "torn" marks,
+   so another process can repeat the walk if this one is killed.
 
-   Order. Readers put the buffers of a processor in order by their numbers. A buffer that must wait holds up the later
-   ones of its processor. When fewer than a quarter of all buffers are free, writers would lose events by that; the
-   later ones then go first, and the waiting one gets its number now and is written when it is ready ("pressed").
+   Order. Readers order the buffers of a processor by their numbers. A buffer that must wait delays the later buffers of
+   its processor. When fewer than a quarter of all buffers are free, writers would lose events because of this. The
+   later buffers are then written first; the waiting buffer gets its number now and is written when it is ready
+   ("pressed").
 
    What a crash of the host leaves. It dies at one of these points, and session_drain_recover finds:
      before the number is stored   a closed buffer without a number: settled and written as usual
@@ -29,8 +31,8 @@
    Stuck buffers. A claimed buffer that no processor names belongs to a writer that died, or was suspended, between
    claiming and installing it. session_drain_reap returns it when it has seen it twice unchanged and its owner is dead.
 
-   Trust. Any process may have written anything into a buffer: each first word is loaded once, and what is derived from
-   it stays inside the buffer. */
+   Trust. Any process may have written anything into a buffer: each first word is loaded once, and every value derived
+   from it stays inside the buffer. */
 #include "engine/etw/session/session_drain.h"
 
 #include "engine/base/assert.h"
@@ -48,10 +50,10 @@
 
 /* ---- one closed buffer ---- */
 
-/* 100 ns: 1 ms. A smaller step back comes from two anchors of the clock that differ; a larger one from a clock that
-   was set. */
+/* 100 ns: 1 ms. A smaller step back is caused by two anchors of the clock that differ; a larger one by a clock that was
+   set. */
 #define JITTER INT64_C(10000)
-/* of incomplete places in one buffer: a thread has one at most, and each check asks the system */
+/* number of incomplete places in one buffer: a thread has at most one, and each check queries the system */
 enum { MOST_CHECKS = 1000 };
 
 struct walk {
@@ -152,8 +154,8 @@ static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint3
     const uint32_t thread = mark == SESSION_EVENT_WRITING ? (uint32_t)(first >> 32) : 0;
     if (!known || liveness->alive(liveness->context, owner, thread))
         return WAIT;
-    /* The mark keeps later passes from asking for this owner again, whose slot may then be another process's. If the
-       exchange fails, the owner finished the event before it ended. */
+    /* The mark prevents later passes from querying this owner again, because its slot may then belong to another
+       process. If the exchange fails, the owner has finished the event before it ended. */
     const uint64_t torn = session_event_open(SESSION_EVENT_TORN, size, 0, 0);
     return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : CHECK_AGAIN;
 }
@@ -170,7 +172,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
         const uint64_t first = first_word(&w);
         const uint32_t mark = session_event_mark(first), size = place_size(&w, first);
         if (size == 0) {
-            out->given_up++; /* and all behind it: the beginning of the next one is unknown */
+            out->given_up++; /* and all places after it: the beginning of the next one is unknown */
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
@@ -216,7 +218,7 @@ __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buf
 /* ---- passes ---- */
 
 enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* flags in a buffer's header: there were losses before it */
-enum { PRESSED_PARTS = 4 }; /* with less than this part of the buffers free, slow writers hold up nothing */
+enum { PRESSED_PARTS = 4 }; /* if less than this share of the buffers is free, slow writers delay nothing */
 
 struct found {
     uint64_t claimed;
@@ -229,13 +231,13 @@ struct stream {
     uint64_t lost_reported; /* lost events that headers of buffers report */
     uint64_t held;          /* number of the pass in which one of its buffers had to wait */
 };
-/* What is known of a buffer. Values of its word never repeat. */
+/* The state of a buffer. Values of its word never repeat. */
 struct seen {
     uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
     uint64_t claimed; /* the word when the buffer was claimed and no processor named it; 0: otherwise */
     uint32_t end;     /* where its events ended then */
     uint64_t pass;    /* the search that found it */
-    uint64_t number;  /* reserved for it because later buffers were written first; 0: none yet */
+    uint64_t number;  /* number reserved for it because later buffers were written first; 0: not reserved */
 };
 struct session_drain {
     struct session_buffers b;
@@ -246,7 +248,7 @@ struct session_drain {
     uint64_t search;
     bool buffer_lost; /* since the last buffer that was written */
     bool recovers;
-    bool continues;  /* after another host, whose anchor stays published for the next recovery */
+    bool continues;  /* after another host process, whose anchor stays published for the next recovery */
     uint64_t anchor; /* cycles of the anchor that was published */
     struct found *found;
     struct stream *stream;
@@ -254,7 +256,7 @@ struct session_drain {
     uint8_t *copy;
 };
 
-/* Keeps the clock, and publishes its newest anchor for a recovering process. */
+/* Continues the clock, and publishes its newest anchor for a recovering process. */
 static void drain_keep_clock(struct session_drain *d)
 {
     struct session_totals *f = &d->b.shared->totals;
@@ -274,8 +276,8 @@ static void drain_start_clock(struct session_drain *d)
     struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    /* The events are older than our readings. Publishing one of ours in place of the old host's would leave a later
-       recovery with two readings too close to each other. */
+    /* The events are older than the readings of this process. Publishing one of these in place of the old host's anchor
+       would leave a later recovery with two readings too close to each other. */
     d->continues = count != 0;
     if (d->continues) {
         const struct session_anchor before = {
@@ -339,8 +341,8 @@ static int by_claim(const void *a, const void *b)
     return x->claimed < y->claimed ? -1 : x->claimed > y->claimed;
 }
 
-/* Finds all closed buffers, ordered by claim, which on a processor is the order of its events. The second round also
-   finds a buffer that was closed before one that the first round found. */
+/* Finds all closed buffers, in the order of their claims, which on each processor is the order of its events. The
+   second round also finds a buffer that was closed before one that the first round found. */
 static uint32_t drain_find_closed(struct session_drain *d)
 {
     uint32_t count = 0;
@@ -378,8 +380,8 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
     return said < d->b.processors ? said : 0;
 }
 
-/* Returns a closed buffer with this word to the writers. Nobody writes into it, and its events are in the log or
-   counted. */
+/* Returns a closed buffer with this word to the writers. No process writes to it any more, and its events are in the
+   log or counted. */
 static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -389,7 +391,7 @@ static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t
     atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
     memset(session_data(&d->b, buffer), 0, end);
     for (uint32_t i = 0; i < d->b.processors; i++) {
-        /* A processor's word may still name it if the writer that sealed the word died. */
+        /* A processor's word may still refer to it if the writer that sealed the word died. */
         uint64_t named = session_load(&d->b.processor[i].word);
         for (uint32_t tries = 0; named != SESSION_STOPPED && session_word_buffer(named) == buffer; tries++)
             if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
@@ -433,13 +435,14 @@ static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word
     return whole;
 }
 
-/* Returns its number in the log, by which readers put the buffers of a processor in order. */
+/* Returns its number in the log; readers order the buffers of a processor by this number. */
 static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
 {
     uint64_t *number = &d->seen[buffer].number;
     if (*number == 0)
         *number = d->number++;
-    /* Stored before the buffer is written: a recovering process uses it to check whether the log has the buffer. */
+    /* Stored before the buffer is written: a recovering process uses it to check whether the log already contains the
+       buffer. */
     atomic_store_explicit(&d->b.line[buffer].number, *number, memory_order_release);
     return *number;
 }
@@ -456,7 +459,7 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     if (d->recovers) {
         const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
         if (given != 0 && sink->holds(sink->context, given))
-            return S_OK; /* the dead host wrote it, and got no further */
+            return S_OK; /* the dead host process wrote it, and got no further */
         d->seen[buffer].number = given < d->number ? given : 0;
     }
     const uint64_t number = drain_number(d, buffer);
@@ -476,14 +479,14 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     return hr;
 }
 
-/* Settles, writes and frees a buffer. False: it must wait for a writer. `pressed`: the later ones do not wait, so it
-   takes its number now. */
+/* Settles, writes and frees a buffer. False: it must wait for a writer. `pressed`: the later buffers do not wait, so it
+   gets its number now. */
 static bool drain_write_buffer(struct session_drain *d, const struct session_sink *sink, const struct found *found,
                                bool pressed, bool force, HRESULT *hr)
 {
     struct stream *stream = &d->stream[processor_of(d, found->buffer)];
     const uint64_t word = session_load(&d->b.line[found->buffer].word);
-    struct session_order alone = {0}; /* for a late one, whose events are older than those already written */
+    struct session_order alone = {0}; /* for a late buffer, whose events are older than those already written */
     const bool late = found->claimed < stream->claimed;
     struct session_settled settled;
     if (session_line_state(word) != SESSION_CLOSED)
@@ -513,13 +516,13 @@ static uint32_t drain_pass(struct session_drain *d, const struct session_sink *s
         drain_keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
-        if (!held || pressed) /* else the later ones wait, too */
+        if (!held || pressed) /* otherwise the later buffers wait, too */
             done += drain_write_buffer(d, sink, &d->found[i], pressed, force, hr);
     }
     return done;
 }
 
-/* Settles each closed buffer once, so that it names no writer any more, and returns the oldest. */
+/* Settles each closed buffer once, so that it no longer refers to writers, and returns the oldest. */
 static uint32_t drain_pass_keeping(struct session_drain *d)
 {
     const uint32_t count = drain_find_closed(d);
@@ -564,7 +567,7 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
 
 /* Handles a claimed buffer that no processor names, and that was found with the same events before. It has events if
    a thread was suspended for so long that a processor's word had the same bits again: its exchange then replaced a
-   word whose buffer was not closed yet. Nobody reserves in it any more. */
+   word whose buffer was not closed yet. No thread reserves a place in it any more. */
 static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -600,7 +603,7 @@ uint32_t session_drain_reap(struct session_drain *d)
         d->seen[i].claimed = word;
         d->seen[i].end = end;
     }
-    /* A writer that died between closing a buffer and counting it left a wrong count. */
+    /* A writer that died between closing a buffer and counting it left an incorrect count. */
     atomic_store_explicit(&d->b.shared->closed, closed, memory_order_relaxed);
     return done;
 }
@@ -632,7 +635,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
     return hr;
 }
 
-/* An event that is being written is skipped here; it stays and goes into the next snapshot. */
+/* An event that is being written is skipped here; it stays and is written to the next snapshot. */
 static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct session_sink *sink,
                                      const struct found *found, struct session_order *order, uint64_t *number)
 {
@@ -675,7 +678,8 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
         hr = drain_snapshot_buffer(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)
-            (void)drain_pass_keeping(d); /* writers continue: the oldest buffers, which the snapshot has, make room */
+            (void)drain_pass_keeping(
+                d); /* writers continue: the oldest buffers, which the snapshot already has, make room */
     }
     memory_free(order);
     memory_free(found);
@@ -743,7 +747,7 @@ uint64_t session_drain_oldest(const struct session_drain *d)
 
 int64_t session_drain_complete(const struct session_drain *d)
 {
-    int64_t time; /* read before the buffers: an event that comes in between is later */
+    int64_t time; /* read before the buffers: an event that arrives in between is later */
     (void)session_clock_now(&d->clock, &time);
     const uint64_t oldest = session_drain_oldest(d);
     const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;

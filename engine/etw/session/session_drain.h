@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's side of a session's buffers. It takes the buffers that writers closed, in the order of time of each
-   processor, checks and copies their events, converts their time stamps to the session's clock, passes them to the
-   log, and returns the empty buffers. One thread does all this. If it is killed anywhere, another process that maps the
-   section continues with session_drain_recover. session_drain.c describes the steps. */
+/* The host process's side of a session's buffers. It takes the buffers that writers closed, in the order of time of
+   each processor, checks and copies their events, converts their time stamps to the session's clock, passes them to the
+   log, and returns the empty buffers. A single thread does all this. If it is killed at any point, another process that
+   maps the section continues with session_drain_recover. session_drain.c describes the steps. */
 #ifndef OPENPLA_SESSION_DRAIN_H
 #define OPENPLA_SESSION_DRAIN_H
 
@@ -56,10 +56,10 @@ static inline uint64_t fraction(uint64_t part, uint64_t whole)
 
 /* ---- the clock ---- */
 
-/* The clock of a session. Writers stamp events with the processor's cycle counter, which is the cheapest source; the
-   host converts the stamps to the clock that the log's readers expect (DECISIONS 43). It reads both clocks together
-   from time to time (an anchor). Between two anchors a converted time is as exact as a reading; after the newest one
-   the rate of the last second applies. */
+/* The clock of a session. Writers stamp events with the processor's cycle counter, which is the fastest source; the
+   host process converts the stamps to the clock that the log's readers expect (DECISIONS 43). It reads both clocks
+   together from time to time (an anchor). Between two anchors, a converted time is as exact as a reading; after the
+   newest anchor, the rate of the last second is used. */
 /* Two clocks, read at the same time. */
 struct session_anchor {
     uint64_t cycles;
@@ -79,32 +79,32 @@ struct session_clock {
 
 /* Starts the clock. Takes 0.2 ms if stamps are cycles and the session's clock is not. */
 void session_clock_start(struct session_clock *c, uint32_t clock, enum session_source source);
-/* Takes an anchor when one is due: at growing intervals in the beginning, then each second. The host calls it before
+/* Takes an anchor when one is due: at growing intervals in the beginning, then every second. The host calls it before
    it converts. */
 void session_clock_keep(struct session_clock *c);
 /* Adds an anchor with a given reading, for tests. Readings rise. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);
-struct session_anchor session_clock_newest(const struct session_clock *c); /* zero before the first one */
-/* Continues from an anchor of a host that has ended, so that times before and after it fit. An anchor that differs
-   from our own readings by more than a thousandth is ignored. Call it after session_clock_start. */
+struct session_anchor session_clock_newest(const struct session_clock *c); /* zero before the first anchor */
+/* Continues from an anchor of a host process that has ended, so that times before and after it fit together. An anchor
+   that differs from the readings of this process by more than 1/1000 is ignored. Call it after session_clock_start. */
 void session_clock_resume(struct session_clock *c, struct session_anchor before);
 /* Converts a time stamp to the session's clock. */
 int64_t session_clock_time(const struct session_clock *c, uint64_t stamp);
-/* Returns the time stamp of now, and its time in the session's clock. */
+/* Returns the current time stamp, and its time in the session's clock. */
 uint64_t session_clock_now(const struct session_clock *c, int64_t *time);
 
 /* ---- one closed buffer ---- */
 
-/* Tells whether a writer may still complete its event. */
+/* Determines whether a writer may still complete its event. */
 struct session_liveness {
-    /* Whether the thread of the process in slot `owner` lives; `thread` 0: any thread. Called only for incomplete
+    /* Whether the thread of the process in slot `owner` is alive; `thread` 0: any thread. Called only for incomplete
        events. */
     bool (*alive)(void *context, uint32_t owner, uint32_t thread);
     void *context;
 };
 
-/* The order of time stamps on a processor, kept from buffer to buffer. Neither writers nor readings of processors'
-   counters a few ns apart are trusted to rise. Zero-initialise. */
+/* The order of time stamps on a processor, kept from buffer to buffer. Neither writers nor counters of processors that
+   are read a few ns apart are trusted to increase. Zero-initialise. */
 struct session_order {
     uint64_t stamp;
     int64_t time;
@@ -113,18 +113,18 @@ struct session_order {
 struct session_settled {
     uint32_t used;     /* bytes of the copy, including ETL_BUFFER_HEAD */
     uint32_t events;   /* complete events in the copy */
-    uint32_t torn;     /* newly found torn events, to be counted also if the buffer must wait */
-    uint32_t given_up; /* incomplete events that were dropped without being torn: by `force`, or malformed */
-    int64_t time;      /* of the newest event; that of `order` without any event */
+    uint32_t torn;     /* newly found torn events, which are counted even if the buffer must wait */
+    uint32_t given_up; /* incomplete events that were dropped without being torn: because of `force`, or because they
+                          are malformed */
+    int64_t time;      /* time of the newest event; if there is no event, that of `order` */
 };
-/* Copies the complete events of a closed buffer and decides about the others. `place` is from the buffer's word;
-   `copy` has room for a buffer, whose head stays untouched. Time stamps later than `now`, which was read after the
-   buffer was closed, are corrected. False: a living writer has not finished and `force` is not set; *order is then
-   unchanged. */
+/* Copies the complete events of a closed buffer and decides about the others. `place` is from the buffer's word; `copy`
+   has room for a buffer, whose header is not changed. Time stamps later than `now`, which was read after the buffer was
+   closed, are corrected. False: a living writer has not finished and `force` is not set; *order is then unchanged. */
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
                     const struct session_liveness *liveness, bool force, const struct session_clock *clock,
                     uint64_t now, struct session_order *order, uint8_t *copy, struct session_settled *out);
-/* Returns where the events end in a buffer whose word does not say so; ETL_BUFFER_HEAD: it has none. */
+/* Returns where the events end in a buffer whose word does not show this; ETL_BUFFER_HEAD: it has no events. */
 uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 
 /* ---- passes ---- */
@@ -132,9 +132,9 @@ uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 /* The destination of the buffers. */
 struct session_sink {
     /* Takes a buffer of the session's size whose events lie from ETL_BUFFER_HEAD to head->used; head->time is the
-       session's time of the newest. If it returns S_FALSE or a failure the buffer is lost, and counted. */
+       session's time of the newest. If it returns S_FALSE or a failure, the buffer is lost and counted. */
     HRESULT (*write)(void *context, const struct etl_buffer_header *head, const uint8_t *bytes);
-    /* In a recovery: whether the log already has the buffer of this number. */
+    /* In a recovery: whether the log already contains the buffer with this number. */
     bool (*holds)(void *context, uint64_t number);
     void *context;
 };
@@ -144,7 +144,7 @@ struct session_drain_options {
     uint32_t clock;        /* ETL_CLOCK_* */
     uint16_t logger;       /* for the headers of buffers */
     uint64_t first_number; /* of the first buffer, above all numbers in the log; numbers rise by one */
-    uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay, of which the oldest goes for a new one;
+    uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay; the oldest one makes room for a new one.
                       0: all go to the sink */
 };
 struct session_drain;
@@ -157,24 +157,24 @@ void session_drain_free(struct session_drain *d); /* NULL is allowed */
    processor, unless free buffers run short; then the later ones go first, and it keeps its number in the order. Returns
    how many buffers were finished; 0: there is nothing to do now. *hr is the sink's last result other than S_OK. */
 uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *sink, HRESULT *hr);
-/* Closes all buffers that hold events (FlushTimer, ControlTrace); the next pass finds them. */
+/* Closes all buffers that contain events (FlushTimer, ControlTrace); the next pass finds them. */
 void session_drain_flush(struct session_drain *d);
 /* Returns buffers that a dead process had claimed, and closes those that hold events and that no processor names. To
    be called about once a second. Returns how many. */
 uint32_t session_drain_reap(struct session_drain *d);
-/* Stops the session: no event is accepted any more, and all accepted ones go to the sink. Writers in the middle of
-   an event have `patience` ms; then their events count as lost. Kept buffers stay. */
+/* Stops the session: no more events are accepted, and all accepted events go to the sink. Writers in the middle of an
+   event have `patience` ms; then their events count as lost. Kept buffers stay. */
 HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
-/* Writes all events in memory to the sink, in the order of time of each processor, numbered from 1. They stay in
-   memory. */
+/* Writes all events in memory to the sink, in the time order of each processor, numbered from 1. They stay in memory.
+ */
 HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink);
-/* Does for a dead host what session_drain_stop does, except that it skips buffers that the log already has. It may
-   be killed and repeated, too. */
+/* Does the same as session_drain_stop for a dead host process, except that it skips buffers that the log already has.
+   It may also be killed and repeated. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
-/* Announces that the host is about to sleep. False: it may sleep for 1 ms at most, because there is work or a writer
-   holds it up. *in_use: whether events are in memory, so that the FlushTimer applies. Call session_drain_wake
-   afterwards in any case. */
+/* Announces that the host is about to sleep. False: it may sleep for at most 1 ms, because there is work or a writer
+   delays it. *in_use: whether events are in memory, so that the FlushTimer applies. Call session_drain_wake afterwards
+   in any case. */
 bool session_drain_sleep(struct session_drain *d, bool *in_use);
 void session_drain_wake(struct session_drain *d);
 
@@ -184,11 +184,11 @@ struct session_statistics {
 };
 /* May be called by any process that maps the section. */
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out);
-/* Returns the time stamp since which the slot of each writer is still named in the session. A slot whose process
-   ended before it may be reused. UINT64_MAX: none is named. */
+/* Returns the time stamp since which the slots of all writers are still referenced in the session. A slot may be reused
+   if its process exited before that time. UINT64_MAX: none is named. */
 uint64_t session_drain_oldest(const struct session_drain *d);
-/* Returns the time, in the session's clock, up to which all events have gone to the sink; later ones may have gone,
-   too. Events with a time stamp supplied by their writer do not count. */
+/* Returns the time, in the session's clock, up to which all events have gone to the sink; later events may have gone
+   too. Events whose time stamp was supplied by their writer are not considered. */
 int64_t session_drain_complete(const struct session_drain *d);
 /* Returns the clock, for converting time stamps. */
 const struct session_clock *session_drain_clock(const struct session_drain *d);

@@ -18,17 +18,17 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* buffers that a dead process had claimed return after two of these */
+    REAP_MS = 1000,          /* buffers that a dead process had claimed are returned after two of these */
     REAP_MOST_MS = 16000,    /* while nothing happens */
-    BEHIND_MS = 5,           /* interval of trying again for a consumer that is behind */
-    IDLE_MS = 60000,         /* then slots of processes that have ended become free */
-    CHECK_MS = 50000,        /* then checks whether the directory's file was deleted */
+    BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
+    IDLE_MS = 60000,         /* interval after which slots of processes that have ended become free */
+    CHECK_MS = 50000,        /* interval after which it checks whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* for writers in the middle of an event */
     CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */
 };
 
-/* False: the directory was created again. The session is not in it any more, and another one may have its logger, so
-   this host must not change that entry. */
+/* False: the directory was re-created. The session is no longer in it, and another session may have its logger id, so
+   this host process must not change that entry. */
 static bool session_host_is_known(const struct session_host *h)
 {
     return directory_born(h->d) == h->born;
@@ -46,7 +46,7 @@ static void session_host_drain(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
-    /* No more passes than there are buffers: writers may be faster than the host. */
+    /* It makes no more passes than there are buffers, because writers may be faster than the host process. */
     for (uint32_t done = 0, more = 1; more != 0 && done < h->buffers.buffers && !h->output.full; done += more)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
@@ -96,7 +96,7 @@ static uint64_t clock_ms(const struct session_host *h, int64_t time)
     }
 }
 
-/* Publishes whose slots the session may still name. */
+/* Publishes the writers' slots to which the session may still refer. */
 static void session_host_publish_reaped(const struct session_host *h)
 {
     enum { MARGIN_MS = 1000 };
@@ -128,7 +128,7 @@ static void session_host_reap(struct session_host *h, uint64_t now)
         session_output_show(&h->output);
 }
 
-/* Without its directory no controller can find and stop the session. */
+/* Without its directory, no controller can find and stop the session. */
 static void session_host_check_directory(struct session_host *h, uint64_t now)
 {
     const bool look = clock_passed_ms(h->checked, now) >= CHECK_MS;
@@ -158,7 +158,7 @@ static uint32_t ms_until(uint64_t since, uint32_t period, uint64_t now)
     return passed < period ? period - (uint32_t)passed : 0;
 }
 
-/* Providers, controllers and the end of a consumer wake it; it wakes sooner while a consumer is behind. */
+/* Providers, controllers and the exit of a consumer wake it; it wakes up sooner while a consumer is behind. */
 static void sleep_for(struct session_host *h, uint32_t ms)
 {
     struct session_realtime *r = &h->output.realtime;
@@ -207,7 +207,7 @@ static void sleep_until_due(struct session_host *h)
 /* The session continues without a file, in real time. Returns a Windows error code. */
 static ULONG session_host_drop_file(struct session_host *h);
 
-/* A real-time session continues without its file, others end. */
+/* A real-time session continues without its file; other sessions end. */
 static void session_host_end_full_file(struct session_host *h)
 {
     struct session_statistics statistics;
@@ -238,7 +238,7 @@ void session_host_run(struct session_host *h)
 
 /* ---- the kernel's events ---- */
 
-/* Restarts the kernel's events by the session's present flags, or ends them. Their thread may wait for buffers, so
+/* Restarts the kernel's events with the session's current flags, or ends them. Their thread may wait for buffers, so
    these are emptied until it has ended. */
 static void session_host_kernel(struct session_host *h, bool end)
 {
@@ -360,8 +360,8 @@ static void session_host_publish_stopping(struct session_host *h)
     (void)session_host_publish(h);
 }
 
-/* Answers the controller, which takes the session out of the directory when it has the answer. If the host did so,
-   another session could take the place and with it the answer. The controller may have ended in the meantime. */
+/* Answers the controller, which removes the session from the directory when it has the answer. If the host process did
+   so, another session could take its entry, and with it the answer. The controller may have ended in the meantime. */
 static void answer_stop(const struct session_host *h)
 {
     enum { FETCH_MS = 1000 };
@@ -378,7 +378,7 @@ static void answer_stop(const struct session_host *h)
     }
 }
 
-/* Delivers to consumers what they have not read yet, for timeout_ms at most. */
+/* Delivers to consumers the events that they have not read yet, for at most timeout_ms. */
 static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -388,8 +388,8 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
     }
 }
 
-/* A slow consumer that still reads does not hold up the controller that stops the session: the controller's answer
-   includes what sleeping consumers lost, and the rest is delivered afterwards. */
+/* A slow consumer that still reads does not delay the controller that stops the session: the controller's answer
+   includes the losses of sleeping consumers, and the rest is delivered afterwards. */
 void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
@@ -457,7 +457,7 @@ int session_host_main(int count, char *const *arguments)
     return (int)code;
 }
 
-/* ---- requests: what controllers and consumers ask of the host ---- */
+/* ---- requests of controllers and consumers to the host process ---- */
 
 #define FILE_MODES                                                                                                     \
     ((uint32_t)(TRACE_MODE_SEQUENTIAL | TRACE_MODE_CIRCULAR | TRACE_MODE_APPEND | TRACE_MODE_NEWFILE |                 \
@@ -516,7 +516,7 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
 
 /* ---- changes ---- */
 
-/* In real time, buffers must not wait until they are full. */
+/* In real-time mode, buffers must not wait until they are full. */
 static void session_set_realtime(struct directory_session *s)
 {
     enum { SECOND = 1000 };
@@ -527,7 +527,7 @@ static void session_set_realtime(struct directory_session *s)
     }
 }
 
-/* Publishes the session as *next, and takes over its strings. */
+/* Publishes the session as *next, and takes ownership of its strings. */
 static ULONG session_host_change(struct session_host *h, const struct directory_session *next)
 {
     HRESULT hr = directory_begin(h->d);
@@ -543,7 +543,7 @@ static ULONG session_host_change(struct session_host *h, const struct directory_
     return ERROR_SUCCESS;
 }
 
-/* Directs the next event to `file` (NULL: to no file). */
+/* Directs the following events to `file` (NULL: to no file). */
 static ULONG change_with_file(struct session_host *h, struct directory_session *next, const char *file)
 {
     char *before = h->session.file;
@@ -650,7 +650,7 @@ static ULONG increment_file(struct session_host *h)
     return session_output_next(&h->output);
 }
 
-/* ---- what is set for the kernel's events ---- */
+/* ---- settings for the kernel's events ---- */
 
 static ULONG session_host_set_list(struct session_host *h, const struct directory_request *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host of one session: a process, or, for a part of a private session, a thread of the process that the part is
-   in. Also the kernel's events of a session, which another thread of the host writes, and the pace at which the host
-   checks for closed buffers. */
+/* The host of one session: a process, or, for a part of a private session, a thread of the process to which the part
+   belongs. Also the kernel's events of a session, which another thread of the host writes, and the pace at which the
+   host checks for closed buffers. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
@@ -22,12 +22,12 @@ struct session_kernel_reported {
 };
 /* Whether the session can have kernel events: it is a kernel logger or a system logger. */
 bool session_kernel_is_one(const struct directory_session *s);
-/* Starts the kernel events that the session's flags request, beginning with the rundown. S_FALSE, and *out NULL:
-   nothing is requested that this host has a source for, which goes to the journal. Borrows the session and its
+/* Starts the kernel events that the session's flags request, beginning with the rundown. S_FALSE and *out NULL: nothing
+   is requested for which this host OS has a source; this is reported in the journal. Borrows the session and its
    buffers until it has ended. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out);
-/* Applies a changed list of the session; k NULL: it has no kernel events now. */
+/* Applies a changed list of the session; k NULL: it has no kernel events at present. */
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
                          struct session_kernel_reported *reported);
 /* Requests the end, with the final rundown. NULL is allowed here and below. */
@@ -41,26 +41,26 @@ bool session_kernel_ended(struct session_kernel *k, uint32_t timeout_ms);
 /* The system providers of newer Windows: kernel events enabled by EnableTraceEx2, each group of them by a GUID and
    keywords. */
 bool system_provider_is_one(const GUID *provider);
-/* The EnableFlags of all system providers that the session has enabled. */
+/* The EnableFlags for all system providers that the session has enabled. */
 HRESULT system_providers_enabled(struct directory *d, const struct directory_session *s, uint32_t *flags);
 
 /* ---- pace ---- */
 
-/* How often the host checks for closed buffers without being woken: as often as it finds some, so that writers need
-   not wake it. Waking it costs a writer as much as thousands of events: under Wine it waits for the answer of
-   another process, and on a virtual machine for the wake-up of a halted processor. */
+/* How often the host process checks for closed buffers without being woken: as often as it finds some, so that writers
+   need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine it waits for the answer
+   of another process, and on a virtual machine for the wake-up of a halted processor. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
     SESSION_PACE_MOST_MS = 1000, /* above that it waits until it is woken */
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
-/* Returns the time until the next check. `ms`: the time before this one (0: it is the first, or the host was not
+/* Returns the time until the next check. `ms`: the previous time (0: this is the first, or the host process was not
    checking); `found`: the closed buffers it found; `wake_at`: the number of closed buffers that wakes the host. */
 static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_at)
 {
     if (found != 0 && found >= wake_at)
-        return SESSION_PACE_LEAST_MS; /* writers woke the host, or nearly so */
+        return SESSION_PACE_LEAST_MS; /* writers woke the host process, or nearly did so */
     if (ms == 0 || ms == SESSION_PACE_NEVER)
         return SESSION_PACE_NEVER; /* few events: the host is woken, or flushes */
     if (found > wake_at / 2)
@@ -82,14 +82,15 @@ struct session_host {
     struct session_output output;
     struct session_kernel *kernel; /* NULL: no kernel events */
     struct session_kernel_reported reported;
-    uint64_t flushed; /* ms: since when partly filled buffers may hold events */
+    uint64_t flushed; /* ms: since when partly filled buffers may contain events */
     uint64_t reaped;
     uint64_t checked; /* ms: when the directory was checked */
     uint32_t reap_ms; /* interval of reaping */
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
     uint32_t found;   /* closed buffers since it last slept */
     uint64_t seen;    /* checksum of the processors' words at the last check */
-    /* Set by any thread, which then wakes the host; all other members belong to the holder of `lock`. */
+    /* Set by any thread, which then wakes the host process; all other members belong to the thread that holds `lock`.
+     */
     atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;
@@ -104,12 +105,12 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
 void session_host_own(struct session_host *h);
 /* Runs until the session ends. */
 void session_host_run(struct session_host *h);
-/* Stops the session: all accepted events are in its file, which ends, and the session is out of the directory. Later
-   calls do nothing. */
+/* Stops the session: all accepted events are in its file, which is completed, and the session is removed from the
+   directory. Later calls do nothing. */
 void session_host_finish(struct session_host *h);
 void session_host_release(struct session_host *h);
 
-/* Does what a controller or consumer requests, if a request waits. */
+/* Performs the request of a controller or consumer, if one is waiting. */
 void session_host_answer(struct session_host *h);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events of a session. A thread of the session's host takes them from the kernel and writes them into the
-   session's buffers as a provider does.
+/* The kernel's events of a session. A thread of the session's host process takes them from the kernel and writes them
+   into the session's buffers, like a provider.
 
    Notes are events that tell the reader of a trace what the thread cannot see. Their provider is "OpenPLA.KernelLogger"
    {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every reader of TraceLogging events shows them.
 
-   The system providers of newer Windows stand for some of the kernel's flags each. */
+   Each system provider of newer Windows stands for some of the kernel's flags. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -61,8 +61,8 @@ static void put_head(struct kernel_data *d, uint8_t level)
         kernel_data_u64(d, 0); /* processor times, activity */
 }
 
-/* An item: {u16 size rounded up to 8, u16 type, u16 another one follows, u16 size of the data}, then data that begin
-   with their size. */
+/* An item: {u16 size rounded up to 8, u16 type, u16 flag that another item follows, u16 size of the data}, then data
+   that begin with their size. */
 static void begin_item(struct kernel_data *d, uint16_t type, bool more)
 {
     kernel_data_u16(d, 0);
@@ -155,7 +155,7 @@ static void put_flag_names(struct kernel_data *d, uint32_t flags)
     kernel_data_text(d, names, sizeof names);
 }
 
-/* Writes a "Source" record: where the events come from, the reason, and which of `flags` have no source. */
+/* Writes a "Source" record: where the events come from, the reason, and the `flags` without a source. */
 static void kernel_note_source(const struct kernel_state *state, uint32_t flags, struct kernel_data *record)
 {
     static const struct field fields[] = {
@@ -177,7 +177,7 @@ static void kernel_note_source(const struct kernel_state *state, uint32_t flags,
     put_size(record);
 }
 
-/* Writes a "Missed" record: how many processes and threads began and ended unseen since the previous one. */
+/* Writes a "Missed" record: how many processes and threads began and ended undetected since the previous record. */
 static void kernel_note_missed(uint64_t count, struct kernel_data *record)
 {
     static const struct field fields[] = {{"Count", NUMBER_64}};
@@ -208,7 +208,7 @@ static const struct system_provider {
       {0x200, FLAG_JOB},
       {0x800, FLAG_THREAD},
       {0x1000, FLAG_IMAGE_LOAD}}},
-    /* Config: sessions describe the machine anyway */
+    /* Config: sessions describe the machine in any case */
     {{0xFEF3A8B6, 0x318D, 0x4B67, {0xA9, 0x6A, 0x3B, 0x0F, 0x6B, 0x8F, 0x18, 0xFE}}, {{0}}},
     /* Io */
     {{0x3D5C43E3, 0x0F1C, 0x4202, {0xB8, 0x17, 0x17, 0x4C, 0x00, 0x70, 0xDC, 0x79}},
@@ -257,7 +257,7 @@ bool system_provider_is_one(const GUID *provider)
     return system_provider_find(provider) != NULL;
 }
 
-/* Returns the EnableFlags (enum kernel_flag) of these keywords; without a keyword, those of all keywords. */
+/* Returns the EnableFlags (enum kernel_flag) for these keywords; without a keyword, those for all keywords. */
 static uint32_t system_provider_flags(const GUID *provider, uint64_t keywords)
 {
     const struct system_provider *p = system_provider_find(provider);
@@ -288,7 +288,7 @@ enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* part of a second: 10 u
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
-    const struct directory_session *session; /* changed by the host; the thread does not read it */
+    const struct directory_session *session; /* changed by the host process's thread; this thread does not read it */
     struct directory *directory;
     uint32_t clock;
     struct session_buffers buffers; /* with `processor` chosen for each event, not the current one */
@@ -301,7 +301,7 @@ struct session_kernel {
         int64_t ticks, utc;
         uint64_t cycles;
     } first, before, now;
-    uint64_t newest; /* ticks: up to here times were converted by `before` */
+    uint64_t newest; /* ticks: times up to here were converted with `before` */
     uint64_t written;
     uint64_t lost; /* losses in the kernel, as counted in the session so far */
     char *name;    /* of the session */
@@ -330,7 +330,7 @@ static void read_clocks(struct session_kernel *k)
 {
     k->before = k->now;
     k->newest = k->written;
-    /* Read again after an interruption: two readings that do not fit would reverse the order of events. */
+    /* Read again after an interruption: two readings that do not fit together would reverse the order of events. */
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < MOST_READINGS && narrowest > clock_frequency() / FINE; i++) {
         const int64_t from = clock_ticks();
@@ -363,7 +363,7 @@ static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 
 /* ---- events ---- */
 
-/* Writes the event as a provider on the event's processor would have, with its original time. */
+/* Writes the event as a provider on the event's processor would have done, with its original time. */
 static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
 {
     struct session_kernel *k = context;
@@ -490,8 +490,8 @@ static void session_kernel_release(struct session_kernel *k)
     memory_free(k);
 }
 
-/* Reports the group mask bits that no flag stands for, as PERF_ constants. Bits of the configuration mask are left
-   out: they select the configuration and have no events. */
+/* Reports the group mask bits for which no flag exists, as PERF_ constants. Bits of the configuration mask are omitted:
+   they select the configuration and have no events. */
 static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *reported)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The destinations of the events of a session: its log files and its real-time consumers. Failures on the way go to the
-   event journal. */
+/* The destinations of a session's events: its log files and its real-time consumers. Failures to write are reported in
+   the event journal. */
 #ifndef OPENPLA_SESSION_OUTPUT_H
 #define OPENPLA_SESSION_OUTPUT_H
 
@@ -17,16 +17,16 @@ struct session_file_options {
         *path;     /* full; with EVENT_TRACE_FILE_MODE_NEWFILE it contains one %d, which is replaced by 1, 2, 3 ... */
     uint32_t mode; /* EVENT_TRACE_FILE_MODE_* */
     uint64_t maximum;                   /* bytes of a file, counted in whole buffers; 0: no limit */
-    uint64_t events_lost, buffers_lost; /* what the session lost before it began this file */
+    uint64_t events_lost, buffers_lost; /* number of events that the session lost before it began this file */
     /* The contents of log file headers. buffer_size, processors, clock, start_utc, start_stamp, frequency and the
        names must be set; file_name is filled in. Copied. */
     struct etl_log log;
 };
-/* Fills in what all sessions that start now on this host have in common: version, build, time zone, boot time,
-   rates, and the start of the clock (ETL_CLOCK_*). Free the strings with etl_log_free. E_OUTOFMEMORY. */
+/* Fills in the data that are the same for all sessions that start now on this host OS: version, build, time zone, boot
+   time, rates, and the start of the clock (ETL_CLOCK_*). Free the strings with etl_log_free. E_OUTOFMEMORY. */
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out);
-/* Prepares *log for another file of the same session, which begins now. It keeps the clock of the first file, so
-   that a time stamp means the same time in all of them. */
+/* Prepares *log for another file of the same session, which begins now. It keeps the clock of the first file, so that a
+   time stamp means the same time in all files. */
 void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
@@ -38,20 +38,20 @@ HRESULT session_file_create(const struct session_file_options *options, struct s
    that the file already reports (session_totals). */
 HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t reported[2],
                               struct session_file **out);
-/* session_sink's holds, for a continued session_file as context. */
+/* session_sink's holds function, with a continued session_file as context. */
 bool session_file_holds(void *file, uint64_t number);
 /* Returns a number above all numbers of buffers in the file. */
 uint64_t session_file_first_number(const struct session_file *f);
 /* Returns the number of the file that is being written: 1, 2, 3 ... with EVENT_TRACE_FILE_MODE_NEWFILE. */
 uint64_t session_file_number(const struct session_file *f);
-/* session_sink's write, with a session_file as context. S_FALSE: the file has reached its maximum, and there is no
-   next one. */
+/* session_sink's write function, with a session_file as context. S_FALSE: the file has reached its maximum, and there
+   is no next one. */
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Ends the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: not
-   EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. A
-   failure to complete the old one is returned, but the session has changed to the new one. */
+/* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: not
+   EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. If
+   the old file cannot be completed, the failure is returned, but the session has switched to the new one. */
 HRESULT session_file_next(struct session_file *f);
-/* Sets what the session has lost so far in all. A file reports only what was lost since it was begun. */
+/* Sets the total that the session has lost so far. A file reports only the losses since it was begun. */
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);
 /* Writes everything to the file, with exact counts. */
 HRESULT session_file_flush(struct session_file *f);
@@ -63,13 +63,13 @@ HRESULT session_file_close(struct session_file *f, int64_t utc);
 /* ---- real-time consumers ---- */
 
 /* The real-time consumers of a hosted session. Each has a ring, and a backlog of buffers while it is behind; another
-   backlog is for the first consumer to connect. The host never waits for a consumer: buffers without room are lost,
-   and counted. */
+   backlog is for the first consumer to connect. The host process never waits for a consumer: buffers without room are
+   lost and counted. */
 enum { SESSION_CONSUMERS = 32 };
 
 struct session_realtime {
     struct session_consumer *consumer[SESSION_CONSUMERS];
-    struct process *process[SESSION_CONSUMERS]; /* of each consumer, in the same order, to wait for its end */
+    struct process *process[SESSION_CONSUMERS]; /* process of each consumer, in the same order, to detect its exit */
     size_t count;
     struct realtime_backlog backlog; /* for the first consumer to connect */
     uint32_t patience_ms;
@@ -79,15 +79,15 @@ struct session_realtime {
    rest is dropped. */
 void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms);
 /* Connects a consumer that has created the section of its ring, and the signal that wakes it, under this name. The
-   ring begins with `log`, followed by the backlog. Windows error codes: 1450 if there are SESSION_CONSUMERS; 87 if
-   it is not a ring for such buffers, or the process does not live. */
+   ring begins with `log`, followed by the backlog. Windows error codes: 1450 if there are SESSION_CONSUMERS; 87 if it
+   is not a ring for such buffers, or the process is not running. */
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
 void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has ended */
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Forwards waiting buffers. Removes consumers that have left, and those that are being disconnected once they have
-   everything or stop reading. True: a connected consumer is still behind. */
+/* Forwards waiting buffers. Removes consumers that have left, and consumers that are being disconnected once they have
+   received everything or stop reading. True: a connected consumer is still behind. */
 bool session_realtime_pass(struct session_realtime *r);
 /* Removes consumers whose processes have ended, without waiting. */
 void session_realtime_reap(struct session_realtime *r);
@@ -95,8 +95,8 @@ void session_realtime_reap(struct session_realtime *r);
 void session_realtime_mark(struct session_realtime *r, int64_t time);
 /* Adds to the losses that consumers see. */
 void session_realtime_lost(struct session_realtime *r, uint64_t events, uint64_t buffers);
-/* Disconnects the present consumers: each is removed when it has everything, or has read nothing for patience_ms.
-   The backlog for a first consumer is lost. */
+/* Disconnects the current consumers: each is removed when it has received everything, or has read nothing for
+   patience_ms. The backlog for a first consumer is lost. */
 void session_realtime_leave(struct session_realtime *r);
 
 /* ---- the output: file and consumers together ---- */
@@ -115,7 +115,7 @@ struct session_output {
     uint64_t events_reported, buffers_reported; /* losses reported to consumers so far */
 };
 
-/* Fills in the log's header, whose strings *log owns, and the options of a file at the path `file`. */
+/* Fills in the log's header (*log owns its strings) and the options of a file with the path `file`. */
 HRESULT session_output_log(const struct directory_session *s, struct etl_log *log);
 struct session_file_options session_output_options(const struct directory_session *s, const struct etl_log *log,
                                                    const char *file);
@@ -124,9 +124,9 @@ struct session_file_options session_output_options(const struct directory_sessio
 ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b);
 /* Creates a file to continue in. Returns the codes of session_output_open. */
 ULONG session_output_create(struct session_output *o, const char *path, struct session_file **out);
-/* Continues in `file`; ends the present one. */
+/* Continues in `file` and completes the current file. */
 void session_output_take(struct session_output *o, struct session_file *file);
-/* Ends the file; the session then has none. */
+/* Completes the file; afterwards the session has no file. */
 void session_output_end_file(struct session_output *o);
 /* session_realtime_pass; also publishes how many buffers were not delivered. */
 bool session_output_pass(struct session_output *o);
@@ -141,7 +141,8 @@ void session_output_mark(struct session_output *o, int64_t time);
 void session_output_show(struct session_output *o);
 /* Call it when all consumers have gone. */
 void session_output_close(struct session_output *o);
-/* Closes the file as it is, because its thread was killed in the middle of a write. Nothing else of *o may be used. */
+/* Closes the file without completing it, because its thread was killed in the middle of a write. No other member of *o
+   may be used. */
 void session_output_cut_off(struct session_output *o);
 
 /* Converts a failure to a Windows error code; ERROR_GEN_FAILURE if no other fits. */
@@ -149,7 +150,7 @@ ULONG session_code(HRESULT hr);
 
 /* ---- the journal ---- */
 
-/* Events of sessions in the event journal, for conditions that no error code reports to a caller. */
+/* Events about sessions in the event journal, for conditions that no error code reports to a caller. */
 enum session_journal_id {
     SESSION_RECOVERED = 9101,     /* the host had ended */
     SESSION_NOT_RECOVERED = 9102, /* the contents of its buffers are lost */
@@ -167,8 +168,8 @@ enum session_journal_id {
     SESSION_KERNEL_LEFT = 9114,     /* buffers in the kernel could not be removed */
     SESSION_KERNEL_COUNTERS = 9116, /* processor counters are requested */
     SESSION_KERNEL_STACKS = 9117,   /* some of the requested stacks have no source here */
-    SESSION_KERNEL_POORER = 9115,   /* events do not come from tracefs (any more) */
-    SESSION_KERNEL_HIDDEN = 9118,   /* /proc does not show processes of other users (any more) */
+    SESSION_KERNEL_POORER = 9115,   /* events do not come from tracefs, or no longer do */
+    SESSION_KERNEL_HIDDEN = 9118,   /* /proc does not show processes of other users, or no longer does */
 };
 /* Appends the event to the journal. `count`: events recovered, or buffers lost; 0: not given. Failures are ignored.
    Keeps the thread's error text. */

@@ -12,7 +12,7 @@ struct session_consumer {
     struct signal *signal;
     struct realtime_ring ring;
     struct realtime_backlog backlog; /* while it is behind */
-    bool leaves;                     /* gets what waits, and nothing newer */
+    bool leaves;                     /* it gets the waiting buffers, but no newer ones */
     uint32_t progress;               /* of a leaving consumer, when last checked */
     uint64_t moved;                  /* ms: when `progress` last changed */
     char name[64];

@@ -82,8 +82,8 @@ static void session_close_buffer(const struct session_buffers *b, struct session
         return;
     _Atomic uint64_t *line = &b->line[buffer].word;
     uint64_t was = session_load(line);
-    /* A buffer is not handed out again while a processor's word names it, so `was`, which was loaded before, is of
-       this generation. */
+    /* A buffer is not handed out again while a processor's word refers to it, so `was`, which was loaded before,
+       belongs to this generation. */
     if (session_load(&p->word) != word || session_line_state(was) != SESSION_CLAIMED ||
         (session_line_generation(was) & SESSION_GENERATION_MASK) != session_word_generation(word))
         return;
@@ -135,11 +135,11 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* Yield first: a writer may be waiting for this processor. The host may be held up by another session's writer
-       and moves to this processor only when that one is idle. On a busy machine, where other threads run for long at
-       each sleep, a minimum number of sleeps applies instead of the time limit. */
+    /* Yield first, because another writer may be waiting for this processor. The host may be held up by another
+       session's writer and moves to this processor only when that one is idle. On a busy machine, where other threads
+       run for long at each sleep, a minimum number of sleeps applies instead of the time limit. */
     enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
-    /* The host may hang. After WAITS waits in vain the limit is halved, up to MOST_HALVES times. */
+    /* The host may hang. After WAITS unsuccessful waits the limit is halved, up to MOST_HALVES times. */
     enum { WAITS = 8, MOST_HALVES = 5 };
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
@@ -182,8 +182,8 @@ void session_close_processor(const struct session_buffers *b, uint32_t processor
             word |= SESSION_SEALED;
         }
         session_close_buffer(b, p, word);
-        /* A separate "stopped" flag would not do: a writer that had checked it before could still give the processor
-           a new buffer. */
+        /* A separate "stopped" flag would not be sufficient: a writer that had checked it before could still give the
+           processor a new buffer. */
         if (!stop || session_swap(&p->word, &word, SESSION_STOPPED))
             return;
     }

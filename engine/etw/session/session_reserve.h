@@ -7,7 +7,7 @@
      session_commit     one store of the first 8 bytes completes it
 
    There is no lock and no system call, and no thread waits for another that was suspended or killed. Only a writer
-   whose buffer is full does more: it closes that buffer and claims the next one (session_next_buffer). */
+   whose buffer is full does more work: it closes that buffer and claims the next one (session_next_buffer). */
 #ifndef OPENPLA_SESSION_RESERVE_H
 #define OPENPLA_SESSION_RESERVE_H
 
@@ -17,7 +17,7 @@
 struct session_writer {
     uint32_t owner;     /* the slot of this process in the directory, 1 to SESSION_MOST_OWNERS */
     uint32_t thread;    /* the thread id */
-    uint32_t processor; /* where the thread ran last; a hint */
+    uint32_t processor; /* the processor on which the thread last ran; a hint */
 };
 
 /* Tests end the process at one of these steps. */
@@ -43,8 +43,8 @@ enum {
 
 enum { SESSION_MOST_TRIES = 1000000 }; /* limit for one exchange; about 20 ms */
 
-/* Provides the processor, whose buffer is full according to `word`, with another one. True: try again. False: no
-   buffer is free, or the session has stopped. */
+/* Replaces the processor's buffer, which is full according to `word`, by another one. True: try again. False: no buffer
+   is free, or the session has stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
                          uint32_t owner);
 /* Returns the current time stamp of a source other than cycles. */
@@ -85,12 +85,13 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
         const uint64_t taken = (word & ~SESSION_PLACE) | session_place(end + bytes, bytes, w->owner);
         if (__builtin_expect(session_swap(&p->word, &word, taken), 1)) {
             session_step(SESSION_STEP_RESERVED);
-            /* The previous place begins less than SESSION_DATA_UNIT before ours, whatever the word says. */
+            /* The previous place begins less than SESSION_DATA_UNIT before this one, regardless of the word's contents.
+             */
             uint8_t *at = session_data(b, buffer) + end;
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);
             uint64_t nothing = 0;
-            /* Our own place keeps the buffer from being returned in the meantime. */
+            /* This place prevents the buffer from being returned in the meantime. */
             if (__builtin_expect(size != 0 && session_load(before) == 0, 0))
                 (void)session_swap(before, &nothing,
                                    session_event_open(SESSION_EVENT_HELPED, size, session_word_owner(word), 0));
@@ -106,8 +107,8 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
 }
 
 /* Called when no place was found: yields and tries again, then sleeps and tries again, for 4 ms; while the host
-   returns no buffers, for shorter and shorter times down to 0.2 ms. Then counts the event as lost. Returns NULL at
-   once when the session has stopped. */
+   returns no buffers, for shorter and shorter times down to 0.2 ms. Then counts the event as lost. Returns NULL
+   immediately if the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* Counts an event as lost for which no reservation was tried. */
@@ -128,7 +129,7 @@ static inline uint8_t *session_reserve(const struct session_buffers *b, struct s
     return __builtin_expect(at != NULL, 1) ? at : session_reserve_late(b, w, (uint32_t)bytes, stamp);
 }
 
-/* Completes the event. `first` holds its first 8 bytes, a final header in one of the forms that etl_event_length
+/* Completes the event. `first` contains its first 8 bytes, a final header in one of the forms that etl_event_length
    knows. */
 static inline void session_commit(uint8_t *at, uint64_t first)
 {
@@ -137,7 +138,7 @@ static inline void session_commit(uint8_t *at, uint64_t first)
     session_step(SESSION_STEP_COMMITTED);
 }
 
-/* Closes the processor's buffer if it holds events. With `stop` closes it in any case, and the processor accepts no
+/* Closes the processor's buffer if it contains events. With `stop` closes it in any case, and the processor accepts no
    more events. */
 void session_close_processor(const struct session_buffers *b, uint32_t processor, bool stop);
 

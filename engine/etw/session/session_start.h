@@ -11,8 +11,8 @@
    waits until it accepts events. Returns a Windows error code with an error text. *out is a copy. */
 ULONG session_start(struct directory *d, const struct trace_settings *s, struct directory_session *out);
 
-/* Starts a private session, which has no host: each process in `scope` that has its provider registered begins a
-   part when it is notified (private_session.h). */
+/* Starts a private session, which has no host process: each process in `scope` that has its provider registered begins
+   a part when it is notified (private_session.h). */
 ULONG session_start_private(struct directory *d, const struct trace_settings *s, const struct directory_scope *scope,
                             struct directory_session *out);
 
@@ -31,17 +31,17 @@ int session_host_main(int count, char *const *arguments);
 
 /* If the session's host (while it starts, its starter) has ended: appends all accepted events to the log, removes
    the session from the directory, notifies processes that had it enabled, and adds an entry to the event journal.
-   Waits while another process recovers it; continues what a killed one had begun. S_FALSE: nothing to do. If the log
-   cannot be written it returns a failure with an error text and the session stays, to be tried again; with `give_up`
-   its events are lost instead. A private session ends with its parts, once no process can join it; its dead parts
-   are recovered first. */
+   Waits while another process recovers it; continues a recovery that a killed process had begun. S_FALSE: nothing to
+   do. If the log cannot be written, it returns a failure with an error text and the session stays, so that recovery can
+   be tried again; with `give_up` its events are lost instead. A private session ends with its parts, once no process
+   can join it; its dead parts are recovered first. */
 HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
 static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
     return session_recover_or(d, logger, generation, false);
 }
 /* Recovers the part of a private session whose host was a thread of this process, which is exiting: no other thread
-   runs any more. Nothing goes to the journal. */
+   runs any more. Nothing is written to the journal. */
 HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation);
 /* Recovers the parts of a private session. */
 void session_recover_parts(struct directory *d, const struct directory_session *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads Image events, the ImageID events that a merged trace has beside them, and the methods of .NET and JavaScript.
-   All of it is data of an unknown machine: each payload is checked, and the tables have limits. */
+/* Reads Image events, the ImageID events that accompany them in a merged trace, and the methods of .NET and JavaScript.
+   All of this comes from an unknown machine: each payload is checked, and the tables have limits. */
 #include "engine/etw/code_places.h"
 
 #include "engine/base/memory.h"
@@ -27,7 +27,7 @@ static const GUID clr_runtime = {0xE13C0D23, 0xCCBC, 0x4E12, {0x93, 0x1B, 0xD9, 
 static const GUID clr_rundown = {0xA669021C, 0xC450, 0x4609, {0xA0, 0x35, 0x5A, 0xF5, 0x9A, 0xF4, 0xDF, 0x18}};
 static const GUID script = {0x57277741, 0x3638, 0x4A4B, {0xBD, 0xBA, 0x0A, 0xC6, 0xE4, 0x5D, 0xA5, 0x6C}};
 
-/* What ImageID events say about the image at one place. */
+/* The data in ImageID events about the image at one address. */
 struct identity {
     uint32_t process, size, time, age;
     uint64_t base;
@@ -210,7 +210,7 @@ static struct identity *identity_find(struct code_places *p, uint32_t process, u
     return id && id->process == process && id->base == base ? id : NULL;
 }
 
-/* Images of the kernel are in process 0, whatever the event says. */
+/* Images of the kernel belong to process 0, regardless of the event. */
 static uint32_t process_of(uint32_t process, uint64_t address, uint32_t width)
 {
     const uint64_t first = width == 4 ? UINT64_C(0x80000000) : UINT64_C(0x8000000000000000);
@@ -305,7 +305,7 @@ static HRESULT take_image(struct code_places *p, const struct trace_event *e)
     } else if (type == IMAGE_END && code_ranges_open(&p->images, process, base)) {
         return S_OK;
     }
-    /* An image without a load event in the trace was loaded before the trace began. */
+    /* If the trace has no load event for an image, it was loaded before the trace began. */
     char *path = take_text(&d);
     HRESULT hr =
         path ? image_begin(p, process, base, size, time, path, type == IMAGE_LOAD ? e->number : 0) : E_OUTOFMEMORY;
@@ -364,7 +364,7 @@ static HRESULT method_begin(struct code_places *p, const struct trace_event *e, 
     return hr;
 }
 
-/* Namespace.Name(parameters); the signature begins with the type of the result. */
+/* Namespace.Name(parameters); the signature begins with the result type. */
 static HRESULT clr_name(struct code_places *p, struct payload *d)
 {
     char *space = take_text(d), *name = take_text(d), *signature = take_text(d);
@@ -437,7 +437,7 @@ static HRESULT take_clr(struct code_places *p, const struct trace_event *e, bool
     case CLR_UNLOAD:
         return take_clr_method(p, e, rundown);
     case CLR_MODULE:
-        return rundown ? S_OK : take_clr_module(p, e); /* of the rundown: 152 is of an application domain */
+        return rundown ? S_OK : take_clr_module(p, e); /* part of the rundown: 152 belongs to an application domain */
     case CLR_MODULE_START:
     case CLR_MODULE_END:
         return rundown ? take_clr_module(p, e) : S_OK;
@@ -488,7 +488,7 @@ HRESULT code_places_take(struct code_places *p, const struct trace_event *e)
     return guid_equal(provider, &script) ? take_script(p, e) : S_OK;
 }
 
-/* Images whose ImageID events came after them, or in another trace. */
+/* Images whose ImageID events came after them, or are in another trace. */
 static HRESULT images_identify(struct code_places *p)
 {
     for (size_t i = 0; i < p->images.count; i++) {
@@ -529,7 +529,7 @@ bool code_places_find(const struct code_places *p, uint32_t process, uint64_t ad
     *out = (struct code_place){0};
     const uint32_t owner = address >= UINT64_C(0x8000000000000000) ? 0 : process;
     const struct code_range *range = code_ranges_find(&p->images, owner, address, number);
-    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* of the kernel with 32 bits */
+    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* a 32-bit kernel */
         range = code_ranges_find(&p->images, 0, address, number);
     if (range) {
         out->module = p->modules[range->what];

@@ -8,10 +8,10 @@
 
 enum {
     MOST_RANGES = 1 << 20,
-    OVERLAPS = 256, /* ranges that are inspected downwards from an address */
+    OVERLAPS = 256, /* number of ranges that are inspected downwards from an address */
 };
 
-/* The range itself tells two processes with one key from each other. */
+/* The range itself distinguishes two processes with the same key. */
 static uint64_t range_key(uint32_t process, uint64_t base)
 {
     const uint64_t key = hash_number(hash_number(HASH_START, process), base);

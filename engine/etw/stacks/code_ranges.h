@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of addresses of processes, each valid from one event of a trace to another. */
+/* Address ranges of processes, each valid from one event of a trace to another. */
 #ifndef OPENPLA_CODE_RANGES_H
 #define OPENPLA_CODE_RANGES_H
 
@@ -21,15 +21,16 @@ struct code_ranges {
     bool sorted;
     uint64_t refused;
 };
-/* Begins a range; one at the same address that is still open ends. The owner of the returned range is the list; it is
-   valid until the next call. NULL: out of memory, or (S_OK in *hr) beyond the limit. */
+/* Begins a range; a range at the same address that is still open ends. The list owns the returned range; it is valid
+   until the next call. NULL: out of memory, or (S_OK in *hr) beyond the limit. */
 struct code_range *code_ranges_begin(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t size,
                                      uint64_t from, HRESULT *hr);
 /* The open range at that base; NULL: none. */
 struct code_range *code_ranges_open(const struct code_ranges *r, uint32_t process, uint64_t base);
 void code_ranges_end(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t to);
 void code_ranges_sort(struct code_ranges *r);
-/* The range that has the address at that event, else one that has it at another time; NULL: none. */
+/* The range that contains the address at that event, or else one that contains it at another time; NULL: no such range.
+ */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint32_t process, uint64_t address,
                                           uint64_t number);
 void code_ranges_free(struct code_ranges *r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One record (struct match) per event with a stack. While something of a record is missing, the field for it is a link
-   in a list of records: of those that wait for the definition of the same key, or for the user part of the same thread.
-   A field is in one list at most, and its value is a node of the tree only when it is in none. LIST_END ends a list, so
-   0 means that the part is missing and nothing is known of it yet. */
+/* One record (struct match) per event with a stack. While a part of a record is missing, its field is a link in a list
+   of records: either records that wait for the definition of the same key, or records that wait for the user part of
+   the same thread. A field is in at most one list, and its value is a node of the tree only if it is in no list.
+   LIST_END ends a list, so 0 means that the part is missing and nothing is known about it yet. */
 #include "engine/etw/stack_join.h"
 
 #include "engine/base/memory.h"
@@ -22,13 +22,14 @@ enum {
     MOST_KEYS = 1 << 20,
     MOST_THREADS = 1 << 20,
     FIRST_RECENT = 256,
-    MOST_RECENT = 1 << 16, /* events that a stack can still be matched to: some 30 ms at 2 million events a second */
+    MOST_RECENT =
+        1 << 16, /* number of events to which a stack can still be matched: about 30 ms at 2 million events a second */
 };
 #define NO_THREAD UINT32_MAX
 #define LIST_END  UINT32_MAX
 static const GUID stack_walk = {0xDEF2FE46, 0x7BD6, 0x4B80, {0xBD, 0x94, 0xF5, 0x7F, 0xE2, 0x0D, 0x0C, 0xE3}};
 static const GUID clr_runtime = {0xE13C0D23, 0xCCBC, 0x4E12, {0x93, 0x1B, 0xD9, 0xCC, 0x2E, 0xEE, 0x27, 0xE4}};
-/* Events that were merged into the trace have the time of the event they explain, but never a stack. */
+/* Events that were merged into the trace have the time of the event that they describe, but never have a stack. */
 static const GUID explanations[] = {
     {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}}, /* ImageID */
     {0xBBCCF6C1, 0x6CD1, 0x48C4, {0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}}, /* EventMetadata */
@@ -43,14 +44,14 @@ struct recent {
 };
 struct thread_state {
     uint32_t waiting; /* list of records without their user part, by their `user` */
-    uint64_t clr;     /* number of the latest CLR event that has no stack yet; 0: none */
+    uint64_t clr;     /* number of the latest CLR event without a stack; 0: no such event */
 };
 struct source {
     struct recent *recent; /* a ring */
     size_t begin, count, capacity;
     struct id_map kernel_keys, user_keys; /* key + 1 -> first record, by its `kernel` or `user` */
     struct id_map threads;                /* id + 1 -> struct thread_state */
-    struct id_map pairs;                  /* match id of events whose parts are apart -> record */
+    struct id_map pairs;                  /* match id of events whose parts are separate -> record */
 };
 
 struct stack_joiner {
@@ -94,7 +95,7 @@ bool stack_is_carrier(const EVENT_RECORD *r)
 
 /* ---- records ---- */
 
-/* Index + 1; 0: out of memory, or refused. */
+/* Index + 1; 0: out of memory, or the limit was reached. */
 static uint32_t match_add(struct stack_joiner *j, uint64_t number, uint32_t process, uint32_t thread)
 {
     if (j->count >= MOST_MATCHES) {
@@ -149,7 +150,7 @@ static void match_refer(struct stack_joiner *j, struct source *s, uint32_t match
     *head = match;
 }
 
-/* All records that refer to the key get the node; 0: the definition is missing. */
+/* Sets the node in all records that refer to the key; 0: the definition is missing. */
 static void keys_resolve(struct stack_joiner *j, uint32_t head, bool kernel, uint32_t node)
 {
     for (uint32_t match = head; match != 0 && match != LIST_END;) {
@@ -162,7 +163,7 @@ static void keys_resolve(struct stack_joiner *j, uint32_t head, bool kernel, uin
 
 /* ---- parts of stacks ---- */
 
-/* A part as it arrives: either frames, or a key. */
+/* A part as it arrives: either frames or a key. */
 struct part {
     bool exists, keyed;
     uint64_t key;
@@ -186,7 +187,7 @@ static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, 
         *match_part(j, match, kernel) = p->node;
 }
 
-/* The user part of a thread belongs to all its events whose kernel part came before. */
+/* The user part of a thread belongs to all its events whose kernel part came earlier. */
 static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thread, const struct part *user)
 {
     struct thread_state *t = id_map_find(&s->threads, (uint64_t)thread + 1);
@@ -213,8 +214,8 @@ static void thread_wait(struct stack_joiner *j, struct source *s, uint32_t match
     }
 }
 
-/* How well the event fits; 0: not at all. Events without a thread id take the stack's. A part in the kernel is the
-   first of its event, a part that comes alone may be the second. */
+/* How well the event matches; 0: not at all. Events without a thread id take the stack's. A kernel part is the first
+   part of its event; a part that arrives alone may be the second. */
 static unsigned recent_fit(const struct recent *r, const struct arrival *a)
 {
     const bool expected = (r->match == 0) == a->kernel.exists;
@@ -230,7 +231,7 @@ static struct recent *recent_at(const struct source *s, size_t i)
     return &s->recent[(s->begin + i) & (s->capacity - 1)];
 }
 
-/* The event that the stack fits best; NULL: none. */
+/* The event that matches the stack best; NULL: no event. */
 static struct recent *recent_find(const struct source *s, const struct arrival *a)
 {
     size_t low = 0, high = s->count;
@@ -294,7 +295,7 @@ static size_t read_frames(struct stack_joiner *j, const uint8_t *at, size_t size
     return count;
 }
 
-/* Adds `count` of the frames from `from` on; 0: out of memory, or refused. */
+/* Adds `count` frames starting at `from`; 0: out of memory, or the limit was reached. */
 static uint32_t frames_add(struct stack_joiner *j, size_t from, size_t count)
 {
     const uint64_t refused = j->tree.refused;
@@ -306,7 +307,7 @@ static uint32_t frames_add(struct stack_joiner *j, size_t from, size_t count)
     return node;
 }
 
-/* Number of frames of the kernel, which come first. */
+/* Number of kernel frames, which come first. */
 static size_t kernel_frames(const struct stack_joiner *j, size_t count, uint32_t width)
 {
     size_t kernel = 0;
@@ -413,7 +414,7 @@ static void take_clr_stack(struct stack_joiner *j, struct source *s, const EVENT
 
 /* ---- stacks in the event itself ---- */
 
-/* Parts that stand in two events have the same match id: the second completes the record of the first. */
+/* If the parts are in two events, these have the same match id: the second completes the record of the first. */
 static uint32_t item_match(struct stack_joiner *j, struct source *s, const struct trace_event *e, uint64_t id)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
@@ -447,7 +448,7 @@ static bool take_item(struct stack_joiner *j, struct source *s, const struct tra
     if (match == 0)
         return false;
     if (keyed) {
-        /* Which table the key is of is known when the definition comes. */
+        /* The table to which the key belongs is known only when the definition arrives. */
         const struct part part = {true, true, width == 4 ? get_u32(data + 8) : get_u64(data + 8), 0};
         match_set(j, s, match, true, &part);
         match_set(j, s, match, false, &part);
@@ -474,7 +475,7 @@ static bool take_items(struct stack_joiner *j, struct source *s, const struct tr
     return false;
 }
 
-/* ---- the first reading ---- */
+/* ---- the first pass ---- */
 
 static bool is_explanation(const GUID *provider)
 {
@@ -484,7 +485,7 @@ static bool is_explanation(const GUID *provider)
     return false;
 }
 
-/* Doubles the ring; its first event comes to its beginning. */
+/* Doubles the ring; its first event is moved to the beginning. */
 static bool recent_grow(struct source *s)
 {
     const size_t capacity = s->capacity ? 2 * s->capacity : FIRST_RECENT;
@@ -572,7 +573,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts)
     for (size_t i = 0; i < j->source_count; i++)
         source_finish(j, &j->sources[i]);
     match_sort(j->matches, j->count);
-    /* Of several records for one event the first stays: a number is looked up once. */
+    /* If there are several records for one event, the first is kept, because a number is looked up only once. */
     j->counts.joined = 0;
     for (size_t i = 0; i < j->count; i++)
         j->counts.joined += (j->matches[i].kernel | j->matches[i].user) != 0 &&
@@ -580,7 +581,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts)
     *counts = j->counts;
 }
 
-/* ---- the second reading ---- */
+/* ---- the second pass ---- */
 
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out)
 {

@@ -25,8 +25,8 @@ static uint64_t slot_of_node(uint64_t hash, uint32_t node)
     return (hash & ~(uint64_t)UINT32_MAX) | node;
 }
 
-/* The slot of the node, or the free one where it belongs. The hash in the slot says nearly always which node it is, so
-   that the nodes of other slots, which are far apart in memory, are not read. */
+/* The slot of the node, or the free slot where it should be inserted. The hash in the slot nearly always identifies the
+   node, so the nodes of other slots, which are far apart in memory, are not read. */
 static size_t tree_slot(const struct stack_tree *t, uint32_t parent, uint64_t value, uint64_t hash)
 {
     size_t at = (size_t)hash & (t->slot_count - 1);
@@ -73,7 +73,7 @@ static bool tree_grow_nodes(struct stack_tree *t)
 
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
 {
-    /* At most three quarters of the slots are used. */
+    /* At most three quarters of the slots are in use. */
     if ((uint64_t)t->count * 4 >= (uint64_t)t->slot_count * 3 && !tree_grow_slots(t))
         return 0;
     const uint64_t hash = tree_hash(parent, value);
@@ -92,8 +92,8 @@ uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
     return t->count;
 }
 
-/* Whether the path from the node to `parent` has these values. Nodes of a stack are neighbours in memory, slots are
-   not, so this is faster than to look each node up. */
+/* Whether the path from the node to `parent` has these values. Nodes of a stack are adjacent in memory and slots are
+   not, so this is faster than looking up each node. */
 static bool tree_is_stack(const struct stack_tree *t, uint32_t node, uint32_t parent, const uint64_t *inner_first,
                           size_t count)
 {

@@ -118,7 +118,7 @@ static HRESULT pe_exports(const struct pe *p, struct symbol_table *out)
         const uint32_t at = index < functions ? get_u32(address + 4 * (size_t)index) : 0;
         size_t length;
         const char *text = pe_text(p, get_u32(name + 4 * (size_t)i), MOST_NAME, &length);
-        if (at != 0 && text && (at < offset || at - offset >= size)) /* else it is forwarded to another DLL */
+        if (at != 0 && text && (at < offset || at - offset >= size)) /* otherwise it is forwarded to another DLL */
             hr = symbol_table_add(out, at, 0, text, length);
     }
     return FAILED(hr) ? hr : S_OK;
@@ -152,7 +152,7 @@ static HRESULT pe_symbols(const struct pe *p, struct symbol_table *out)
         const uint16_t section = get_u16(s + 12);
         const char *name = (const char *)s;
         size_t room = 8;
-        i += s[17]; /* more records of this symbol */
+        i += s[17]; /* additional records of this symbol */
         if (get_u16(s + 14) != FUNCTION_TYPE || section == 0 || section > p->section_count)
             continue;
         if (get_u32(s) == 0) {
@@ -215,7 +215,7 @@ static const uint8_t *elf_table(const uint8_t *bytes, size_t size, uint64_t at, 
     return at <= size && count <= (size - at) / row ? bytes + at : NULL;
 }
 
-/* The address that the first page of the file has: offsets in the image count from there. */
+/* The address of the file's first page: offsets in the image count from there. */
 static uint64_t elf_base(const uint8_t *bytes, size_t size)
 {
     const uint16_t count = get_u16(bytes + 56);

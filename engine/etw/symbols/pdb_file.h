@@ -6,7 +6,7 @@
 
 #include "engine/etw/symbols/symbol_table.h"
 
-/* Reads `size` bytes at an offset; a failure, or fewer bytes, is a corrupt file. */
+/* Reads `size` bytes at an offset; a failure, or fewer bytes, means a corrupt file. */
 struct pdb_source {
     HRESULT (*read)(void *context, uint64_t offset, void *bytes, size_t size);
     void *context;
@@ -14,12 +14,12 @@ struct pdb_source {
 };
 struct pdb_identity {
     GUID signature;
-    uint32_t age;      /* of the image's reference: that of the DBI stream */
+    uint32_t age;      /* age in the image's reference: that of the DBI stream */
     uint32_t file_age; /* of the PDB stream */
 };
 /* HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: not such a file, or corrupt. E_OUTOFMEMORY. */
 HRESULT pdb_read_identity(const struct pdb_source *source, struct pdb_identity *out);
-/* Adds all functions to the table, also on failure those that could be read. */
+/* Adds all functions to the table; on failure, those that could be read. */
 HRESULT pdb_read_symbols(const struct pdb_source *source, struct symbol_table *out);
 
 #endif

@@ -44,7 +44,7 @@ HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t by
     return S_OK;
 }
 
-/* Sized ones first, then as they were added. */
+/* Rows with sizes first, then in the order in which they were added. */
 static int by_offset(const void *a, const void *b)
 {
     const struct symbol_row *x = a, *y = b;
@@ -74,7 +74,7 @@ void symbol_table_sort(struct symbol_table *t)
         qsort(t->extents, t->extent_count, sizeof *t->extents, by_extent);
 }
 
-/* The last extent that begins at or before the offset, if it has the offset. */
+/* The last extent that begins at or before the offset, if it contains the offset. */
 static const struct symbol_extent *extent_find(const struct symbol_table *t, uint32_t at)
 {
     size_t low = 0, high = t->extent_count;

@@ -25,9 +25,9 @@ struct symbol_table {
  * full. */
 HRESULT symbol_table_add(struct symbol_table *t, uint64_t at, uint64_t bytes, const char *name, size_t size);
 HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t bytes);
-/* Call it after the last row. Of rows at one offset the one with a size stays. */
+/* Call it after the last row. If several rows have the same offset, the one with a size is kept. */
 void symbol_table_sort(struct symbol_table *t);
-/* The function that has the offset. False: unknown. */
+/* The function that contains the offset. False: unknown. */
 bool symbol_table_find(const struct symbol_table *t, uint64_t offset, const char **name, uint64_t *from);
 size_t symbol_table_bytes(const struct symbol_table *t);
 void symbol_table_free(struct symbol_table *t);

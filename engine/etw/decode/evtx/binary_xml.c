@@ -4,11 +4,11 @@
    A WEVT_TEMPLATE contains the XML of an event's data as a token stream: 0x01 starts an element, 0x06 an attribute,
    0x05 is a string, 0x0D and 0x0E are substitutions, 0x02 ends a start tag,
    0x03 an empty element and 0x04 an element with content. The bit 0x40
-   of a token means that another of its kind follows. Unlike in .evtx files, names stand in place instead of at an
-   offset. Here a substitution is written %n in the XML, where n is the number of the property, from 1.
+   of a token means that another of its kind follows. Unlike in .evtx files, a name is stored inline instead of as an
+   offset. Here a substitution is written as %n in the XML, where n is the number of the property, counted from 1.
 
-   The reader trusts nothing: each size is checked, depth and output are limited, and names with characters that could
-   change the structure of the XML are rejected. */
+   The reader treats its input as untrusted: each size is checked, depth and output are limited, and names with
+   characters that could change the structure of the XML are rejected. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -279,7 +279,7 @@ static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const c
     return hr;
 }
 
-/* The size counts what follows it. */
+/* The size covers the bytes that follow it. */
 static void end_size(struct byte_buffer *to, size_t at)
 {
     byte_buffer_set_u32(to, at, (uint32_t)(to->size - at - 4));

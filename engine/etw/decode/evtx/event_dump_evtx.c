@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all readers show
-   it with the same text; all other values and those of arrays become strings. */
+   it with the same text; other values, and arrays of them, become strings. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"
@@ -13,7 +13,7 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* for events that fit into no record; strings are truncated to this */
+    MOST_PAYLOAD = 60000, /* for events that do not fit into a record; strings are truncated to this length */
     MOST_TEXT = 200,
 };
 
@@ -153,7 +153,7 @@ static void discard_values(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* Returns the type whose text equals that of the input and output type; EVTX_TEXT if no type qualifies. Signed
+/* Returns the type whose text equals that of the input and output type; EVTX_TEXT if no type has that text. Signed
    numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
@@ -204,7 +204,7 @@ static HRESULT add_value(struct event_dump_step *s, const struct event_value *v,
         byte_buffer_u16(&s->dump->array, 0);
         return s->dump->array.failed ? E_OUTOFMEMORY : hr;
     }
-    if (type == EVTX_BOOL) { /* any number but 0 is true, but readers may accept only 1 */
+    if (type == EVTX_BOOL) { /* any number except 0 is true, but readers may accept only 1 */
         uint8_t truth[4];
         put_u32(truth, get_u32(v->bytes) != 0);
         evtx_value(r, type, truth, sizeof truth);
@@ -312,7 +312,7 @@ static void add_user_data(struct event_dump_step *s)
     text_buffer_free(&text);
 }
 
-/* Adds what the event schema has for WPP messages. */
+/* Adds the elements that the event schema defines for WPP messages. */
 static void add_debug_data(struct event_dump_step *s)
 {
     const struct tmf_message *m = s->event->schema->message;
@@ -433,7 +433,7 @@ static void add_rendering(struct event_dump_step *s)
     evtx_end(r);
 }
 
-/* For an event that fits into no record: writes who wrote it, when, and as much of its data as fits. */
+/* For an event that does not fit into a record: writes its source, its time, and as much of its data as fits. */
 static void evtx_dump_shorten(struct event_dump_step *s)
 {
     const EVENT_RECORD *e = s->event->record;

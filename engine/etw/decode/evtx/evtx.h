@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary XML, and the event log's files (.evtx): a header, and chunks of 64 KB that can be read alone. An event is a
-   shape (elements whose names and strings are the same for all events of its kind) and the values in its places. A
-   chunk holds names and shapes once; a record names its shape and has the values. All is a stream but for the header,
-   which is written again at the end. */
+/* Binary XML, and the event log's files (.evtx): a header, and chunks of 64 KB that can be read independently. An event
+   consists of a shape (elements whose names and strings are the same for all events of its kind) and the values in its
+   places. A chunk contains names and shapes once; a record refers to its shape and contains the values. Everything is a
+   stream except the header, which is written again at the end. */
 #ifndef OPENPLA_EVTX_H
 #define OPENPLA_EVTX_H
 
@@ -11,7 +11,7 @@
 
 /* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, with names in place of their offsets) ---- */
 
-/* Returns the XML, with %n for substitution n-1. `bytes` end with their block and are not trusted. Returns
+/* Returns the XML, with %n for substitution n-1. `bytes` extend to the end of their block and are untrusted. Returns
    ERROR_INVALID_DATA's HRESULT with an error text. *xml is from memory_alloc. */
 HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml);
 
@@ -43,7 +43,7 @@ enum evtx_type {
 /* Steps that make up a shape, one byte each. Names and strings follow with their NUL; a value is followed by its
    type. */
 enum evtx_step { EVTX_BEGIN, EVTX_ATTRIBUTE, EVTX_CONSTANT, EVTX_VALUE, EVTX_END };
-/* Maximum depth of elements; deeper content goes into the deepest one. */
+/* Maximum depth of elements; deeper content is added to the deepest allowed element. */
 enum { EVTX_DEPTH = 80 };
 
 /* Zero-initialise. */
@@ -55,7 +55,7 @@ struct evtx_record {
     bool too_long;  /* a string or value exceeds what the format can express */
     HRESULT hr;     /* the first failure: E_OUTOFMEMORY, or a string that is not UTF-8 */
 };
-/* A position in a record; later content can be dropped. */
+/* A position in a record; content after it can be dropped. */
 struct evtx_place {
     size_t shape, values, items;
     unsigned depth;
@@ -94,7 +94,7 @@ enum {
 };
 
 struct evtx_writer;
-/* A file has at most that many chunks. Returns NULL when out of memory. */
+/* A file can have at most that many chunks. Returns NULL when out of memory. */
 struct evtx_writer *evtx_writer_create(unsigned most_chunks);
 void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
 /* Adds a record with that time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
@@ -105,7 +105,7 @@ HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int6
 uint64_t evtx_writer_next(const struct evtx_writer *w);
 /* Appends the last chunk; every file has at least one. */
 void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to);
-/* Builds the header for what has been written; `whole`: the file is complete. */
+/* Builds the header for everything that has been written; `whole`: the file is complete. */
 void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes event providers as an instrumentation manifest (the XML that manifest_xml.c reads), whatever the source of the
-   data. */
+/* Writes event providers as an instrumentation manifest (the XML that manifest_xml.c reads), regardless of the source
+   of the data. */
 #ifndef OPENPLA_MANIFEST_DOCUMENT_H
 #define OPENPLA_MANIFEST_DOCUMENT_H
 
@@ -20,10 +20,10 @@ struct manifest_document {
 };
 void manifest_document_free(struct manifest_document *d);
 
-/* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and what these need. No two
-   providers may have the same GUID. Adds to `warnings` what a manifest cannot express. Returns S_FALSE, with a warning,
-   if the whole provider cannot be written and was skipped. An added provider can be read by manifest_xml_read, and its
-   events decode as before. */
+/* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and everything that these need. No
+   two providers may have the same GUID. Adds to `warnings` everything that a manifest cannot express. Returns S_FALSE,
+   with a warning, if the whole provider cannot be written and was skipped. An added provider can be read by
+   manifest_xml_read, and its events decode as before. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *warnings);
 /* Appends the whole document. E_OUTOFMEMORY. */
@@ -47,9 +47,9 @@ struct manifest_writing {
     /* Values that occur in events but in no field. */
     struct provider_manifest *undeclared;
     bool *layouts, *maps; /* those that are needed */
-    uint64_t compared;    /* comparisons so far of events that have opcodes of the same name */
+    uint64_t compared;    /* number of comparisons so far of events whose opcodes have the same name */
 };
-/* Maximum number of comparisons: some seconds. */
+/* Maximum number of comparisons: a few seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
 /* E_OUTOFMEMORY. Warns about what a manifest cannot express. */
 HRESULT manifest_write_provider(struct manifest_writing *w);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of instrumentation manifests as a source of schemas. An index in our data tells which file has which event
-   provider, so that one decode reads only the manifests of the providers that occur in its trace.
+/* A folder of instrumentation manifests as a source of schemas. An index in OpenPLA's data folder records which file
+   describes which event provider, so that decoding reads only the manifests of the providers that occur in the trace.
 
-   The index is a text file, manifest-index\HASH.txt, HASH being that of the folder's full path. Its first line is the
-   version and the folder; then one line for each event provider of each file, and one for each file that cannot be
-   used:
+   The index is a text file, manifest-index\HASH.txt, where HASH is the hash of the folder's full path. Its first line
+   contains the version and the folder. Then there is one line for each event provider of each file, and one for each
+   file that cannot be used:
 
        <stamp> TAB <file> TAB {guid} TAB <provider>
        <stamp> TAB <file> TAB ! TAB <reason>
 
-   A file whose stamp (size and time of the latest write) differs is read again. The index is written as a whole to a
-   temporary file that replaces the old one; if it cannot be read or written, each decode reads all files. Nothing in it
-   is trusted: a wrong line only leads to a file that lacks the provider. */
+   A file is read again if its stamp (size and time of the last write) differs. The index is written as a whole to a
+   temporary file that replaces the old one. If it cannot be read or written, all files are read each time. Its contents
+   are untrusted: at worst, a wrong line leads to a file that lacks the provider. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -42,7 +42,7 @@ struct folder_origin {
     char *folder, *languages;
     struct manifest_index index; /* sorted by GUID; unusable files first */
     struct lock lock;
-    struct provider_manifests list; /* those that were needed so far */
+    struct provider_manifests list; /* files that were needed so far */
 };
 
 static void index_free(struct manifest_index *index)
@@ -79,9 +79,9 @@ static HRESULT index_add(struct manifest_index *index, uint64_t stamp, const cha
     return S_OK;
 }
 
-/* ---- the index in our data ---- */
+/* ---- the index in OpenPLA's data folder ---- */
 
-/* NULL: out of memory, or the host has no folder for our data. */
+/* NULL: out of memory, or this host OS has no folder for OpenPLA's data. */
 static char *index_path(const char *folder, bool create)
 {
     char *data = os_data_folder(), *below = data ? path_join(data, "manifest-index") : NULL;
@@ -122,7 +122,7 @@ static HRESULT index_read_line(struct manifest_index *index, char *line)
     return text_to_guid(guid_text, &guid) ? index_add(index, number, file, &guid, line) : S_OK;
 }
 
-/* Reads what is known from before; an unreadable index is empty. */
+/* Reads the existing index; an unreadable index is treated as empty. */
 static HRESULT index_load(const char *folder, struct manifest_index *index)
 {
     char *path = index_path(folder, false), *bytes = NULL;
@@ -214,7 +214,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(x->file, y->file);
 }
 
-/* Reads the manifest for its event providers, or for the reason why it cannot be used. */
+/* Reads the manifest to find its event providers, or the reason why it cannot be used. */
 static HRESULT index_add_file(struct manifest_index *index, const char *folder, const struct found_file *file)
 {
     struct provider_manifests list = {0};
@@ -232,7 +232,7 @@ static HRESULT index_add_file(struct manifest_index *index, const char *folder, 
     return hr;
 }
 
-/* Copies the lines of the file from the index of before. S_FALSE: it has none of that stamp. */
+/* Copies the lines of the file from the previous index. S_FALSE: it has no lines with that stamp. */
 static HRESULT index_copy_file(struct manifest_index *index, const struct manifest_index *before,
                                const struct found_file *file)
 {
@@ -280,7 +280,7 @@ static HRESULT index_build(const char *folder, struct manifest_index *index)
 
 /* ---- as an origin ---- */
 
-/* Of several files with one provider, the first by name. */
+/* If several files describe the same provider, the first by name is used. */
 static int by_guid(const void *a, const void *b)
 {
     const struct indexed *x = a, *y = b;

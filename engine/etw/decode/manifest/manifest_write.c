@@ -45,7 +45,7 @@ static void write_optional(struct text_buffer *b, const char *name, const char *
 
 /* ---- names ---- */
 
-/* The values that mc, and so our reader, allows in a manifest. */
+/* The values that mc, and therefore OpenPLA's reader, allows in a manifest. */
 static bool may_be_declared(enum manifest_kind kind, uint64_t value)
 {
     switch (kind) {
@@ -82,7 +82,8 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    return w->compared == MANIFEST_MOST_COMPARED; /* at the limit assume that it does; a generated name works as well */
+    return w->compared ==
+           MANIFEST_MOST_COMPARED; /* if the limit is reached, assume that it does; a generated name works as well */
 }
 
 static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)
@@ -223,8 +224,8 @@ static void end(struct text_buffer *b, unsigned depth, const char *element)
     text_buffer_add(b, ">\r\n");
 }
 
-/* Writes the start of the element without its last character. `shown`: its text if it has no message; NULL: its
-   name. */
+/* Writes the start of the element without its last character. `shown`: its text if it has no message; NULL: its name is
+   shown. */
 static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, const struct manifest_field *f,
                            const char *name, const char *shown, size_t index, unsigned depth)
 {
@@ -293,7 +294,7 @@ static HRESULT write_undeclared(struct manifest_writing *w, enum manifest_kind k
     return hr;
 }
 
-/* Of two tasks with the same value, the first counts and has the opcodes. */
+/* If two tasks have the same value, the first one is used and has the opcodes. */
 static bool is_first_task(const struct manifest_writing *w, size_t index)
 {
     const struct manifest_field *tasks = w->m->fields[MANIFEST_TASKS].items;
@@ -368,7 +369,7 @@ static void write_settings(struct text_buffer *b, const struct manifest_channel 
     end(b, 6, "publishing");
 }
 
-/* A resource has only the name of a channel, so it is written as an import, which needs nothing else. */
+/* A resource contains only the name of a channel, so the channel is written as an import, which needs nothing else. */
 static HRESULT write_channel(struct manifest_writing *w, size_t index)
 {
     static const char *const types[] = {"Admin", "Operational", "Analytic", "Debug"};
@@ -415,7 +416,7 @@ static HRESULT write_channels(struct manifest_writing *w)
     return hr;
 }
 
-/* The reader assigns bits to channels in their order and adds them to the keywords of events. */
+/* The reader assigns bits to channels in order and adds them to the keywords of events. */
 static uint64_t channel_bit(const struct manifest_writing *w, uint8_t channel)
 {
     const struct manifest_fields *fields = &w->m->fields[MANIFEST_CHANNELS];
@@ -491,14 +492,14 @@ static HRESULT write_events(struct manifest_writing *w)
     return hr;
 }
 
-/* A template without data, which a resource may have, counts as none. */
+/* A template without data, which a resource may contain, is treated as missing. */
 static void want_layout(struct manifest_writing *w, uint16_t layout)
 {
     if (layout < w->m->layout_count && w->m->layouts[layout].property_count)
         w->layouts[layout] = true;
 }
 
-/* Finds the templates of the needed events and of filters, and their maps. */
+/* Finds the templates of the required events and of filters, and their maps. */
 static HRESULT find_layouts(struct manifest_writing *w)
 {
     const struct provider_manifest *m = w->m;

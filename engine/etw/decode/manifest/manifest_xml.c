@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads instrumentation manifests: documents, event providers, attributes, events and filters.
 
-   Elements may stand in any order and refer to each other by name, so a provider is read in the order of dependency:
-   the string tables of all languages and messageTable first (manifest_read_strings), then levels, tasks, opcodes and
-   keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name goes into an index of its
-   kind; a reference that is not in the index is an error with line, element, attribute and value.
+   Elements may be in any order and refer to each other by name, so the parts of a provider are read in the order of
+   their dependencies: the string tables of all languages and messageTable first (manifest_read_strings), then levels,
+   tasks, opcodes and keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name goes
+   into an index of its kind; a reference that is not in the index is an error with line, element, attribute and value.
 
    Names with a prefix bound to Windows' own definitions (win:Error) are looked up in winmeta.def and become fields of
-   the provider, as mc does. Unknown elements are ignored with a warning, unknown attributes silently: manifests of
-   other tools contain both. Limits keep a hostile manifest from using much memory or time: sizes, counts, and an index
-   (struct name_index) that keeps the number of comparisons linear. */
+   the provider, as mc does. Unknown elements are ignored with a warning, and unknown attributes are ignored silently,
+   because manifests from other tools contain both. Limits keep a hostile manifest from using much memory or time:
+   sizes, counts, and an index (struct name_index) that keeps the number of comparisons linear. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_document.h"
@@ -64,7 +64,7 @@ static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e)
     return SUCCEEDED(hr) ? manifest_message(r, e, "message", 0x90000001u, &p->message) : hr;
 }
 
-/* Definitions are read before references to them, whatever their order in the file. */
+/* Definitions are read before references to them, regardless of their order in the file. */
 static HRESULT read_parts(struct manifest_reader *r, xmlNodePtr e)
 {
     static const struct {
@@ -372,7 +372,7 @@ HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index
 /* ---- events and filters of an instrumentation manifest ---- */
 
 #define VERSIONS     256u
-#define BIT_OF_FIRST 63 /* of the keywords: the bit that mc assigns to the first channel */
+#define BIT_OF_FIRST 63 /* for the keywords: the bit that mc assigns to the first channel */
 
 /* Reads the field that the attribute refers to. S_FALSE: the attribute is missing. */
 static HRESULT read_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, enum manifest_kind kind,
@@ -533,7 +533,7 @@ void name_index_free(struct name_index *index)
     *index = (struct name_index){0};
 }
 
-/* Returns the slot of the name, or the free one where it belongs. */
+/* Returns the slot of the name, or the free slot where it should be inserted. */
 static struct name_place *slot_of(struct name_place *slots, size_t room, const char *name)
 {
     uint64_t hash = hash_text(HASH_START, name);

@@ -118,7 +118,7 @@ const char *message_language_find(const struct message_language *l, uint32_t id)
     return found ? found->text : NULL;
 }
 
-/* Whether the language has that name or, if not `exact`, is related: "de" for "de-AT". */
+/* Whether the language has that name or, if not `exact`, is related to it: "de" for "de-AT". */
 static bool is_language(const char *name, const char *wanted, size_t length, bool exact)
 {
     char one[2][16];
@@ -323,7 +323,8 @@ static size_t read_number(const char *at, size_t most, uint32_t *number)
     return n <= UINT32_MAX ? length : 0;
 }
 
-/* Handles %%n, from after the first percent sign. Returns the bytes it takes, 0 if the parameter does not exist. */
+/* Handles %%n, starting after the first percent sign. Returns the number of bytes used, or 0 if the parameter does not
+   exist. */
 static size_t add_parameter(struct text_buffer *out, const char *at, const struct message_tables *parameters,
                             const char *languages)
 {
@@ -349,7 +350,7 @@ static void add_insert(struct text_buffer *out, const char *insert, const struct
     text_buffer_add(out, insert);
 }
 
-/* The length of the form after an insert's number: 0 none, 3 !s! or !S!, SIZE_MAX another form. */
+/* The length of the format after an insert's number: 0 no format, 3 !s! or !S!, SIZE_MAX another format. */
 static size_t form_length(const char *at)
 {
     if (*at != '!')

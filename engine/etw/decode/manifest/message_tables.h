@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of an event provider by language, as RT_MESSAGETABLE resources hold them, their inserts, and the languages
+/* Messages of an event provider by language, in the form of RT_MESSAGETABLE resources, their inserts, and the languages
    of resources (MS-LCID). Text is UTF-8. */
 #ifndef OPENPLA_MESSAGE_TABLES_H
 #define OPENPLA_MESSAGE_TABLES_H
@@ -27,9 +27,9 @@ struct message_tables {
     size_t bytes; /* of all added texts, with their entries */
 };
 
-/* Copies a text. If an id has two texts in one language, the first counts. */
+/* Copies a text. If an id has two texts in the same language, the first one is used. */
 HRESULT message_tables_add(struct message_tables *tables, const char *language, uint32_t id, const char *text);
-/* Call it once after adding the last message; before that, none is found. */
+/* Call it once after adding the last message; before that, no message is found. */
 void message_tables_sort(struct message_tables *tables);
 /* Returns a borrowed text; NULL if the language lacks the message. */
 const char *message_language_find(const struct message_language *language, uint32_t id);
@@ -45,11 +45,11 @@ HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *langua
 /* *bytes is from memory_alloc. The language must be sorted. */
 HRESULT message_table_write(const struct message_language *language, uint8_t **bytes, size_t *size);
 
-/* ---- messages with their inserts, as FormatMessage and TDH take them ---- */
+/* ---- messages with their inserts, in the syntax of FormatMessage and TDH ---- */
 
 /* Appends the message: inserts[0] replaces %1 and %1!s! (%1 to %99; a missing or NULL insert, and one with another
-   form, stay as written), %n is a new line, %t a tab, %b a blank, %r a carriage return, %0 the end, %% a percent sign.
-   %%n, also in an insert, is message n of `parameters` (NULL: none) if it exists. */
+   format, are left unchanged), %n is a new line, %t a tab, %b a blank, %r a carriage return, %0 the end, %% a percent
+   sign. %%n, also in an insert, is message n of `parameters` (NULL: none) if it exists. */
 void message_text_add(struct text_buffer *out, const char *message, const char *const *inserts, size_t count,
                       const struct message_tables *parameters, const char *languages);
 
@@ -57,7 +57,8 @@ void message_text_add(struct text_buffer *out, const char *message, const char *
 
 /* Ignores case. Returns false if the name is unknown. */
 bool language_number(const char *name, uint16_t *number);
-/* Returns the name of a language; for an unknown number the language without the country, else "" (neutral). */
+/* Returns the name of a language; for an unknown number, the language without the country, or "" (neutral) if that is
+   unknown too. */
 const char *language_name(uint16_t number);
 
 #endif

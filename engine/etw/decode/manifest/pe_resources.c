@@ -33,7 +33,7 @@ struct place {
     size_t size;
 };
 
-/* Finds the section that the directory entry for resources points into. S_FALSE: none. */
+/* Finds the section to which the directory entry for resources points. S_FALSE: none. */
 static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resources *out, struct place *where)
 {
     if (size < DOS_BYTES || head[0] != 'M' || head[1] != 'Z')

@@ -194,7 +194,7 @@ const char *manifest_field_message(const struct provider_manifest *m, const stru
     return text || !f->name ? text : winmeta_text(f->name);
 }
 
-/* Returns the message of a field, else its name. Borrowed; NULL if it has neither. */
+/* Returns the message of a field, or its name if there is no message. Borrowed; NULL if it has neither. */
 static const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
                                        const char *languages)
 {
@@ -224,7 +224,7 @@ static bool copy_field(const struct schema_making *k, enum manifest_kind kind, u
     return copy_text(to, f ? manifest_field_text(k->m, f, k->languages) : NULL);
 }
 
-/* The bit that mc assigns to a channel belongs to no keyword. It has no name, so it is skipped. */
+/* The bit that mc assigns to a channel does not belong to a keyword. It has no name, so it is skipped. */
 static bool copy_keywords(struct schema_making *k)
 {
     struct event_schema *s = k->s;
@@ -359,7 +359,7 @@ struct winmeta_row {
     const char *text;
     struct manifest_field field;
 };
-/* The names are literals; nobody frees or changes these fields. */
+/* The names are literals; these fields are never freed or changed. */
 #define ROW(of, called, number, shown)                                                                                 \
     {MANIFEST_##of, (shown), {.name = (char *)("win:" called), .value = (number), .message = MESSAGE_NONE}},
 #define LEVEL(called, number, shown)   ROW(LEVELS, called, number, shown)

@@ -9,13 +9,13 @@
            ChannelReferences\N                 name, Id and Flags of each channel
          Channels\NAME                         OwningPublisher and the settings of the channel
 
-   If the manifest names no usable resource file, it is compiled to a DLL in the folder `manifests` of our data
-   (wevt_template_write.c). The DLL is stored before the registry refers to it.
+   If the manifest names no usable resource file, it is compiled to a DLL in the folder `manifests` of OpenPLA's data
+   folder (wevt_template_write.c). The DLL is stored before the registry refers to it.
 
-   Interruptions. OpenPLAManifest is the first value written, so an incomplete registration is recognizably ours:
-   registering again overwrites it and removing deletes it. Deletion removes channels first, then the provider's key,
-   then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if `force` is set.
-   Readers treat a key without a resource file as an error of that provider alone. */
+   Interruptions. OpenPLAManifest is the first value written, so an incomplete registration can be recognized as
+   OpenPLA's: registering again overwrites it, and removing deletes it. Deletion removes channels first, then the
+   provider's key, then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if `force`
+   is set. If a key has no resource file, readers treat this as an error of that provider only. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -30,7 +30,7 @@
 #define WINEVT_KEY     "SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT"
 #define PUBLISHERS_KEY WINEVT_KEY "\\Publishers"
 #define CHANNELS_KEY   WINEVT_KEY "\\Channels"
-#define MANIFEST_VALUE "OpenPLAManifest"        /* our own value: the manifest that a provider was compiled from */
+#define MANIFEST_VALUE "OpenPLAManifest" /* OpenPLA's own value: the manifest from which a provider was compiled */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
 /* Returns S_FALSE and *out NULL if the provider is not registered. */
@@ -61,7 +61,7 @@ static HRESULT read_path(struct registry_key *key, const char *name, char **out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Missing messages are not a failure: names and numbers are available without them. */
+/* Missing messages are not a failure, because names and numbers are available without them. */
 static HRESULT add_messages(const char *path, struct message_tables *to)
 {
     HRESULT hr = message_tables_load(path, to);
@@ -185,12 +185,12 @@ static HRESULT add_one(struct known_providers *list, const char *key_name)
         return S_OK;
     HRESULT hr = registered_provider_open(&guid, false, &key);
     if (hr != S_OK)
-        return FAILED(hr) ? hr : S_OK; /* it was deleted in between */
+        return FAILED(hr) ? hr : S_OK; /* it was deleted in the meantime */
     hr = registry_read_text(key, "", &name);
     registry_close(key);
     if (hr == S_OK)
         return known_providers_add(list, &guid, SCHEMA_MANIFEST, name);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* has no name by which users could refer to it */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* it has no name by which users could refer to it */
 }
 
 HRESULT registered_providers_list(struct known_providers *list)
@@ -485,7 +485,8 @@ HRESULT manifest_registered_from(const GUID *guid, char **path)
     return hr;
 }
 
-/* Returns S_OK if the provider is not registered or is ours, S_FALSE if another program registered it. */
+/* Returns S_OK if the provider is not registered or was registered by OpenPLA, S_FALSE if another program registered
+   it. */
 static HRESULT may_change(const GUID *guid)
 {
     struct registry_key *key;

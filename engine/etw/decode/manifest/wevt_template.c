@@ -23,7 +23,8 @@
 struct blob {
     const uint8_t *bytes;
     size_t size;
-    /* Remaining budget: names and whole blocks may be shared, so a small resource could demand much memory. */
+    /* Remaining budget: names and whole blocks may be shared, so a small resource could require a large amount of
+       memory. */
     size_t names, items;
     struct provider_manifest *m;
     struct placed {
@@ -43,7 +44,7 @@ static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
     return offset <= b->size && bytes <= b->size - offset;
 }
 
-/* Charges an item and everything in it. Returns false if the resource is too small for that many. */
+/* Charges an item and everything in it. Returns false if the resource is too small for that many items. */
 static bool blob_spend_items(struct blob *b, uint64_t items)
 {
     if (items > b->items)
@@ -168,7 +169,7 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     return placed_add(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
 }
 
-/* The first map follows the list of offsets; the offsets are those of the other maps. */
+/* The first map follows the list of offsets; the offsets are those of the remaining maps. */
 static HRESULT read_maps(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
@@ -226,7 +227,7 @@ static void find_top(struct manifest_template *t)
     }
 }
 
-/* Checks the template like a schema. Its maps have been checked before. */
+/* Checks the template in the same way as a schema. Its maps have already been checked. */
 static HRESULT check_template(const struct manifest_template *t, uint32_t at)
 {
     struct event_property *properties = memory_copy(t->properties, t->property_count * sizeof *properties);
@@ -332,7 +333,7 @@ static const uint8_t *element_of(const struct blob *b, const uint8_t *element, c
     return memcmp(block, signature, 4) == 0 ? block : NULL;
 }
 
-/* Maps must be read before templates and templates before events, so each kind has a pass. */
+/* Maps must be read before templates, and templates before events, so there is one pass for each kind. */
 static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t count)
 {
     static const struct {

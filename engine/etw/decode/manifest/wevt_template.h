@@ -20,7 +20,7 @@ HRESULT wevt_template_load(const char *path, struct provider_manifests *out);
 /* Adds the message tables of a file to `to`. S_FALSE: it has none. */
 HRESULT message_tables_load(const char *path, struct message_tables *to);
 
-/* ---- resources of programs for any processor; they are not trusted, and no code of theirs runs ---- */
+/* ---- resources of programs for any processor; they are untrusted, and none of their code is executed ---- */
 
 struct pe_resources {
     uint8_t *section; /* the section that contains the resources */

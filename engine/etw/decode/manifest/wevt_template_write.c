@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiles event providers to WEVT_TEMPLATE, and with it the way of a manifest to the decoder and back.
+/* Compiles event providers to WEVT_TEMPLATE. This comment also describes the path of a manifest to the decoder and
+   back.
 
-   The problem. An instrumentation manifest is XML with strings in several languages. Windows does not read it when it
-   decodes: mc compiles it into two kinds of resources of a DLL, and the registry says which DLL a provider has. Other
-   programs, wevtutil among them, must be able to read what is written here, and resources of other programs must be
-   readable, although Microsoft documents only parts of the format.
+   The problem. An instrumentation manifest is XML with strings in several languages. Windows does not read it for
+   decoding: mc compiles it into two kinds of resources in a DLL, and the registry says which DLL belongs to a provider.
+   Other programs, including wevtutil, must be able to read the resources written here, and resources of other programs
+   must be readable, although Microsoft documents only parts of the format.
 
        manifest.xml --manifest_xml.c--> struct provider_manifest --manifest_document.c--> manifest.xml
                                           |                ^
@@ -16,11 +17,11 @@
                  registered_manifests.c   v                |
                                         registry: GUID -> name, ResourceFileName, MessageFileName
 
-   What goes where. The resource has numbers, layouts and the names of levels, tasks, opcodes, keywords and channels.
-   It refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message tables
-   (message_tables.c). The name of the provider is in the registry only, and filters are written nowhere: nobody has
-   documented their format. A manifest read back from a DLL therefore has messages, but no string ids, symbols or
-   filters.
+   What goes where. The resource contains numbers, layouts, and the names of levels, tasks, opcodes, keywords and
+   channels. It refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message
+   tables (message_tables.c). The name of the provider is only in the registry, and filters are not written at all
+   because their format is undocumented. A manifest read back from a DLL therefore has messages, but no string ids,
+   symbols or filters.
 
    Layout. All offsets count from the start of the resource; blocks are aligned to 8 bytes and begin with a signature
    and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means
@@ -36,13 +37,13 @@
              binary XML (evtx/binary_xml.c)
              items of 20 bytes: flags, types or members, offset of map, count, length, offset of name
 
-   Elements are written in the order of dependency: maps, fields, templates, events. An event holds the offsets of its
-   template, opcode, level and task, so these are known by then. Offsets within a block are patched when the block is
-   complete (byte_buffer_set_u32). The GUID of a template is derived from its name (manifest_templates.c): compiling a
-   manifest twice gives the same bytes.
+   Elements are written in the order of their dependencies: maps, fields, templates, events. An event contains the
+   offsets of its template, opcode, level and task, so these are known when it is written. Offsets within a block are
+   patched when the block is complete (byte_buffer_set_u32). The GUID of a template is derived from its name
+   (manifest_templates.c): so compiling a manifest twice gives the same bytes.
 
-   Reading (wevt_template.c) trusts nothing. Each offset and count is checked against the resource. Blocks and names
-   may be shared, so a budget proportional to the size of the resource limits what sharing can expand to. The order of
+   Reading (wevt_template.c) trusts nothing. Each offset and count is checked against the resource. Blocks and names may
+   be shared, so a budget proportional to the size of the resource limits how far sharing can expand. The order of
    elements does not matter to the reader: it makes one pass for each kind. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/evtx/evtx.h"

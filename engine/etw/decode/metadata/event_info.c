@@ -38,7 +38,7 @@ static void text_trim_end(char *text)
         text[--length] = 0;
 }
 
-/* Reads the string at an offset behind the fixed part; *out is NULL for offset 0 and for an empty string. */
+/* Reads the string at an offset after the fixed part; *out is NULL for offset 0 and for an empty string. */
 static HRESULT read_text(const uint8_t *bytes, size_t size, uint32_t offset, size_t fixed, const char *what, char **out)
 {
     size_t units;
@@ -69,7 +69,7 @@ HRESULT event_info_key(const uint8_t *bytes, size_t size, GUID *provider, EVENT_
     return S_OK;
 }
 
-/* A list of strings that ends with an empty one, or with the payload. */
+/* A list of strings that ends with an empty string, or with the payload. */
 static HRESULT read_keywords(const uint8_t *bytes, size_t size, uint32_t offset, size_t fixed, struct event_schema *s)
 {
     size_t units;
@@ -93,7 +93,8 @@ static HRESULT read_keywords(const uint8_t *bytes, size_t size, uint32_t offset,
     return S_OK;
 }
 
-/* Adds the map to the schema unless it has one of that name. Without such a map, values appear as numbers. */
+/* Adds the map to the schema unless the schema already has one of that name. Without such a map, values appear as
+   numbers. */
 static HRESULT add_map(struct event_schema *s, struct event_property *p, event_info_map *map, void *context)
 {
     if (event_schema_map(s, p->map))
@@ -138,7 +139,7 @@ static HRESULT read_property(const uint8_t *bytes, size_t size, size_t fixed, co
     return hr;
 }
 
-/* A member belongs to one struct: overlapping structs would multiply the values of an event. */
+/* A member belongs to only one struct, because overlapping structs would multiply the values of an event. */
 static HRESULT check_members(const struct event_schema *s)
 {
     size_t end = s->top_level;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The definitions that a trace contains (EventMetadata), as an origin of schemas.
 
-   A definition is kept as its bytes and parsed when an event needs it, because the map that it refers to stands behind
+   A definition is kept as its bytes and parsed when an event needs it, because the map to which it refers comes after
    it. Definitions are found by event provider, id and version, maps by event provider and name, both in one hash table.
-   A definition that was taken forgets the schemas of its provider, so that events seen before it are looked up again.
+   When a definition is added, the schemas of its provider are dropped, so that events seen before it are looked up
+   again.
  */
 #include "engine/etw/decode/metadata/trace_metadata.h"
 
@@ -18,8 +19,8 @@ enum { TYPE_EVENT_INFO = 32, TYPE_MAP_INFO = 33, GUID_BYTES = 16, FIRST_ROOM = 6
 struct definition {
     GUID provider;
     uint32_t number; /* id and version << 16; of a map: unused */
-    char *map;       /* its name; NULL: an event */
-    uint8_t *bytes;  /* NULL: a free place of the table */
+    char *map;       /* its name; NULL: it is an event */
+    uint8_t *bytes;  /* NULL: a free entry in the table */
     size_t size;
 };
 
@@ -59,7 +60,7 @@ struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m)
     return held;
 }
 
-/* ---- the table; call under the lock ---- */
+/* ---- the table; call these functions under the lock ---- */
 
 static uint64_t definition_hash(const GUID *provider, uint32_t number, const char *map)
 {
@@ -67,7 +68,7 @@ static uint64_t definition_hash(const GUID *provider, uint32_t number, const cha
     return map ? hash_text(hash, map) : hash;
 }
 
-/* Returns the place of the definition, or the free one where it belongs. */
+/* Returns the entry of the definition, or the free entry where it should be inserted. */
 static struct definition *definition_place(struct definition *table, size_t room, const GUID *provider, uint32_t number,
                                            const char *map)
 {
@@ -112,7 +113,7 @@ static HRESULT unusable(const char *why, unsigned long long value)
     return error_set(S_FALSE, "cannot use an event definition in the trace: %s (%llu)", why, value);
 }
 
-/* Replaces the bytes of a definition; the old ones remain if memory is out. */
+/* Replaces the bytes of a definition; the old bytes are kept if memory runs out. */
 static HRESULT definition_set(struct trace_metadata *m, struct definition *d, const uint8_t *bytes, size_t size)
 {
     if (m->held.bytes - d->size + size > TRACE_METADATA_MOST_BYTES)
@@ -127,7 +128,7 @@ static HRESULT definition_set(struct trace_metadata *m, struct definition *d, co
     return S_OK;
 }
 
-/* *changed: the definition is new or differs from the one before. */
+/* *changed: the definition is new or differs from the previous one. */
 static HRESULT definition_keep(struct trace_metadata *m, const GUID *provider, uint32_t number, const char *map,
                                const uint8_t *bytes, size_t size, bool *changed)
 {
@@ -173,7 +174,7 @@ static uint32_t number_of(const EVENT_DESCRIPTOR *d)
     return d->Id | (uint32_t)d->Version << 16;
 }
 
-/* A malformed definition is the reason for its events, unless another origin knows them. */
+/* A malformed definition is reported as the reason for its events, unless another origin knows them. */
 static HRESULT metadata_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size,
                                struct event_schema **out)
 {

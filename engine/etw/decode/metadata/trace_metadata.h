@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Event definitions inside a trace. Programs that merge traces (xperf, WPR, PerfView, netsh, Visual Studio) write one
    event of the class EventMetadata {bbccf6c1-6cd1-48c4-80ff-839482e37671} for each kind of event, directly before the
-   first event of that kind: type 32 holds a TRACE_EVENT_INFO, type 33 a provider's GUID and an EVENT_MAP_INFO. Nothing
-   in them is trusted. */
+   first event of that kind: type 32 contains a TRACE_EVENT_INFO, and type 33 a provider's GUID and an EVENT_MAP_INFO.
+   Their contents are untrusted. */
 #ifndef OPENPLA_TRACE_METADATA_H
 #define OPENPLA_TRACE_METADATA_H
 
@@ -15,13 +15,13 @@ struct trace_metadata;
 struct trace_metadata *trace_metadata_create(void); /* NULL: out of memory */
 /* Free the schemas first: their origins use it. NULL is allowed. */
 void trace_metadata_free(struct trace_metadata *m);
-/* Adds the definitions as an origin of manifest events, which takes precedence over the origins added before. */
+/* Adds the definitions as an origin of manifest events, which takes precedence over the origins added earlier. */
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);
 /* Returns whether the event is a definition. */
 bool trace_metadata_event(const EVENT_RECORD *event);
-/* Takes a definition; `schemas` find it from then on. A later one of the same event or map replaces an earlier one.
-   Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in error_text(S_FALSE) if it cannot be used. Functions may be
-   called on several threads. */
+/* Adds a definition; `schemas` find it from then on. A later definition of the same event or map replaces an earlier
+   one. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with the reason in error_text(S_FALSE) if it cannot be used. Functions
+   may be called on several threads. */
 HRESULT trace_metadata_take(struct trace_metadata *m, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 struct trace_metadata_statistics {
@@ -34,8 +34,8 @@ struct trace_metadata_statistics trace_metadata_count(struct trace_metadata *m);
 
 /* Finds a map of a provider by name: appends a copy to the schema. S_FALSE: unknown. */
 typedef HRESULT event_info_map(void *context, const GUID *provider, const char *name, struct event_map *out);
-/* Reads a TRACE_EVENT_INFO; offsets count from its start. `map` may be NULL. A property whose map is unknown has none.
-   Returns ERROR_INVALID_DATA's HRESULT with an error text that names what is malformed, or E_OUTOFMEMORY. */
+/* Reads a TRACE_EVENT_INFO; offsets count from its start. `map` may be NULL. A property whose map is unknown gets no
+   map. Returns ERROR_INVALID_DATA's HRESULT with an error text that names what is malformed, or E_OUTOFMEMORY. */
 HRESULT event_info_read(const uint8_t *bytes, size_t size, event_info_map *map, void *context,
                         struct event_schema **out);
 /* Reads an EVENT_MAP_INFO; offsets count from its start. Clear *out with event_map_clear, also after a failure. */

@@ -51,7 +51,7 @@ static HRESULT load_one(struct mof_classes *classes, const char *folder, const c
     return hr;
 }
 
-/* Tries each remaining file once; loaded names are removed from the list. */
+/* Tries each remaining file once; names of loaded files are removed from the list. */
 static HRESULT load_left(struct mof_classes *classes, const char *folder, struct texts *left, bool *any,
                          struct texts *warnings)
 {
@@ -75,7 +75,7 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
     return hr;
 }
 
-/* Loads all files except `except`, if that exists. */
+/* Loads all files except `except` (if that exists). */
 static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *warnings)
 {
     char *folder;
@@ -106,8 +106,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-/* Adds the classes of all files, in whatever order they depend on each other. A file with an error does not affect the
-   others: it is skipped with a warning in `warnings` (may be NULL). */
+/* Adds the classes of all files, regardless of the order in which they depend on each other. A file with an error does
+   not affect the others: it is skipped with a warning in `warnings` (may be NULL). */
 static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
     return load_all(classes, NULL, warnings);
@@ -201,7 +201,7 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- as an origin of schemas ---- */
 
-/* The number of the first preferred language that has one. */
+/* The number of the first preferred language for which a text exists. */
 static HRESULT user_language(uint16_t *number)
 {
     char *list = os_ui_languages();
@@ -242,7 +242,7 @@ HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out)
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const EVENT_HEADER *h = &event->EventHeader;
-    (void)pointer_size; /* pointers have the size that the event gives, whatever the class */
+    (void)pointer_size; /* pointers have the size given by the event, regardless of the class */
     HRESULT hr =
         mof_classes_schema(context, &h->ProviderId, h->EventDescriptor.Opcode, h->EventDescriptor.Version, out);
     if (hr != HRESULT_FROM_WIN32(ERROR_NOT_FOUND))
@@ -261,7 +261,7 @@ static HRESULT origin_providers(void *context, struct known_providers *list)
     return hr;
 }
 
-/* Keywords are the Flags of its class and levels its Level; there is nothing else. */
+/* Keywords are the Flags of its class and levels are its Level; there are no other fields. */
 static HRESULT origin_fields(void *context, const GUID *provider, unsigned kind, struct known_fields *list)
 {
     const struct mof_provider *providers;

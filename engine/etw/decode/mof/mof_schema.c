@@ -63,8 +63,8 @@ static int compare_placed(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Sorts by WmiDataId. Properties without one are not data if others have one; if none has, the order is that of
-   declaration. */
+/* Sorts by WmiDataId. If some properties have a WmiDataId, those without one are not data; if none has one, the order
+   of declaration is used. */
 static HRESULT properties_order(struct maker *m)
 {
     size_t without = 0;
@@ -139,12 +139,13 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
-/* Extension on an object, or on a number or bytes that it interprets. *whole: an array of bytes is one value. */
+/* Extension on an object, or on a number or on bytes that it interprets. *whole: an array of bytes is a single value.
+ */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
         const char *name;
-        uint16_t in, out, bytes; /* bytes: a length that the type does not imply */
+        uint16_t in, out, bytes; /* in bytes: a length not implied by the type */
     } known[] = {
         {"Guid", IN_TYPE_GUID, 0, 0},
         {"Sid", IN_TYPE_WBEMSID, 0, 0},
@@ -213,7 +214,7 @@ static HRESULT plain_type(const struct placed *p, struct event_property *out)
     return S_OK;
 }
 
-/* *whole: an array of bytes is one value of another type. */
+/* *whole: an array of bytes is a single value of another type. */
 static HRESULT value_type(const struct maker *m, const struct placed *p, struct event_property *out, bool *whole)
 {
     const struct mof_qualifiers *q = &p->property->qualifiers;
@@ -324,14 +325,14 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         entry->value = (uint32_t)at;
         return S_OK;
     }
-    /* One more text than values: for all other values, which CIM's ValueMap writes as "..". */
+    /* If there is one more text than values, it applies to all other values, which CIM's ValueMap writes as "..". */
     const char *input = at < numbers->count ? numbers->values[at].text : "..";
     if (text || strcmp(input, "..") == 0) {
         entry->input = text_copy(input);
         return entry->input ? S_OK : E_OUTOFMEMORY;
     }
     if (map_number(&numbers->values[at], &entry->value)) {
-        /* As the value's bytes are stored. */
+        /* In the form in which the value's bytes are stored. */
         if (is_byte(p->property->type))
             entry->value &= UINT8_MAX;
         else if (p->property->type <= MOF_TYPE_UINT16)
@@ -360,7 +361,8 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
     return hr;
 }
 
-/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap are their names in programs. */
+/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap contain the names that programs use.
+ */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {
@@ -410,7 +412,7 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* An object without Extension: that many bytes. */
+        /* An object without Extension: a value of that many bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }

@@ -221,7 +221,7 @@ static HRESULT take_qualifiers(struct reader *r, struct mof_qualifiers *list)
 
 /* ---- skipped parts ---- */
 
-/* Skips to after the next `end` outside of brackets. */
+/* Skips to after the next `end` outside brackets. */
 static HRESULT skip_to(struct reader *r, char end)
 {
     int depth = 0;

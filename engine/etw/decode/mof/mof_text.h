@@ -87,7 +87,7 @@ struct mof_value {
 
 struct mof_qualifier {
     char *name;
-    struct mof_value *values; /* a single `true` if the file gives none */
+    struct mof_value *values; /* a single `true` if the file gives no value */
     size_t count;
     bool amended; /* text of one language */
     uint32_t line;
@@ -131,7 +131,7 @@ struct mof_class {
     char *name, *superclass; /* superclass NULL: no base class */
     const char *source;      /* the file's name; borrowed from the document */
     uint32_t line;
-    uint16_t language; /* of classes in namespaces ms_XXXX, which only contain texts; else 0 */
+    uint16_t language; /* for classes in namespaces ms_XXXX, which contain only texts; otherwise 0 */
     struct mof_qualifiers qualifiers;
     struct mof_property *properties;
     size_t property_count;

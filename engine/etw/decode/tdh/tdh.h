@@ -7,16 +7,16 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/etw_types.h"
 
-/* The schemas of this process: those registered on the host and those it has loaded. Lives as long as the process.
-   Returns E_OUTOFMEMORY, or why the registered ones cannot be read. */
+/* The schemas of this process: those registered on the host and those it has loaded. It exists as long as the process.
+   Returns E_OUTOFMEMORY, or the reason why the registered schemas cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
 struct tmf_property;
 /* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. From memory_alloc. */
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
 /* Adds TMF files or folders that a call names (separated by `;`) for this process. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
-/* Takes what defines other events: a piece of a manifest that .NET wrote into the trace, a definition that a program
-   which merges traces wrote; ignores other events. */
+/* Processes events that define other events: a piece of a manifest that .NET wrote into the trace, or a definition
+   written by a program that merges traces. Ignores all other events. */
 void tdh_take_inband(const EVENT_RECORD *event);
 
 /* TDH_CONTEXT */
@@ -51,7 +51,7 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
                                    ULONG steps, const struct tdh_property_step *path, ULONG *size);
 ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                               ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer);
-/* Undocumented; the result is a guess: offset in UserData and size. */
+/* Undocumented; the result is a guess: offset and size in UserData. */
 ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
                                               const struct tdh_parameter *parameters, ULONG steps,
                                               const struct tdh_property_step *path, struct tdh_place *out);
@@ -72,8 +72,8 @@ ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *
 ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
                                                 ULONG *size);
 
-/* For MOF, from the WMI of a computer: only this one; other computers give ERROR_WMI_SERVER_UNAVAILABLE. Undocumented:
-   the parameters are those of the local functions after the name of the computer. */
+/* For MOF, from the WMI of a computer. Only this computer is supported; others give ERROR_WMI_SERVER_UNAVAILABLE.
+   Undocumented: the parameters are those of the local functions after the name of the computer. */
 ULONG WINAPI tdh_enumerate_remote_wbem_providers(const WCHAR *computer, void *buffer, ULONG *size);
 ULONG WINAPI tdh_enumerate_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
                                                                   ULONG kind, void *buffer, ULONG *size);
@@ -121,8 +121,8 @@ ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const
                                   void *buffer);
 ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
-/* Blocks of TDH's functions: a structure, the UTF-16 strings after it, and their offsets from the start. Identical on
-   all hosts. */
+/* The structures returned by TDH's functions: a fixed part, the UTF-16 strings after it, and their offsets from the
+   start. Identical on all hosts. */
 /* Zero-initialise. A failed allocation is remembered. */
 struct tdh_block {
     uint8_t *bytes;
@@ -131,13 +131,13 @@ struct tdh_block {
 };
 /* Adds zeroed bytes and returns their offset; 0 when out of memory. */
 uint32_t tdh_block_add(struct tdh_block *b, size_t size);
-/* Adds the string with its NUL and returns its offset; NULL gives 0, "absent". */
+/* Adds the string with its NUL and returns its offset; NULL gives 0, which means "absent". */
 uint32_t tdh_block_text(struct tdh_block *b, const char *text);
 void tdh_block_u32(struct tdh_block *b, uint32_t at, uint32_t value);
 void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t size);
 void tdh_block_free(struct tdh_block *b);
 
-/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, 0 without one. */
+/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: that of the event, or 0 without an event. */
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
 /* Builds an EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);

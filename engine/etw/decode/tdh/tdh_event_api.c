@@ -17,7 +17,7 @@ struct decoded {
     uint32_t pointer_size; /* set by the program; 0: not set */
     bool gmt;              /* times in a WPP message are UTC */
     bool symbols;          /* PDB files were given */
-    void *made;            /* bytes of a property that are not in the data */
+    void *made;            /* number of bytes of a property that are missing in the data */
 };
 
 static HRESULT take_tmf(const struct tdh_parameter *p)
@@ -32,7 +32,7 @@ static HRESULT take_tmf(const struct tdh_parameter *p)
     return hr;
 }
 
-/* The program's pointer size overrides that of the event. */
+/* The pointer size set by the program overrides that of the event. */
 static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
 {
     struct tdh_parameter p;
@@ -109,7 +109,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     if (hr != S_OK)
         return tdh_status(hr);
     hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
-    /* The event's own descriptor, even if its schema is of another version. */
+    /* Uses the event's own descriptor, even if its schema has another version. */
     tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
     tdh_block_free(&block);
@@ -196,7 +196,7 @@ static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size
     return hr;
 }
 
-/* On S_OK release `d`. *bytes: those of the property, in the data or in `made`. */
+/* If the result is S_OK, release `d`. *bytes: the bytes of the property, in the data or in `made`. */
 static HRESULT decoded_find_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                                      ULONG steps, const struct tdh_property_step *given, struct decoded *d,
                                      const void **bytes, size_t *size)

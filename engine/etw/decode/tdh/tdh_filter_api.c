@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for payload filters. Handles are addresses of our objects; they are searched in a list before they
-   are used. */
+/* TDH's functions for payload filters. Handles are addresses of internal objects; they are looked up in a list before
+   they are used. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/payload_filter.h"
@@ -37,7 +37,7 @@ static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *byte
 }
 
 /* Removes an object from the list and returns it: a filter by its address, a descriptor by the address of its bytes.
-   NULL if the address is not ours. */
+   NULL if the address is not in the list. */
 static struct made *filter_take(bool joined, const void *address)
 {
     lock_enter(&lock);

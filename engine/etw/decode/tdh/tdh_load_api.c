@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process knows: the schemas of all TDH functions, and the manifests that a program loads. */
+/* The schemas in this process: those of all TDH functions, and the manifests that a program loads. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -33,8 +33,8 @@ static struct loaded *loaded_find(const char *name)
     return i < count ? &all[i] : NULL;
 }
 
-/* Takes ownership of the origin. An origin loaded from the same place before is replaced on success and kept on
-   failure. */
+/* Takes ownership of the origin. If an origin was loaded from the same place before, it is replaced on success and kept
+   on failure. */
 static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;
@@ -191,7 +191,7 @@ static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schem
     return SUCCEEDED(hr) ? event_schemas_add(schemas, origin, NULL) : hr;
 }
 
-/* Registered schemas; those that a program loads take precedence. */
+/* Registered schemas; schemas that a program loads take precedence. */
 static HRESULT schemas_create(struct event_schemas **out)
 {
     struct schema_origin origin;
@@ -200,7 +200,7 @@ static HRESULT schemas_create(struct event_schemas **out)
         hr = add(*out, mof_origin(&origin), &origin);
     if (SUCCEEDED(hr))
         hr = add(*out, registered_manifests_origin(NULL, &origin), &origin);
-    if (SUCCEEDED(hr)) /* of the environment's search path */
+    if (SUCCEEDED(hr)) /* from the environment's search path */
         hr = add(*out, tmf_origin(NULL, NULL, &origin), &origin);
     if (SUCCEEDED(hr) && (!(inband = inband_manifests_create(NULL)) || !(metadata = trace_metadata_create())))
         hr = E_OUTOFMEMORY;

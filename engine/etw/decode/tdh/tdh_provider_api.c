@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for event providers: which exist and what they define, on this and on other computers. */
+/* TDH's functions for event providers: which providers exist and what they define, on this and on other computers. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/program_memory.h"
@@ -201,8 +201,8 @@ ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVEN
     return give_block(hr, &block, buffer, size);
 }
 
-/* Builds a PROVIDER_FILTER_INFO for each filter, one after another; offsets in their properties count from the start of
- * the whole buffer. */
+/* Builds a PROVIDER_FILTER_INFO for each filter, one after another. The offsets in their properties count from the
+   start of the whole buffer. */
 static HRESULT list_filters(void *context, const struct provider_manifest *manifest)
 {
     struct asked *asked = context;
@@ -257,9 +257,9 @@ ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, c
 
 /* ---- functions without documentation ---- */
 
-/* Functions that import libraries of tdh.dll list and no page describes, so that programs linking them start. Their
-   parameters follow from neighbouring functions and from the bytes that 32-bit callers push. Those that query a
-   computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
+/* Functions that import libraries of tdh.dll list but no page describes. They exist so that programs linked with them
+   can start. Their parameters follow from neighbouring functions and from the bytes that 32-bit callers push. Those
+   that query a computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
 
 enum { NAME_UNITS = 260, NO_WMI_THERE = 4208 /* ERROR_WMI_SERVER_UNAVAILABLE */ };
 

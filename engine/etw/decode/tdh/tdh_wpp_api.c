@@ -18,7 +18,7 @@ struct decoding {
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Handles are addresses that are searched in a list before they are used. The lock is held during the call; formatting
+/* Handles are addresses that are looked up in a list before they are used. The lock is held during the call; formatting
    a message takes microseconds, except for the first one, which reads a file. */
 static struct lock lock = LOCK_INIT;
 static struct decoding *first;
@@ -161,7 +161,7 @@ static HRESULT open_files(struct decoding *d)
     return hr;
 }
 
-/* On S_OK *out's text belongs to the caller. */
+/* If the result is S_OK, the text of *out belongs to the caller. */
 static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
     struct program_event own;

@@ -251,9 +251,9 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
     return p->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- layout: the members of each struct become adjacent ---- */
+/* ---- layout: moves the members of each struct so that they are adjacent ---- */
 
-/* The number of properties of the fields from `first` to `end`, without members. */
+/* The number of properties for the fields from `first` to `end`, without members. */
 static size_t level_size(const struct reader *r, size_t first, size_t end)
 {
     size_t n = 0;
@@ -319,7 +319,7 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
 
 /* ---- the event ---- */
 
-/* Returns Windows' name of the value; *out stays NULL if it has none. */
+/* Returns Windows' name for the value; *out stays NULL if Windows does not name it. */
 static HRESULT name_value(enum manifest_kind kind, uint64_t value, char **out)
 {
     const char *text = winmeta_text_of(kind, value);

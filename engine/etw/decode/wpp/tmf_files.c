@@ -3,17 +3,17 @@
 
    WPP (TraceMessage) writes only numbers: the GUID of a source file, the number of a message in it, and the bytes of
    the arguments. Their meaning was extracted at build time into .tmf files, one per GUID, which come with the program
-   or are created from its symbols by tracepdb. The way from an event to its text:
+   or are created from its symbols by tracepdb. The path from an event to its text:
 
        event (GUID, number) --tmf_files_find--> struct tmf_message (tmf_text.c parses the file)
                             --tmf_schema------> struct event_schema: arguments as properties, a message with %1 ...
                             --tmf_sentence----> the text, formatted by the printf forms of the format
 
    Named files are parsed when struct tmf_files is created; an error in one fails the creation. The search path is used
-   only when a GUID is unknown: GUID.tmf in each folder, once per GUID. The result, also a negative one with its reason,
-   stays in `lookups`, so that a trace with a million messages of an unknown GUID searches once. A document is never
-   replaced or freed before the whole, so callers may keep pointers to its messages without the lock, which only
-   protects `lookups`. */
+   only when a GUID is unknown: GUID.tmf in each folder, once per GUID. The result, even a negative one with its reason,
+   stays in `lookups`, so that a trace with a million messages of an unknown GUID searches only once. A document is
+   never replaced or freed before the whole object, so callers may keep pointers to its messages without holding the
+   lock, which only protects `lookups`. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -27,7 +27,7 @@ enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKUPS_MOST = 65536 };
 struct tmf_lookup {
     GUID guid;
     struct tmf_document *document; /* NULL: no usable file */
-    char *reason;                  /* why not; NULL: no file of its name exists */
+    char *reason;                  /* the reason if it is missing; NULL: no file of that name exists */
 };
 
 struct tmf_files {
@@ -170,7 +170,7 @@ static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
     return hr;
 }
 
-/* Call under the lock. (*out)->document may be NULL. */
+/* Call it under the lock. (*out)->document may be NULL. */
 static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const struct tmf_lookup **out)
 {
     for (size_t i = 0; i < t->lookup_count; i++)
@@ -192,8 +192,8 @@ static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const st
     return S_OK;
 }
 
-/* Returns S_FALSE, with the reason by error_set, if no file describes the message. The result lives as long as the
-   files. */
+/* Returns S_FALSE, with the reason by error_set, if no file describes the message. The result stays valid as long as
+   the files. */
 static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
 {
     static const GUID none;
@@ -328,7 +328,7 @@ HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t po
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const struct tmf_message *m;
-    (void)pointer_size; /* pointers have the size that the event gives */
+    (void)pointer_size; /* pointers have the size given by the event */
     HRESULT hr = tmf_files_find(context, event, &m);
     return hr == S_OK ? make_schema(context, m, out) : hr;
 }

@@ -3,7 +3,7 @@
 
    In a format, %10 to %n are arguments, each with a printf form between exclamation marks ("%10!s!"). %0 is the prefix,
    which the reader supplies, %1 to %9 are parts of the event's header, and %!FUNC! and similar inserts are replaced by
-   what the TMF file says beside the format (function, level, flags, component).
+   data that the TMF file has next to the format (function, level, flags, component).
 
    There are two consumers. Generic decoders get a schema whose message has %1 for the first argument, in the form of
    FormatMessage; printf forms are lost there, except that hexadecimal ones select an output type. tmf_sentence formats
@@ -22,7 +22,7 @@ enum { FIRST_ARGUMENT = 10, WIDTH_MOST = 256, PART_MOST = 32 };
 
 /* A "%..." in a format. */
 struct insert {
-    const char *before; /* `size` bytes of text before it */
+    const char *before; /* `size` bytes of text that precede it */
     size_t size;
     uint32_t number; /* valid if `numbered` */
     bool numbered;
@@ -297,7 +297,7 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
         text_buffer_add(out, " ");
 }
 
-/* Appends at least `least` digits; with `zeros`, a form padded with zeros, as many as fill its width. */
+/* Appends at least `least` digits; with `zeros`, for a format padded with zeros, as many as fill its width. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
 {
@@ -508,7 +508,7 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
             if (index < m->argument_count && index < found->count)
                 hr = add_argument(found, index, i.part, gmt, out);
             else
-                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument: it stays as written */
+                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument: it is left unchanged */
         } else if (more && i.part[0]) {
             const char *part = named_part(m, i.part);
             text_buffer_format(out, part ? "%s" : "%%!%s!", part ? part : i.part);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads TMF files and knows the types of arguments in their messages. */
+/* Reads TMF files and defines the types of arguments in their messages. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -17,7 +17,7 @@ struct reader {
     char *line, *rest; /* the rest of the text */
     uint32_t number;   /* of the line */
     bool any_guid;
-    bool unknown; /* the previous line was an unknown directive, to which a block may belong */
+    bool unknown; /* the previous line was an unknown directive, and a block may follow it */
     GUID guid;
     char *guid_name, *component, *subcomponent;
 };
@@ -226,7 +226,7 @@ static HRESULT take_message(struct reader *r)
     return take_arguments(r, m);
 }
 
-/* Unknown directives and blocks of other versions are skipped and hide no message. */
+/* Unknown directives and blocks of other versions are skipped, but they do not hide messages. */
 static HRESULT take_line(struct reader *r)
 {
     if (r->unknown && strcmp(r->line, "{") == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DWARF by libdw, which is loaded when a file needs it: most files have a symbol table, and the program must start
+/* DWARF through libdw, which is loaded when a file needs it: most files have a symbol table, and the program must start
    where elfutils is not installed. The declarations are those of the documented interface of elfutils 0.1xx (libdw.so.1
    and libelf.so.1, whose names and structures are stable); its headers are not needed to build. */
 #include "engine/etw/symbols/dwarf_functions.h"
