@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of alerts: a comma-separated file with a row for each alert. UTF-8 with a byte order mark; every cell is
-   quoted, with doubled quotes, and blanks instead of control characters; rows end with CR LF. The file is open only
-   while rows are written, so segments and runs continue the same file, and other programs may move it. */
+/* The alert log: a comma-separated file with a row for each alert. UTF-8 with a byte order mark; every cell is quoted,
+   with doubled quotes, and blanks instead of control characters; rows end with CR LF. The file is open only while rows
+   are written, so segments and runs can continue the same file, and other programs may move it. */
 #ifndef OPENPLA_ALERT_LOG_H
 #define OPENPLA_ALERT_LOG_H
 
@@ -10,7 +10,7 @@
 #define ALERT_LOG_COLUMNS "Time", "Counter", "Value", "Operator", "Threshold", "Kind", "Message"
 
 struct alert_row {
-    int64_t utc; /* FILETIME; the row has the local time, as logs of counters have it */
+    int64_t utc; /* FILETIME; the row contains the local time, as in counter logs */
     const char *counter, *value, *threshold, *kind, *message;
     char comparison; /* '>' or '<' */
 };
@@ -22,15 +22,15 @@ enum { ALERT_TIME_SIZE = 32 };
 void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
 
 struct alert_log;
-/* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing log of alerts,
-   otherwise continues it. Only error: E_OUTOFMEMORY, since nothing is written yet. */
+/* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing alert log; otherwise it
+   continues the log. Only error: E_OUTOFMEMORY is the only failure, because nothing is written yet. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
-/* Adds the row to those that wait for the next write. Drops and counts it if ALERT_LOG_ROOM bytes already wait, or on
-   E_OUTOFMEMORY. */
+/* Adds the row to those that wait for the next write. If ALERT_LOG_ROOM bytes already wait, or on E_OUTOFMEMORY, drops
+   the row and counts it. */
 HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 #define ALERT_LOG_ROOM (1u << 20)
-/* Writes all waiting rows or none, after a header if the file is new or empty. After a failure the rows wait for the
-   next call. ERROR_INVALID_DATA's HRESULT: the existing file is not a log of alerts, and is unchanged. */
+/* Writes either all waiting rows or none, after a header if the file is new or empty. After a failure the rows wait for
+   the next call. ERROR_INVALID_DATA's HRESULT: the existing file is not an alert log; it is not changed. */
 HRESULT alert_log_write(struct alert_log *log);
 /* The next write empties the file. */
 void alert_log_restart(struct alert_log *log);

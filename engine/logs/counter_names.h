@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* English names of objects and counters whose names are translated: a log of a German Windows says
+/* English names of objects and counters whose names are translated. For example, a log from a German Windows contains
    \Prozessor(_Total)\Prozessorzeit (%). */
 #ifndef OPENPLA_COUNTER_NAMES_H
 #define OPENPLA_COUNTER_NAMES_H
@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* The names of a computer, and below them a table of the languages in names/counter_names.def. */
+/* The names from a computer and, with lower precedence, a table of the languages in names/counter_names.def. */
 struct counter_names;
 
 /* `files` (NULL or empty: only the table) come from the computer that wrote the log: exports (.reg) of the registry key
@@ -18,19 +18,19 @@ void counter_names_free(struct counter_names *n); /* NULL is allowed */
 
 /* Everything is borrowed from the names. */
 struct english_name {
-    const char *object, *counter; /* NULL: as given, because it is English or unknown */
-    uint32_t languages;           /* in which the names as given could be; bit 0 is English; 0: unknown */
-    bool is_unknown;              /* a name is not English, and it has no English name or several */
+    const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
+    uint32_t languages;           /* languages of the given names; bit 0 is English; 0: unknown */
+    bool is_unknown;              /* a name is not English, and it has no English equivalent or several */
 };
-/* Names are compared without case, accents, width and kind of blanks, and also as names of a text log whose ANSI code
-   page is not this computer's. A counter with a wildcard stays as it is. E_OUTOFMEMORY. */
+/* Names are compared without regard to case, accents, width and type of blanks, and also as names in a text log with
+   another computer's ANSI code page. A counter with a wildcard stays unchanged. E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
 /* The path with English names, from memory_alloc; S_FALSE and NULL: its names are English or unknown, or it is not a
    path. */
 HRESULT counter_names_path(const struct counter_names *n, const char *path, char **out);
 
-/* ---- how many names of a log were understood ---- */
+/* ---- how many names in a log were recognized ---- */
 enum { NAMES_MOST_KINDS = 64, NAMES_MOST_EXAMPLES = 16 };
 struct names_count {
     uint32_t languages;
@@ -38,12 +38,12 @@ struct names_count {
 };
 /* Zero-initialise. */
 struct names_summary {
-    size_t total, foreign; /* counters; those of them with letters that English lacks */
+    size_t total, foreign; /* number of counters; those of them with letters that English lacks */
     struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS]; /* by languages */
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */
     uint32_t example_languages[NAMES_MOST_EXAMPLES];
-    bool own; /* the names are also those of a computer */
+    bool own; /* some names come from a computer */
 };
 HRESULT names_summary_add(struct names_summary *s, const struct counter_names *n, const struct log_counter *counter);
 /* "14 of 82 counters are German and were understood; 2 were not: ...", from memory_alloc. S_FALSE and NULL: the names

@@ -10,10 +10,10 @@
 #define PATH_NO_INDEX UINT32_MAX
 
 struct counter_path {
-    char *machine;  /* without the two backslashes; NULL when none is given */
+    char *machine;  /* without the two backslashes; NULL if not given */
     char *object;   /* never empty */
-    char *parent;   /* NULL when none is given */
-    char *instance; /* NULL when none is given; may be "" as in "Object()" */
+    char *parent;   /* NULL if not given */
+    char *instance; /* NULL if not given; may be "" as in "Object()" */
     uint32_t index; /* after '#', or PATH_NO_INDEX */
     char *counter;  /* never empty */
 };
@@ -29,10 +29,10 @@ PDH_STATUS counter_path_check(const char *text);
 /* Frees and zeroes it. */
 void counter_path_free(struct counter_path *path);
 
-/* Is the machine of a path or of an API call this one, as os_is_own_name says? ERROR_SUCCESS,
+/* Whether the machine of a path or of an API call is this computer, as os_is_own_name says. ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
-/* The same with this computer's name `ours`. */
+/* The same with `ours` as this computer's name. */
 bool counter_path_machine_is(const char *machine, const char *ours);
 
 /* The text of the path; from memory_alloc, NULL when out of memory. */
@@ -41,7 +41,7 @@ char *counter_path_format(const struct counter_path *path);
    has no instance. */
 char *counter_path_instance(const struct counter_path *path);
 
-/* Numbers of instances as PDH shows them: the first has none, the others are "name#1", "name#2" in their order. */
+/* Numbers of instances as PDH shows them: the first has no number, the others are "name#1", "name#2" in order. */
 struct instance_number;
 /* The names of one list. Zero-initialise. */
 struct instance_numbers {

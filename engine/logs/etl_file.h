@@ -9,7 +9,8 @@
 
 enum { ETL_EVENT_HEAD = 0x60 }; /* room for an event's header and fixed first fields */
 
-/* One event: `head` holds its whole header (Size field filled in) and may hold the first bytes of its data. */
+/* One event: `head` contains its whole header (with the Size field filled in) and may contain the first bytes of its
+   data. */
 struct etl_event {
     uint8_t head[ETL_EVENT_HEAD];
     uint32_t head_size;
@@ -19,46 +20,47 @@ struct etl_event {
 
 struct file; /* engine/base/file.h */
 struct etl_file;
-/* Creates the file with its header and one empty buffer; from then on it is a whole log at all times. `log`: the
+/* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log`: the
    header's fields, with the buffer size, whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER; format version, end,
    counts and pointer size are set here. Its strings are not kept. replace: overwrite an existing file, which is an
    error otherwise. No file remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG for another
    size, and if the two names do not fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
-/* The same in an open file, replacing its content; owns the file, also on failure. */
+/* The same in an open file, whose content is replaced; takes ownership of the file, even on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
-/* Continues a file that etl_file_create made, with its buffer size. `file` is open for writing; etl_file_continue owns
-   it, also on failure. `ends`: NULL if each event is a record. Removes what a crash left after the last whole record:
-   part of a buffer, buffers of zeros, events of a record without its end. Only the next flush changes the file.
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end that is corrupt otherwise. */
+/* Continues a file that etl_file_create created, with its buffer size. `file` is open for writing; etl_file_continue
+   takes ownership of it, even on failure. `ends`: NULL if each event is a record. Removes everything that a crash left
+   after the last complete record: part of a buffer, buffers of zeros, events of a record without its end. Only the next
+   flush changes the file. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end that is
+   corrupt in another way. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
-/* Turns the file into a ring: its present content stays, and when it has max_buffers, a new buffer overwrites the
-   oldest of those added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
+/* Makes the file a ring: its current content is kept, and when it has max_buffers, a new buffer overwrites the oldest
+   of those added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
-/* Gets the sequence number of each buffer of a file; a failure ends the opening. */
+/* Receives the sequence number of each buffer in a file; a failure aborts the opening. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
-/* Opens a file whose buffers a session wrote whole, to append more. Removes what a crash left: part of a buffer, a
-   buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring. `holds` may
-   be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
+/* Opens a file whose buffers a session wrote as a whole, to append more. Removes the remains of a crash: part of a
+   buffer, a buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring.
+   `holds` may be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
-/* Reserves room for the whole buffers that fit into `bytes`, until the file is closed. */
+/* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
-/* Adds the events in order, all of them or, on failure, none. A full disk fails here and never in etl_file_flush,
+/* Adds the events in order: all of them or, on failure, none. A full disk fails here and never in etl_file_flush,
    because a buffer's place in the file is reserved before its first event. `utc`: FILETIME of the newest event.
    E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
 /* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
-   buffer as the session holds it, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. Used of
-   `head`: processor, logger, sequence (unique in a file and rising for each processor), time (a stamp of the log's
-   clock), used, flags and type. `utc`: FILETIME of the newest event. On failure the file is whole without the buffer;
-   a ring may have lost its oldest buffer.
-   E_INVALIDARG: head->used is impossible for such a buffer. */
+   buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
+   members of `head` are used: processor, logger, sequence (unique in a file and rising for each processor), time (a
+   stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On failure the file is complete
+   without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: head->used is impossible for such a buffer.
+   */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
-/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`, which are equal
-   otherwise. */
+/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`, which are
+   otherwise equal. */
 HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
 /* Adds to the counts of lost events and buffers in the header. */
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
@@ -74,38 +76,38 @@ const struct etl_log *etl_file_log(const struct etl_file *e);
 void etl_file_end(struct etl_file *e, int64_t utc);
 /* The size with these events; UINT64_MAX: the ring is too small for them. */
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
-/* Flushes, closes and frees, also on failure. NULL is allowed. */
+/* Flushes, closes and frees, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Closes only the file: *e may be in the middle of a change. */
+/* Only closes the file, because *e may be in the middle of a change. */
 void etl_file_cut_off(struct etl_file *e);
 /* Closes and frees without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
 
-/* ---- reading: every event once, in the order of time, over the buffers of all processors ----
+/* ---- reading: every event once, in time order, over the buffers of all processors ----
 
-   Reads both pointer sizes, compressed buffers, and files that were never closed, are cut or corrupt. Keeps 40 bytes
-   per buffer of the file and one buffer per processor in memory. */
+   Reads files of both pointer sizes, compressed buffers, and files that were never closed or are truncated or corrupt.
+   Keeps 40 bytes per buffer of the file and one buffer per processor in memory. */
 struct etl_reader;
-/* Gets a warning for each corrupt place as the reader reaches it: the place in the file and what is missing, without
-   the file's name. After a backward seek the reader repeats warnings. */
+/* Receives a warning for each corrupt place when the reader reaches it: the position in the file and the missing part,
+   without the file's name. After seeking backwards, the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
-/* Opens the file in its present size; later additions are not read. `warn` may be NULL.
-   Errors: those of file_open and file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not
-   begin with a log file header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
+/* Opens the file at its current size; later additions are not read. `warn` may be NULL. Errors: those of file_open and
+   file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not begin with a log file header;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
 /* The next event; the first is the log file header itself. *record points into the reader until its next call.
    S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out of
    memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
-/* Goes to a place at or before the first event with a stamp (of the file's clock) of at least `stamp`; some earlier
+/* Goes to a position at or before the first event with a stamp (of the file's clock) of at least `stamp`; some earlier
    events may follow. INT64_MIN: to the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
-/* For a file that is still written: ignores a partial last buffer until it is whole. Call before the first event.
-   E_OUTOFMEMORY. */
+/* For a file that is still being written: ignores a partial last buffer until it is complete. Call before the first
+   event. E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
-/* Continues with the buffers that were added to the file since its last buffer was read. Does not see buffers that a
-   circular log writes over older ones. S_FALSE: no new buffers. */
+/* Continues with the buffers that were added to the file since its last buffer was read. Buffers that a circular log
+   writes over older ones are not detected. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
 void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */

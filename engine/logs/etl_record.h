@@ -17,14 +17,14 @@ enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSE
 
 struct etl_buffer_header {
     uint32_t size;     /* of the buffer in the file */
-    uint32_t saved;    /* as `used`, except in the header buffer of some writers */
+    uint32_t saved;    /* equals `used`, except in the header buffer of some writers */
     uint32_t current;  /* unreliable */
     int64_t time;      /* time of the flush: etl_log_buffer_time */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;
     uint16_t logger;
     uint32_t state; /* ETL_STATE_*; of the first buffer of a compressed file: the algorithm */
-    uint32_t used;  /* bytes with events, this header included; of a compressed buffer after decompression */
+    uint32_t used;  /* bytes with events, including this header; for a compressed buffer, after decompression */
     uint16_t flags; /* ETL_FLAG_* and flags of the logger */
     uint16_t type;  /* ETL_TYPE_* or another type of event buffers */
 };
@@ -32,11 +32,11 @@ struct etl_buffer_header {
 void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
 void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *buffer);
 
-/* The bytes in use, header included, of a buffer of `size` bytes; 0: not such a buffer. */
+/* The number of bytes in use, including the header, in a buffer of `size` bytes; 0: not such a buffer. */
 uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
-/* The longest event, with its header and rounded up to 8, that a buffer of `size` bytes holds. */
+/* The longest event, including its header and rounded up to 8, that fits into a buffer of `size` bytes. */
 uint32_t etl_buffer_max_event(uint32_t size);
-/* Whether all bytes are zero, as in reserved room that was never written. */
+/* Whether all bytes are zero, as in reserved space that was never written. */
 bool etl_all_zero(const uint8_t *at, size_t size);
 
 /* ---- events ---- */
@@ -60,15 +60,15 @@ enum {
 
 enum etl_record_kind {
     ETL_RECORD_SYSTEM,      /* kernel event with process and thread; id is the hook */
-    ETL_RECORD_PERFORMANCE, /* kernel event with a time only; id is the hook */
+    ETL_RECORD_PERFORMANCE, /* kernel event with only a time; id is the hook */
     ETL_RECORD_CLASSIC,     /* class GUID, type, level, version */
-    ETL_RECORD_INSTANCE,    /* a classic one with instance numbers */
+    ETL_RECORD_INSTANCE,    /* a classic event with instance numbers */
     ETL_RECORD_MANIFEST,    /* manifest and TraceLogging events */
     ETL_RECORD_MESSAGE,     /* WPP; id is the message's number, version its option flags */
     ETL_RECORD_OTHER,       /* only its bytes are known */
 };
 
-/* One event. Pointers point into the reader's buffer. Fields its header does not have are 0. */
+/* One event. Pointers point to the reader's buffer. Fields that its header does not have are 0. */
 struct etl_record {
     enum etl_record_kind kind;
     const uint8_t *event; /* the whole event */
@@ -76,7 +76,7 @@ struct etl_record {
     const uint8_t *extended;
     uint32_t size, data_size;
     uint32_t extended_size; /* items: u16 length rounded up to 8, u16 type, u16 bit 0 = another follows, u16 bytes */
-    uint8_t pointer_size;   /* of the writing process: 4 or 8; 0: unknown */
+    uint8_t pointer_size;   /* pointer size of the writing process: 4 or 8; 0: unknown */
     bool has_stamp;
     int64_t stamp; /* on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
@@ -87,7 +87,7 @@ struct etl_record {
     uint32_t process, thread, kernel_time, user_time;
     GUID provider; /* or class */
     uint16_t id, version, task;
-    uint8_t channel, level, opcode; /* opcode: of classic events their type */
+    uint8_t channel, level, opcode; /* opcode: for classic events their type */
     uint64_t keyword;
     GUID activity; /* of ETL_RECORD_INSTANCE the parent's GUID */
     uint32_t instance, parent_instance;
@@ -98,18 +98,18 @@ struct etl_record {
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
 /* The length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its header. */
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
-/* Offset of the time stamp in an event (the end of the event may cut the stamp); 0: no stamp. */
+/* Offset of the time stamp in an event (a truncated event may not contain it); 0: no stamp. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
-/* Decodes an event that etl_buffer_event returned; fields that the reader fills are 0. */
+/* Decodes an event that etl_buffer_event returned; fields that the reader fills in are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
-/* The event provider or class; of a kernel event the class of its hook's group. GUID of zeros: unknown. */
+/* The event provider or class; for a kernel event, the class of its hook's group. GUID of zeros: unknown. */
 GUID etl_record_provider(const struct etl_record *e);
 /* Class EventMetadata of merged traces: the definition of an event or map. */
 extern const GUID etl_event_metadata_class;
-/* Whether the event describes others, before which programs that merge traces write it, with the same time: definitions
-   (EventMetadata), the identity of images (ImageID), and the computer (SysConfigEx). */
+/* Whether the event describes others. Programs that merge traces write such events before the others, with the same
+   time: definitions (EventMetadata), the identity of images (ImageID), and the computer (SysConfigEx). */
 bool etl_record_is_metadata(const struct etl_record *e);
-/* Whether the event comes before one of another file: it is older, or as old and describes others. */
+/* Whether the event comes before one of another file: it is older, or it has the same time and describes others. */
 bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b);
 /* Name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
@@ -118,7 +118,7 @@ bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
 /* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; invalid units become U+FFFD. NULL: out of
    memory. */
 char *etl_text(const uint8_t *at, size_t units);
-/* Units of the UTF-16 text at `at` before its NUL; `room` bytes at most. False: no NUL in them. */
+/* Number of units of the UTF-16 text at `at` before its NUL, within `room` bytes. False: there is no NUL. */
 bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
 
 /* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
@@ -134,7 +134,7 @@ struct zone_rules {
     int32_t standard_bias, daylight_bias;
 };
 
-/* Minutes to add to the local FILETIME to get UTC. `later`: in the hour that clocks show twice, use the second one. */
+/* Minutes to add to the local FILETIME to get UTC. `later`: in an hour that clocks show twice, use the second one. */
 int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool later);
 /* FILETIMEs. For a local time that clocks show twice, zone_to_utc uses the second if the first would be before
    `not_before`. */
@@ -150,7 +150,7 @@ enum {
 
 /* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Texts are UTF-8. */
 struct etl_log {
-    bool private_logger;  /* a logger inside a process wrote it: the event's version is 0 */
+    bool private_logger;  /* written by a logger inside a process: the event's version is 0 */
     uint32_t buffer_size; /* bytes, unpacked */
     uint8_t version_major, version_minor, sub_version, sub_minor;
     uint32_t build, processors;

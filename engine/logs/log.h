@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of performance counters: one interface to write and one to read them, with an implementation for each format.
-   Portable. Both stream: memory does not depend on the length of the log. */
+/* Logs of performance counters: one interface to write and one to read them, implemented for each format. Portable.
+   Both are streams: memory use does not depend on the length of the log. */
 #ifndef OPENPLA_LOG_H
 #define OPENPLA_LOG_H
 
@@ -19,7 +19,8 @@ struct log_counter {
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
-    const char *path; /* the path in the log that it was read from, if log_counter_path would build another; or NULL */
+    const char *
+        path; /* the path in the log from which it was read, if log_counter_path would build a different one; or NULL */
     /* Of log_reader_translate; borrowed from its names. NULL: the name is English or unknown. */
     const char *english_object, *english_counter;
 };
@@ -30,7 +31,7 @@ struct log_counter {
 /* \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of memory. */
 char *log_counter_path(const struct log_counter *counter);
 
-/* The English names if they are known, else the names in the log. NULL as those. */
+/* The English names if they are known, otherwise the names in the log. NULL as those. */
 static inline const char *log_counter_english_object(const struct log_counter *c)
 {
     return c->english_object ? c->english_object : c->object;
@@ -60,7 +61,7 @@ struct log_raw {
     uint32_t status; /* PDH_CSTATUS_*: 0 valid data, 1 new data */
     uint32_t multi_count;
     int64_t first, second;
-    const char *text; /* value of a text counter (PERF_COUNTER_TEXT), UTF-8; else NULL */
+    const char *text; /* value of a text counter (PERF_COUNTER_TEXT), UTF-8; otherwise NULL */
 };
 
 struct log_item { /* one instance of a wildcard counter */
@@ -89,18 +90,18 @@ struct log_zone {
 typedef HRESULT log_check(void *user);
 
 struct log_options {
-    const char *base;     /* NULL, or the folder below which the file must be after following links (file_open_below) */
-    bool append;          /* continue an existing file, also one that a crash has cut */
-    bool replace;         /* overwrite an existing log; another file stays and is ERROR_INVALID_DATA's HRESULT */
+    const char *base; /* NULL, or the folder in which the file must be after following links (file_open_below) */
+    bool append;      /* continue an existing file, even one that was truncated by a crash */
+    bool
+        replace; /* overwrite an existing log; any other file is kept, and the result is ERROR_INVALID_DATA's HRESULT */
     const char *comment;  /* description of the set, may be NULL */
     uint64_t max_bytes;   /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
-    bool circular;        /* formats with `ring`: at max_bytes the newest samples replace the oldest */
+    bool circular;        /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
     struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: that of the host OS at each sample
                              (a binary log keeps that of its start) */
-    const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log takes over its
+    const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log uses its
                                          machine, start and time zone */
-    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database instead of refusing a sample
-                             */
+    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database, it rejects no sample */
     uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
     log_check *check;       /* NULL, or called now and then while log_writer_close writes for long; a failure ends it
                                and is its result */
@@ -125,13 +126,14 @@ struct log_format_traits {
     const char *extension; /* ".blg"; "": not a file */
     char separator;        /* of a row's cells; 0: not a text format */
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
-    bool is_file;          /* else a log set in a database: nothing to replace, and all segments write to it */
+    bool is_file;          /* otherwise a log set in a database: nothing to replace, and all segments write to it */
     bool appends;   /* LogAppend has an effect (not for text logs, as on Windows: behaviour 7); log_options.append
                        works for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
-    bool wildcards; /* supports wildcard counters, and so instances that appear later; else the columns are fixed */
+    bool wildcards; /* supports wildcard counters, and therefore instances that appear later; otherwise the columns are
+                       fixed */
     bool values;    /* the writer needs computed values */
-    bool raw;       /* stores raw values, so the type of a counter is a part of its identity */
+    bool raw;       /* stores raw values, so the type of a counter is part of its identity */
     bool is_export; /* written by relog for other programs: sets and PDH do not offer it, no reader reads it,
                        log_options.append is refused, and max_bytes has no effect */
     bool english;   /* has the English names of counters that are translated (log_reader_translate) */
@@ -157,23 +159,23 @@ void log_format_words(enum log_format_use use, const char *separator, char *word
 bool log_is_log_name(const char *path);
 
 struct log_writer;
-/* Creates `path` and writes what precedes the samples. The file must not exist unless options->append or ->replace is
+/* Creates `path` and writes the part before the samples. The file must not exist unless options->append or ->replace is
    set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file remains after a
    failure. Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard counter in a text format,
    and for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for an unknown format;
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
-/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. After a failure the file is whole
-   without the sample (a full disk loses the sample, not the log). S_FALSE: limit reached. */
+/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. After a failure the file is complete
+   without the sample (with a full disk, the sample is lost, not the log). S_FALSE: limit reached. */
 HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells);
-/* Makes every appended sample readable by other processes, even if this process dies at once. */
+/* Makes every appended sample readable by other processes, even if this process dies immediately afterwards. */
 HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
 /* A warning raised since the last call although no sample failed, for example that the database was unreachable for a
    while. S_OK: *text from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
 HRESULT log_writer_warning(struct log_writer *w, char **text);
-/* Completes the file and frees w, also on failure. NULL is allowed. */
+/* Completes the file and frees w, even on failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
 
 /* ---- reading: a stream of samples; memory is limited to one sample and a buffer ---- */
@@ -190,7 +192,7 @@ struct log_reader;
    may grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a file
    that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
-/* Borrowed from the reader, as everything that it returns. */
+/* Borrowed from the reader, like everything that it returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);
 /* The counters of the samples' cells. log_reader_next may add counters at the end. Valid until the next call of
    log_reader_next. */
@@ -202,7 +204,7 @@ HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *n
 /* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
    until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
    A missing value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are
-   skipped: every whole sample is returned, and log_reader_warnings describes the rest. Errors: those of reading the
+   skipped: every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the
    file, and out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
 /* Makes log_reader_next continue with the first sample at or after `utc`, also backwards; INT64_MIN: with the first.
@@ -210,17 +212,17 @@ HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cel
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
 /* Progress in bytes of the file (rows of the database). `total` is 0 if it is unknown. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
-/* Warnings about corrupt, cut or unknown parts of the log read so far: place and missing part, without the file's name.
-   At most LOG_MAX_WARNINGS; then the last one states that further warnings are not shown. */
+/* Warnings about corrupt, truncated or unknown parts of the log read so far: position and missing part, without the
+   file's name. At most LOG_MAX_WARNINGS; then the last one states that further warnings are not shown. */
 enum { LOG_MAX_WARNINGS = 100 };
 const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
-/* ---- for the writers of formats: files below the folder of log_options.base ---- */
+/* ---- for the writers of formats: files in the folder log_options.base ---- */
 /* Opens the file of a new log. `over`: uses an existing file if it is empty, a log or the beginning of one; it keeps
-   its bytes until log_file_empty. Without `over` an existing file is ERROR_FILE_EXISTS's HRESULT. *fresh: the file was
-   created. ERROR_INVALID_DATA's with a text: the existing file is not a log, and is unchanged. Errors: those of
-   file_open_below. */
+   its bytes until log_file_empty. Without `over` an existing file fails with ERROR_FILE_EXISTS's HRESULT. *fresh: the
+   file was created. ERROR_INVALID_DATA's HRESULT with a text: the existing file is not a log; it is not changed.
+   Errors: those of file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
 /* Empties the file; the writer calls it right before its first write. */
 HRESULT log_file_empty(struct file *file);

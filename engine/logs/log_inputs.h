@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several logs read as one, their samples in the order of time. */
+/* Several logs that are read as one, with their samples in time order. */
 #ifndef OPENPLA_LOG_INPUTS_H
 #define OPENPLA_LOG_INPUTS_H
 
@@ -23,7 +23,7 @@ struct inputs {
     struct input *items;
     size_t count, capacity;
     int64_t from, to;                  /* FILETIMEs, inclusive: the range of inputs_next; set before inputs_rewind */
-    const struct counter_names *names; /* for English names of the counters; set before inputs_open. NULL: none */
+    const struct counter_names *names; /* for English names of the counters; set it before inputs_open. NULL: none */
 };
 
 /* Adds the paths to *out; a name with * or ? becomes all matching files, sorted by name. */
@@ -38,18 +38,18 @@ HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to);
 /* The next sample in the order of time; *at: index of its log. Valid until the next call. S_FALSE: no more. */
 HRESULT inputs_next(struct inputs *in, size_t *at);
 void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);
-/* Of all logs: samples returned, and the first and the last time (0: none). */
+/* For all logs: number of samples returned, and the first and the last time (0: no sample). */
 void inputs_range(const struct inputs *in, uint64_t *samples, int64_t *first, int64_t *last);
-/* How many names were understood, as names_summary_text says it: of all counters so far. S_FALSE and NULL: the names
-   are English, or none were to be translated. */
+/* How many names were recognized among all counters so far, in the form of names_summary_text. S_FALSE and NULL: the
+   names are English, or no names had to be translated. */
 HRESULT inputs_describe_names(const struct inputs *in, char **out);
 void inputs_close(struct inputs *in);
 
 /* The name of a log for messages: without the password of a database. From memory_alloc, NULL when out of memory. */
 char *format_path(const char *path);
 
-/* ---- intervals between neighbouring samples; the median is the interval of the log ---- */
-/* Zero-initialise. Keeps at most 65,536 distances, evenly spread, to estimate the median. */
+/* ---- intervals between adjacent samples; the median is the interval of the log ---- */
+/* Zero-initialise. Keeps at most 65,536 intervals, evenly spread, to estimate the median. */
 struct sample_distances {
     int64_t *items;
     size_t count, capacity;

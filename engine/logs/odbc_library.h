@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ODBC driver manager of this host (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc): types,
+/* The ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc): types,
    constants and the table of its functions. */
 #ifndef OPENPLA_ODBC_LIBRARY_H
 #define OPENPLA_ODBC_LIBRARY_H
@@ -85,7 +85,7 @@ struct odbc_api {
 };
 #undef ODBC_API_MEMBER
 
-/* Loads it, for the life of the process, and fills the table. HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND or
+/* Loads the library, for the lifetime of the process, and fills the table. HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND or
    ERROR_PROC_NOT_FOUND), with a text that names the library. */
 HRESULT odbc_library_load(struct odbc_api *out);
 

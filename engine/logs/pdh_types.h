@@ -283,7 +283,7 @@ typedef struct {
 
 #endif
 
-/* What the native declarations promise, held against the system's headers where those are used. */
+/* Compares the native declarations with the system's headers where those are used. */
 #define PDH_LAYOUT(type, size)      _Static_assert(sizeof(type) == (size), #type " has another size")
 #define PDH_OFFSET(type, field, at) _Static_assert(offsetof(type, field) == (at), #type "." #field " has moved")
 #define PDH_VALUE(name, value)      _Static_assert((DWORD)(name) == (value), #name " has another value")
@@ -327,9 +327,9 @@ PDH_VALUE(PDH_NOT_IMPLEMENTED, 0xC0000BD3);
 #undef PDH_OFFSET
 #undef PDH_VALUE
 
-/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. Times that come out of
-   them (TimeStamp of a raw value, the time of PdhCollectQueryDataWithTime) are local FILETIMEs; the second value of a
-   100 ns type is UTC. */
+/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. Times that they return
+   (TimeStamp of a raw value, the time of PdhCollectQueryDataWithTime) are local FILETIMEs; the second value of a 100 ns
+   type is UTC. */
 #define PDH_API_LIST(X)                                                                                                \
     X(PdhGetDllVersion, (LPDWORD version))                                                                             \
     X(PdhOpenQueryW, (LPCWSTR data_source, DWORD_PTR user_data, PDH_HQUERY * query))                                   \
@@ -370,8 +370,8 @@ struct pdh_api {
 #undef PDH_API_MEMBER
 
 #ifndef _WIN32
-/* Our own PDH (engine/pdh): natively there is no other. Weak, because the os layer names it without linking pdh: NULL
-   address in a program that does not link openpla_pdh (which forces it in with -u openpdh_api). */
+/* OpenPLA's PDH (engine/pdh): natively there is no other. Weak, because the os layer refers to it without linking pdh:
+   its address is NULL in a program that does not link openpla_pdh (linking is forced with -u openpdh_api). */
 extern const struct pdh_api openpdh_api __attribute__((weak));
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses performance data blocks: PERF_DATA_BLOCK, PERF_OBJECT_TYPE, PERF_COUNTER_DEFINITION, PERF_INSTANCE_DEFINITION
-   and PERF_COUNTER_BLOCK of winperf.h, which are alike on 32 and 64 bits. Every offset is checked; nothing outside the
-   given bytes is read. Also converts between the raw values of logs and those of PDH. */
+   and PERF_COUNTER_BLOCK of winperf.h, which are the same in 32-bit and 64-bit programs. Every offset is checked;
+   nothing outside the given bytes is read. Also converts between the raw values of logs and those of PDH. */
 #ifndef OPENPLA_PERF_DATA_H
 #define OPENPLA_PERF_DATA_H
 
@@ -29,7 +29,7 @@ struct perf_object {
     size_t size;          /* TotalByteLength */
     uint32_t title, help; /* indices of its name and help */
     uint32_t counters;
-    int32_t instances; /* -1: no instances, but one counter block */
+    int32_t instances; /* -1: no instances, but a single counter block */
     int64_t ticks, frequency;
     size_t definitions, values; /* offsets: first counter definition; first instance or the counter block */
 };
@@ -42,9 +42,10 @@ struct perf_counter {
 };
 
 struct perf_instance {
-    uint32_t parent_title, parent_index; /* the parent's object, 0: none; and its place among that one's instances */
-    int32_t unique_id;                   /* -1: it has a name */
-    const uint8_t *name;                 /* UTF-16, borrowed */
+    uint32_t parent_title,
+        parent_index;    /* the parent's object, 0: no parent; and its index among that object's instances */
+    int32_t unique_id;   /* -1: it has a name */
+    const uint8_t *name; /* UTF-16, borrowed */
     size_t name_units;
     const uint8_t *block; /* of its counters */
     size_t block_size;
@@ -66,7 +67,7 @@ bool perf_counter_is_text(const struct perf_counter *c);
 /* Ticks per second of the counter's times. */
 int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,
                                const struct perf_counter *c);
-/* The counter's raw value as PDH stores it. base: the definition after c if that is a base, else NULL.
+/* The counter's raw value in the form that PDH stores. base: the definition after c if that is a base, otherwise NULL.
    False: the value is outside the block. */
 bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
                       const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);

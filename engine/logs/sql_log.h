@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and the three tables (2.2.2.7) that hold them.
- */
+/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and the three tables (2.2.2.7) that store
+ them. */
 #ifndef OPENPLA_SQL_LOG_H
 #define OPENPLA_SQL_LOG_H
 
@@ -12,14 +12,14 @@
                            value with '!' or ';' is in braces, and a '}' in it is doubled
    The log set is the rest after the '!', 1 to 1024 characters: the DisplayString of DisplayToID. */
 struct sql_source {
-    char *connection; /* for odbc_connect: "DSN=name", or the attributes that were given */
+    char *connection; /* for odbc_connect: "DSN=name", or the attributes that the name contained */
     char *log_set;
     char *shown;  /* the whole name for messages, without secret values */
-    char *open;   /* the whole name without its secret attributes: for files that others read */
+    char *open;   /* the whole name without its secret attributes, for files that others read */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
 
-bool sql_source_is(const char *name); /* begins with SQL:, in any case */
+bool sql_source_is(const char *name); /* whether it begins with SQL:, in any case */
 /* E_INVALIDARG with a text; E_OUTOFMEMORY. Then *out is all NULL. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
@@ -27,7 +27,7 @@ void sql_source_free(struct sql_source *s);
    sql_source_parse. */
 HRESULT sql_source_join(const char *open, const char *secret, char **name);
 
-/* ---- the three tables, as each database has them ---- */
+/* ---- the three tables in each database ---- */
 enum {
     SQL_NAME_UNITS = 1024 + 1, /* varchar(1024) */
     SQL_TIME_UNITS = 24 + 1,   /* char(24) */
@@ -43,7 +43,7 @@ struct sql_dialect {
     bool time_nul;        /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
     const char
         *value; /* expression that reads CounterValue as text with all digits; NULL: the number itself is exact */
-    const char *streaming; /* added to a connection string that reads, so that rows come one by one; may be "" */
+    const char *streaming; /* added to a connection string for reading, so that rows arrive one by one; may be "" */
 };
 /* HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown database. */
 HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
@@ -52,11 +52,12 @@ HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
    table is a failure. Never drops a table. */
 HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, bool create);
 
-/* YYYY-MM-DD hh:mm:ss.mmm, UTC, of a FILETIME. */
+/* Writes a FILETIME as YYYY-MM-DD hh:mm:ss.mmm, UTC. */
 void sql_time_text(int64_t utc, char out[SQL_TIME_UNITS]);
-/* And back; also with ':' before the milliseconds, as MS-PLA writes the form, or without them. */
+/* Reads such a time. A ':' before the milliseconds, as MS-PLA writes it, is accepted, and the milliseconds may be
+   missing. */
 bool sql_time_parse(const char *text, int64_t *utc);
-/* Without braces, as databases write it. */
+/* As databases write it, without braces. */
 void sql_guid_text(const GUID *guid, char out[SQL_GUID_UNITS]);
 
 #endif

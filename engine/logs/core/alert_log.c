@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of logs of alerts. */
+/* The writer of alert logs. */
 #include "engine/logs/alert_log.h"
 
 #include "engine/base/clock.h"
@@ -88,7 +88,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
     if (room)
         text_buffer_add_n(&log->waiting, b.text, b.length);
     bool failed = b.failed || log->waiting.failed;
-    if (log->waiting.failed) { /* what had room stays: the text is whole */
+    if (log->waiting.failed) { /* the part that fit is kept: the text is complete */
         log->waiting.failed = false;
         room = false;
     }
@@ -106,7 +106,7 @@ static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *
     if (!size)
         return S_OK;
     HRESULT hr = file_read_at(file, 0, head, length < sizeof head ? length : sizeof head, &got);
-    /* A header that a crash or a full disk has cut is one too. */
+    /* A header that was truncated by a crash or a full disk counts too. */
     if (SUCCEEDED(hr) && (got > length || memcmp(head, log->header, got) != 0 || (got < length && got != size)))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                        "cannot create the alert log '%s': the file already exists and is not an alert log", log->path);
@@ -143,7 +143,7 @@ static HRESULT write_to(struct alert_log *log, struct file *file)
         text_buffer_free(&log->waiting);
     } else {
         struct error_kept why = error_keep(hr);
-        (void)file_set_size(file, size); /* a torn row that stays is ended by the next write */
+        (void)file_set_size(file, size); /* an incomplete row that stays is terminated by the next write */
         error_restore(&why);
     }
     text_buffer_free(&b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses and formats counter paths, and numbers instances of the same name. The numbers come from a hash table, so that
-   a list of thousands of equal names costs no more than one of different names. */
+   a list of thousands of equal names takes no longer than a list of different names. */
 #include "engine/logs/counter_path.h"
 
 #include "engine/base/error.h"
@@ -20,7 +20,7 @@ void counter_path_free(struct counter_path *path)
     *path = (struct counter_path){.index = PATH_NO_INDEX};
 }
 
-/* The closing parenthesis that balances the one at `open`, or NULL. */
+/* The closing parenthesis that matches the one at `open`, or NULL. */
 static const char *closing_parenthesis(const char *open)
 {
     unsigned depth = 0;
@@ -35,7 +35,7 @@ static const char *closing_parenthesis(const char *open)
 /* Finds the instance's parentheses in "Object(Instance)\Counter". False: there is no instance. */
 static bool find_instance(const char *object, const char **open, const char **close)
 {
-    const char *limit = strchr(object, '\\'); /* an instance must open before the object's name ends */
+    const char *limit = strchr(object, '\\'); /* an instance must begin before the object's name ends */
     const char *first = NULL;
     for (const char *p = object; *p && (!limit || p < limit); p++) {
         if (*p != '(')
@@ -53,7 +53,7 @@ static bool find_instance(const char *object, const char **open, const char **cl
         if (limit && limit < end)
             limit = strchr(end, '\\');
     }
-    /* A lone parenthesis inside the instance's name: then the last ")\" closes it. */
+    /* If there is a lone parenthesis inside the instance's name, the last ")\" closes it. */
     for (const char *p = first ? first + strlen(first) : NULL; p && p > first; p--) {
         if (*p == '\\' && p[-1] == ')') {
             *open = first;
@@ -91,7 +91,7 @@ static bool set_instance(struct counter_path *out, const char *text, size_t leng
     return out->instance != NULL;
 }
 
-/* out NULL: only looks whether it is a path. */
+/* out NULL: only checks whether it is a path. */
 static PDH_STATUS counter_path_scan(const char *text, struct counter_path *out)
 {
     const char *object = text + 1;
@@ -129,7 +129,7 @@ static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
 {
     if (!text || !*text)
         return PDH_CSTATUS_NO_COUNTERNAME;
-    /* A text has never more units than bytes. */
+    /* A text never has more units than bytes. */
     if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH))
         return PDH_CSTATUS_BAD_COUNTERNAME;
     return counter_path_scan(text, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter logs of every format: calls the functions of the format, keeps the names of counters, and opens the files
-   that logs are written to. */
+/* Counter logs of every format: calls the functions of the format, stores the names of counters, and opens the files to
+   which logs are written. */
 #include "engine/logs/log.h"
 
 #include "engine/base/debug_trace.h"
@@ -136,7 +136,7 @@ HRESULT log_writer_close(struct log_writer *w)
     return !w ? S_OK : w->functions->close(w);
 }
 
-/* In the order they are asked in. */
+/* In the order in which they are queried. */
 static const struct log_reader_functions *const readers[] = {&log_sql_reader, &log_text_reader, &log_binary_reader,
                                                              NULL};
 
@@ -151,7 +151,7 @@ static HRESULT read_head(const char *path, uint8_t *head, size_t *size)
     return hr;
 }
 
-/* Is it the beginning of a file that one of the readers takes for its own? */
+/* Whether it is the beginning of a file that one of the readers recognizes. */
 static bool log_is_head(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; readers[i]; i++)
@@ -378,14 +378,14 @@ void log_counters_free(struct log_counters *list)
     *list = (struct log_counters){0};
 }
 
-/* ---- files that logs are written to ---- */
+/* ---- files to which logs are written ---- */
 
 static HRESULT open_as(const char *path, const struct log_options *options, enum file_mode mode, struct file **out)
 {
     return options->base ? file_open_below(options->base, path, mode, out) : file_open(path, mode, out);
 }
 
-/* Checks the content: a name does not show what a user would lose. */
+/* Checks the content, because a name does not show which data a user would lose. */
 static HRESULT check_is_log(const char *path, struct file *file)
 {
     uint8_t head[LOG_HEAD_BYTES];

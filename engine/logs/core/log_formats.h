@@ -14,7 +14,7 @@ struct log_format_functions {
     HRESULT (*append)(struct log_writer *w, int64_t utc, const struct log_cell *cells);
     HRESULT (*flush)(struct log_writer *w);
     uint64_t (*size)(const struct log_writer *w);
-    HRESULT (*warning)(struct log_writer *w, char **text); /* NULL: there is never one */
+    HRESULT (*warning)(struct log_writer *w, char **text); /* NULL: there are never any warnings */
     HRESULT (*close)(struct log_writer *w);
 };
 
@@ -25,8 +25,8 @@ struct log_writer {
 
 /* Semantics are those of the log_reader_ functions in log.h. */
 struct log_reader_functions {
-    /* Is it this format? `head` holds the first `size` bytes of the file, fewer than LOG_HEAD_BYTES only when it ends
-       there; NULL where `path` names no file. */
+    /* Is it this format? `head` contains the first `size` bytes of the file, fewer than LOG_HEAD_BYTES only if the file
+       ends there; NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
     HRESULT (*open)(const char *path, struct log_reader **out); /* fills in the first member; zeroed otherwise */
     HRESULT (*next)(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
@@ -45,8 +45,8 @@ struct log_reader {
     const struct counter_names *names; /* NULL: counters get no English names */
     size_t translated;                 /* counters that have theirs */
 };
-/* For the formats: adds a warning, "row 12 at byte 3456: ...". Never fails: the warning is dropped when memory is out
-   or LOG_MAX_WARNINGS is reached. */
+/* For the formats: adds a warning such as "row 12 at byte 3456: ...". Never fails: the warning is dropped if memory
+   runs out or LOG_MAX_WARNINGS is reached. */
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void log_reader_free_base(struct log_reader *r); /* frees info's strings, counters and warnings, not r */
 

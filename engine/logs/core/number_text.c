@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of text logs, written and read without printf and strtod.
+/* Numbers in text logs, written and read without printf and strtod.
 
-   Writing, "%.20g": a double is m * 2^e with m below 2^53, so its decimal digits can be computed exactly with integers
-   of 128 bits: whole numbers directly; from 1 on, the fraction times the power of ten that gives 20 digits in all;
-   below 1, two chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so the
-   rounding is exact. It never carries into another number of digits: the nearest double below a power of ten is
-   thousands of units of the 20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was
-   checked). Numbers from 2^64 on and below 1e-13 are rare in logs and go through snprintf (MinGW's own, never msvcrt's,
-   which writes three digits of exponent and rounds ties differently).
+   Writing, "%.20g": a double is m * 2^e with m below 2^53, so its decimal digits can be computed exactly with 128-bit
+   integers: whole numbers directly; for numbers of 1 or more, the fraction times the power of ten that gives 20 digits
+   in total; below 1, two chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so
+   the rounding is exact. It never changes the number of digits: the nearest double below a power of ten is thousands of
+   units of the 20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was checked).
+   Numbers of 2^64 and above and numbers below 1e-13 are rare in logs and are written by snprintf (MinGW's own, never
+   msvcrt's, which writes three digits of exponent and rounds ties differently).
 
-   Reading: up to 15 digits and the powers of ten to 22 are doubles, and their quotient is rounded once, as it must be.
-   With more digits after a point, the first 19 times an inverse power of ten of 128 bits gives bounds that are closer
-   than doubles are; unless the middle between two doubles lies within them, both round to the same. Otherwise up to 38
-   digits are an integer of 128 bits, multiplied by a power of ten that still fits, or divided by one: the quotient has
-   more than 64 bits and an exact remainder, so it is rounded as the exact value is. Longer numbers and those beyond
-   1e-40 and 1e38 are rare in logs and go through strtod.
+   Reading: up to 15 digits and the powers of ten to 22 are exact as doubles, so their quotient is rounded once, as
+   required. With more digits after a point, the first 19 digits times a 128-bit inverse power of ten give limits that
+   are closer together than doubles are. Unless the middle between two doubles lies within them, both round to the same
+   double. Otherwise up to 38 digits are an integer of 128 bits, multiplied by a power of ten that still fits, or
+   divided by one: the quotient has more than 64 bits and an exact remainder, so it is rounded as the exact value is.
+   Longer numbers and numbers beyond 1e-40 and 1e38 are rare in logs and are read by strtod.
 
-   Without integers of 128 bits (32-bit programs), snprintf writes every fraction, and strtod reads all numbers but the
+   Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except the
    first kind. */
 #include "engine/logs/core/number_text.h"
 
@@ -48,7 +48,7 @@ static size_t put_whole(uint64_t value, char *text)
     return length;
 }
 
-/* snprintf's point follows the process's locale, which belongs to whoever loaded us. */
+/* snprintf's decimal point depends on the process's locale, which belongs to the program that loaded this code. */
 static size_t put_by_library(double value, char *text)
 {
     char local[NUMBER_TEXT_SIZE + 16];
@@ -90,7 +90,7 @@ static const uint64_t power_of_ten[20] = {1u,
                                           1000000000000000000u,
                                           10000000000000000000u};
 
-/* 5^10 .. 5^22: what the first chunk of a number with 0 .. 12 zeros is multiplied with (the 2s are a shift). */
+/* 5^10 .. 5^22: the factors for the first chunk of a number with 0 .. 12 zeros (the 2s are a shift). */
 static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
@@ -100,7 +100,7 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
-/* Exactly `width` digits, with zeros in front. */
+/* Exactly `width` digits, with leading zeros. */
 static void put_padded(uint64_t value, size_t width, char *text)
 {
     while (width > 0) {
@@ -116,7 +116,7 @@ static size_t without_trailing_zeros(const char *text, size_t length)
     return length;
 }
 
-/* quotient + 1 when the remainder is above half of 2^bits, or is half and the quotient odd. */
+/* quotient + 1 if the remainder is above half of 2^bits, or if it is half and the quotient is odd. */
 static uint64_t rounded(uint64_t quotient, uint128 remainder, unsigned bits)
 {
     uint128 half = (uint128)1 << (bits - 1);
@@ -184,7 +184,7 @@ static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char 
     return length + 2;
 }
 
-/* mantissa / 2^bits, which is no whole number. */
+/* mantissa / 2^bits, which is not a whole number. */
 static size_t put_broken(double value, uint64_t mantissa, unsigned bits, char *text)
 {
     if (bits <= MANTISSA_BITS)
@@ -213,7 +213,7 @@ static size_t put_magnitude(double value, uint64_t bits, char *text)
         text[0] = '0';
         return 1;
     }
-    mantissa |= (uint64_t)1 << MANTISSA_BITS; /* numbers too small for it are below 1e-13 */
+    mantissa |= (uint64_t)1 << MANTISSA_BITS; /* numbers too small for this are below 1e-13 */
     int power = (int)exponent - 1023 - MANTISSA_BITS;
     if (power >= 0)
         return power <= 11 ? put_whole(mantissa << power, text) : put_by_library(value, text);
@@ -247,16 +247,16 @@ enum {
     READ_MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */
     MAX_EXPONENT = 100000,
     DOUBLE_BITS = 53,
-    LONGEST = 800 /* of a number that goes through strtod, in digits: no middle between two doubles has as many */
+    LONGEST = 800 /* maximum digits of a number that is passed to strtod: no middle between two doubles has as many */
 };
 
 /* The parts of a number in the text. */
 struct decimal {
     uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
-    int digits;         /* how many of them there are */
+    int digits;         /* how many digits there are */
     int exponent;       /* the value is digits * 10^exponent */
     bool negative;
-    bool cut; /* there were more digits than that, not all zeros */
+    bool cut; /* there were more digits than that, and not all of them zeros */
 };
 
 #ifdef __SIZEOF_INT128__
@@ -291,7 +291,7 @@ static const uint64_t powers_of_five[STEP + 1] = {1u,
                                                   1490116119384765625u,
                                                   7450580596923828125u};
 
-/* 5^-n from n = 1 on as 128 bits of which the highest is set, cut: times 2^-(128 + INVERSE_SHIFT(n)). */
+/* 5^-n from n = 1 on as 128 bits, truncated, with the highest bit set: times 2^-(128 + INVERSE_SHIFT(n)). */
 #define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* the highest bit of 5^n, for n to 40 */
 static const struct {
     uint64_t high, low;
@@ -324,7 +324,8 @@ static int top_bit(uint128 v)
     return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low);
 }
 
-/* v * 2^exponent to the nearest double, ties to even; `more`: a little more than v. The result must be normal. */
+/* v * 2^exponent rounded to the nearest double, ties to even; `more`: the value is slightly larger than v. The result
+   must be a normal number. */
 static double round_to_double(uint128 v, int exponent, bool more)
 {
     const int shift = top_bit(v) - (DOUBLE_BITS - 1);
@@ -377,8 +378,8 @@ static bool double_by_inverse(uint64_t digits, bool more, int power, double *out
 {
     const int up = __builtin_clzll(digits);
     const uint64_t n = digits << up;
-    /* 2^(64 + up) times the digits times the inverse: below that by less than 1 for what is cut off here, and by less
-       than 1 for what is cut off the inverse. */
+    /* 2^(64 + up) times the digits times the inverse, which is too low by less than 1 because of the truncation here,
+       and by less than 1 because of the truncation of the inverse. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
     const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);
     const uint128 slack = more ? ((uint128)1 << (64 + up)) + 2 : 2;
@@ -428,14 +429,15 @@ static bool double_if_exact(const struct decimal *d, double *out)
     return by_integers(d, out);
 }
 
-/* Whether these eight characters, the first lowest, are digits: each has 3 in its upper half, also with 6 more. */
+/* Whether these eight characters (the first in the lowest byte) are digits: each has 3 in its upper half, also after
+   adding 6. */
 static bool are_digits(uint64_t eight)
 {
     const uint64_t upper = 0xF0F0F0F0F0F0F0F0u;
     return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
 }
 
-/* Their number: neighbours become pairs, pairs fours, fours one. */
+/* Their number: neighbours are combined to pairs, pairs to fours, and fours to one number. */
 static uint64_t eight_digits(uint64_t eight)
 {
     eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;
@@ -480,7 +482,7 @@ static bool is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* "e+12" after the digits; anything else that starts with e is not a part of the number. */
+/* "e+12" after the digits; anything else that starts with e is not part of the number. */
 static const char *read_exponent(const char *at, const char *end, int *exponent)
 {
     const char *digit = at + 1;
@@ -498,7 +500,7 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
     return digit;
 }
 
-/* Digits and exponent in C's form again for strtod, without a point, which is the locale's. */
+/* The digits and exponent in C's form for strtod, without a decimal point, which depends on the locale. */
 static double long_way(const struct decimal *d, const char *first, const char *end, char point)
 {
     char text[LONGEST + 32];

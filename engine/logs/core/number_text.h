@@ -17,9 +17,9 @@ size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
    "0.1" and not "0.10000000000000000555". */
 size_t number_text_short(double value, char text[NUMBER_TEXT_SIZE]);
 
-/* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the place
-   after the number, or NULL if `at` does not start with a number. For a number that number_text has written, reading
-   and writing it again gives the same characters. Out of range: infinity or zero, as strtod. */
+/* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the position
+   after the number, or NULL if `at` does not start with a number. A number written by number_text gives the same
+   characters when it is read and written again. Out of range: infinity or zero, as with strtod. */
 const char *number_read(const char *at, const char *end, char point, double *out);
 
 #endif

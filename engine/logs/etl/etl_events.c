@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs single events into the buffers of a container: all of a call or none. A new buffer is first written empty,
-   which is where a full disk shows, then filled in place. */
+/* Packs single events into the buffers of a container: either all events of a call or none. A new buffer is first
+   written empty, so that a full disk is detected then, and is filled in place afterwards. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 
@@ -13,13 +13,13 @@ static uint32_t event_space(const struct etl_event *event)
     return (event->head_size + event->data_size + 7) & ~(uint32_t)7;
 }
 
-/* Bytes that the present buffer still takes. */
+/* Number of bytes that the current buffer can still take. */
 static uint32_t room(const struct etl_file *e)
 {
     return e->full ? 0 : e->size - e->head.used;
 }
 
-/* Takes the place of `count` more buffers by writing them empty. e->spare serves. */
+/* Reserves `count` more buffers by writing them empty, using e->spare. */
 static HRESULT etl_reserve_buffers(struct etl_file *e, uint64_t count)
 {
     HRESULT hr = etl_container_cut_torn_end(e);
@@ -34,7 +34,7 @@ static HRESULT etl_reserve_buffers(struct etl_file *e, uint64_t count)
     return hr;
 }
 
-/* Copies events into the buffer until one does not fit; returns the index of that one. */
+/* Copies events into the buffer until one does not fit; returns the index of that event. */
 static size_t etl_fill_buffer(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
 {
     for (; i < count && event_space(&events[i]) <= room(e); i++) {
@@ -58,12 +58,12 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     HRESULT hr = etl_reserve_buffers(e, new_buffers);
     if (FAILED(hr)) {
         e->log.end_utc = old.log.end_utc;
-        (void)etl_container_cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
+        (void)etl_container_cut_torn_end(e); /* if it fails, it is tried again with the next growth and flush */
         return hr;
     }
     size_t i = etl_fill_buffer(e, events, count, 0);
     hr = etl_container_write_buffer(e, false);
-    etl_container_swap(e); /* the first one is kept for a way back */
+    etl_container_swap(e); /* the first one is kept so that the change can be undone */
     while (SUCCEEDED(hr) && i < count) {
         e->place = etl_container_next_place(e, e->place);
         e->buffers += e->place == e->buffers;
@@ -80,7 +80,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
         e->changed = false;
         return S_OK;
     }
-    *e = old; /* and so the buffers are in their places again */
+    *e = old; /* afterwards the buffers are in their places again */
     memset(e->buffer + e->head.used, 0xFF, e->size - e->head.used);
     e->written = 0;
     e->changed = true;
@@ -89,7 +89,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     return hr;
 }
 
-/* New buffers that the events take. */
+/* Number of new buffers that the events need. */
 static uint64_t buffers_needed(const struct etl_file *e, const struct etl_event *events, size_t count)
 {
     uint32_t free = room(e);
@@ -115,7 +115,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
         }
     }
     if (utc < e->log.end_utc)
-        utc = e->log.end_utc; /* the clock was set back; buffers' times may not fall */
+        utc = e->log.end_utc; /* the clock was set back; the buffers' times must not decrease */
     uint64_t new_buffers = buffers_needed(e, events, count);
     if (new_buffers != 0)
         return add_across(e, utc, events, count, new_buffers);
@@ -153,7 +153,7 @@ uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *ev
     const uint64_t needed = buffers_needed(e, events, count);
     if (e->ring_end == 0)
         return (e->buffers + needed) * e->size;
-    /* The present buffer may not be overwritten by the events that begin in it. */
+    /* The current buffer must not be overwritten by the events that begin in it. */
     const bool outside = e->place < e->ring_first;
     if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1))
         return UINT64_MAX;

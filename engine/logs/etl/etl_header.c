@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES_AT_32 = 0x110, NAMES_AT_64 = 0x118, ZONE_NAME_UNITS = 32 };
-/* Fields of TRACE_LOGFILE_HEADER. After the two name slots all fields of the 32-bit form are SHIFT_32 bytes earlier. */
+/* Fields of TRACE_LOGFILE_HEADER. After the two name slots, all fields of the 32-bit form are SHIFT_32 bytes earlier.
+ */
 enum {
     SIZE_AT = 0x00,
     VERSION_AT = 0x04,
@@ -54,7 +55,7 @@ static struct zone_change read_change(const uint8_t *at)
                                 get_u16(at + 8), get_u16(at + 10), get_u16(at + 12), get_u16(at + 14)};
 }
 
-/* A name in a field of fixed size, or up to the end of the event when it has no NUL. */
+/* A name in a field of fixed size, or up to the end of the event if it has no NUL. */
 static bool read_name(const uint8_t *at, size_t room, const char **out, size_t *bytes)
 {
     size_t units;
@@ -143,7 +144,7 @@ static void write_change(uint8_t *at, const struct zone_change *c)
         put_u16(at + 2 * i, fields[i]);
 }
 
-/* The text's first units and a NUL; S_FALSE: it has more than `room` bytes take. */
+/* The text's first units and a NUL; S_FALSE: it takes more than `room` bytes. */
 static HRESULT write_name(uint8_t *at, size_t room, const char *name, size_t *bytes)
 {
     WCHAR *wide;
@@ -160,7 +161,7 @@ static HRESULT write_name(uint8_t *at, size_t room, const char *name, size_t *by
     return taken == units ? S_OK : S_FALSE;
 }
 
-/* A zone's name is cut where it does not fit. */
+/* A zone's name is truncated if it does not fit. */
 static HRESULT write_zone(uint8_t *at, const struct etl_log *log)
 {
     enum { ROOM = ZONE_NAME_UNITS * sizeof(uint16_t) };
@@ -236,17 +237,17 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
     return S_OK;
 }
 
-/* ticks * to / from, without running over where the result does not. */
+/* ticks * to / from, without intermediate overflow. */
 static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 {
-    if (to == from) /* the usual clock; the divisions would take a tenth of the time that an event takes to be read */
+    if (to == from) /* the usual clock; the divisions would take a tenth of the time for reading an event */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
-    const int64_t rest = ticks % from; /* with a clock above 900 GHz this would run over */
+    const int64_t rest = ticks % from; /* with a clock above 900 GHz this would overflow */
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
 }
 
-/* Ticks of the file's clock in a second; 0: stamps are FILETIMEs. */
+/* Ticks of the file's clock per second; 0: stamps are FILETIMEs. */
 static int64_t ticks_per_second(const struct etl_log *log)
 {
     if (log->clock == ETL_CLOCK_SYSTEM)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the headers of buffers and of events. Layouts: Windows 7 and later; Microsoft's documentation of
-   EVENT_TRACE_HEADER and EVENT_HEADER, and the forms measured in files where it is silent (SYSTEM_TRACE_HEADER,
-   PERFINFO_TRACE_HEADER, extended items). */
+/* Parses the headers of buffers and of events. Layouts: Sources: Microsoft's documentation of EVENT_TRACE_HEADER and
+   EVENT_HEADER for Windows 7 and later, and for undocumented structures the forms measured in files
+   (SYSTEM_TRACE_HEADER, PERFINFO_TRACE_HEADER, extended items). */
 #include "engine/logs/etl_record.h"
 
 #include "engine/base/memory.h"
@@ -178,7 +178,7 @@ uint32_t etl_event_stamp_at(const uint8_t first[8])
     }
 }
 
-/* A GUID as it lies in files. */
+/* A GUID as stored in files. */
 static GUID etl_guid(const uint8_t at[16])
 {
     GUID guid = {.Data1 = get_u32(at), .Data2 = get_u16(at + 4), .Data3 = get_u16(at + 6)};
@@ -238,7 +238,7 @@ static void decode_classic(const uint8_t *at, struct etl_record *out)
     out->data = at + (instance ? INSTANCE_HEAD : CLASSIC_HEAD);
 }
 
-/* Bytes of the extended items; all there is when they do not end. */
+/* Number of bytes of the extended items; all remaining bytes if the items do not end. */
 static uint32_t extended_size(const uint8_t *at, uint32_t room)
 {
     uint32_t done = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the English names of translated counters, and counts how many of a log's names were understood.
+/* Finds the English names of translated counters, and counts how many of a log's names were recognized.
 
    A name is looked up in the tables of the log's computer first, then in the built-in table, the object before the
-   counter. Perflib has one list for objects and counters, so a translation there may have several English names; then
-   the built-in table decides, or the name stays as it is. */
+   counter. Perflib has one list for objects and counters, so a translation there may have several English names. In
+   that case the built-in table decides, or the name stays unchanged. */
 #include "engine/logs/counter_names.h"
 
 #include "engine/base/file.h"
@@ -25,7 +25,7 @@ static const struct table_row rows[] = {
 #define NAMES_COUNTER(...) {false, {__VA_ARGS__}},
 #include "engine/logs/names/counter_names.def"
 };
-/* Objects whose counters also have the names that another object's counters have. */
+/* Objects whose counters have the same names as another object's counters. */
 static const char *const shared[][2] = {
 #define NAMES_SHARED(object, other) {object, other},
 #include "engine/logs/names/counter_names.def"
@@ -151,7 +151,7 @@ static const struct indexed_name *find_index(const struct name_list *list, uint3
     return low < list->count && list->items[low].index == index ? &list->items[low] : NULL;
 }
 
-/* NULL: not read, or without names. */
+/* NULL: not read, or contains no names. */
 static const struct name_list *english_list(const struct name_lists *lists)
 {
     for (size_t i = 0; i < lists->count; i++)
@@ -267,7 +267,7 @@ void counter_names_free(struct counter_names *n)
 enum found { FOUND_NOTHING, FOUND_ONE, FOUND_SEVERAL };
 struct answer {
     const char *english; /* FOUND_ONE */
-    bool is_foreign;     /* it differs from the name as given */
+    bool is_foreign;     /* it differs from the given name */
     uint32_t languages;  /* of all entries of the name */
 };
 
@@ -318,7 +318,7 @@ static bool is_known(const struct counter_names *n, const char *english, const c
     return name_fold(english, folded) && find_built_in(n, folded, object, &a) == FOUND_ONE && !a.is_foreign;
 }
 
-/* Of several English names in a computer's list the one that the built-in table has there, else the name as given. */
+/* If a computer's list has several English names, the one in the built-in table is used, otherwise the given name. */
 static enum found choose(const struct counter_names *n, const struct local_name *entries, size_t count,
                          const char *folded, const char *object, struct answer *out)
 {
@@ -367,7 +367,7 @@ static enum found find_name(const struct counter_names *n, const char *folded, c
     return found != FOUND_NOTHING ? found : find_built_in(n, folded, object, out);
 }
 
-/* Whether a counter of any object has this name in another language and none in English. */
+/* Whether a counter of any object has this name in another language, and no counter has it in English. */
 static bool is_foreign_counter(const struct counter_names *n, const char *folded)
 {
     size_t count;
@@ -469,7 +469,7 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 
 #define ADVICE " (give the names of their computer: -names)"
 
-/* Beyond the last kind, all count as one. */
+/* If there are more kinds than this, the rest count as one. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
 {
     size_t i = 0;
@@ -510,7 +510,7 @@ static const char *language_name(uint32_t language)
     return language < ALL_LANGUAGES ? languages[language].name : "translated";
 }
 
-/* The language that most of the remaining understood names could have; NAMES_SOME + 1: nothing remains. */
+/* The language to which most of the remaining recognized names could belong; NAMES_SOME + 1: no names remain. */
 static uint32_t most_frequent(const struct names_summary *s, uint32_t done, size_t *count)
 {
     uint32_t best = NAMES_SOME + 1;
@@ -546,7 +546,7 @@ static uint32_t add_understood(const struct names_summary *s, struct text_buffer
     return done;
 }
 
-/* Names that are unknown in a language that the log has, or in no known one. */
+/* Names that are unknown in a language of the log, or in every known language. */
 static void add_unknown(const struct names_summary *s, uint32_t detected, struct text_buffer *b)
 {
     enum { SHOWN = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The form in which translated names are compared. Tables recorded through a console have lost accents, and people type
-   names with other blanks and apostrophes than Windows. */
+/* The form in which translated names are compared. Tables recorded through a console have lost accents, and users type
+   names with different blanks and apostrophes than Windows. */
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
 
@@ -113,7 +113,7 @@ bool name_has_foreign_letter(const char *name)
     const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
     while (at < end) {
         const uint32_t c = unicode_next(&at, end, NULL);
-        /* Not signs such as the degree, the micro sign and typographic quotes. */
+        /* Signs such as the degree sign, the micro sign and typographic quotes are not included. */
         const bool is_letter = (c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7 && !is_mark(c)) ||
                                (c >= 0x3040 && c < 0xE000) || (c >= 0xFF66 && c < 0xFFE0);
         if (is_letter)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a computer's lists of names: exports of the registry key Perflib, and its files perfcNNN.dat.
 
-   Both hold strings in pairs, an index and a name, as REG_MULTI_SZ has them. Even indexes are names, odd ones are
-   explanations. The key of a language is its number, 007; a file has it in its name. Nothing in a file is trusted: its
-   size and the number of names are limited, and incomplete pairs are skipped. */
+   Both contain strings in pairs, an index and a name, in the form of a REG_MULTI_SZ. Even indexes are names, odd ones
+   are explanations. The key of a language is its number, such as 007; a file has it in its name. The contents of a file
+   are untrusted: its size and the number of names are limited, and incomplete pairs are skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
@@ -62,7 +62,7 @@ static bool looks_like_utf16(const uint8_t *bytes, size_t size)
     return size >= 4 && bytes[0] >= '0' && bytes[0] <= '9' && !bytes[1] && !bytes[3];
 }
 
-/* The strings, each on a line. */
+/* The strings, each on its own line. */
 static HRESULT decode(const char *bytes, size_t size, char **out)
 {
     const uint8_t *data = (const uint8_t *)bytes;
@@ -73,7 +73,7 @@ static HRESULT decode(const char *bytes, size_t size, char **out)
     return from_bytes(data + mark, size - mark, out);
 }
 
-/* The next line, without its end, in place; NULL: there are no more. */
+/* The next line, without its end, in place; NULL: there are no more lines. */
 static char *next_line(char **rest)
 {
     char *line = *rest;
@@ -127,7 +127,7 @@ static int compare_indexes(const void *left, const void *right)
     return order ? order : strcmp(a->name, b->name);
 }
 
-/* Pairs of lines: index, name. *pairs: how many there are, explanations included. */
+/* Pairs of lines: index and name. *pairs: the number of pairs, including explanations. */
 static HRESULT add_pairs(struct name_list *list, char *text, const char *path, size_t *pairs)
 {
     HRESULT hr = S_OK;
@@ -232,7 +232,7 @@ static HRESULT end_value(struct reg_reading *r)
     return hr;
 }
 
-/* Value of a hexadecimal digit; 16: it is not one. */
+/* Value of a hexadecimal digit; 16: not a digit. */
 static unsigned hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -241,7 +241,7 @@ static unsigned hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* "31,00,\": bytes, and whether they continue. */
+/* "31,00,\": bytes, and whether more bytes follow on the next line. */
 static HRESULT add_hex(struct reg_reading *r, const char *at)
 {
     while (*at) {
@@ -295,7 +295,7 @@ static HRESULT read_reg(struct name_lists *lists, const char *path, char *text, 
         hr = read_reg_line(&r, line);
     }
     if (SUCCEEDED(hr) && r.in_value)
-        hr = end_value(&r); /* of a file that is cut */
+        hr = end_value(&r); /* in a file that is truncated */
     if (SUCCEEDED(hr) && !r.pairs)
         hr = bad_data(path, "it has no value Counter of a key Perflib\\009 or of another language");
     memory_free(r.bytes);

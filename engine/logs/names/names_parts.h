@@ -6,16 +6,16 @@
 #include "engine/logs/counter_names.h"
 
 #define NAMES_LONGEST  512 /* bytes of a name in this form; a longer one is unknown */
-#define NAMES_ENGLISH  0   /* number of the language; then those of the table, then those of files */
-#define NAMES_SOME     31  /* the last one: of files that do not say which language they have */
+#define NAMES_ENGLISH  0   /* number of the language; the table's languages come next, then those of files */
+#define NAMES_SOME     31  /* the last one: for files whose language is unknown */
 #define LANGID_ENGLISH 0x09
 
-/* In upper case, without accents and marks, in normal width, with single blanks; the apostrophe and the hyphen for
-   their variants. False: too long. */
+/* In upper case, without accents and marks, in normal width, with single blanks; variants of apostrophe and hyphen are
+   replaced. False: too long. */
 bool name_fold(const char *name, char out[NAMES_LONGEST]);
-/* A text log is in the ANSI code page of the computer that wrote it, and was read in this computer's. *out: the name as
-   the k-th of the other code pages (code_pages.def) has it, from memory_alloc. S_FALSE and NULL: no different name, or
-   no such code page. */
+/* A text log is in the ANSI code page of the computer that wrote it, but was read in this computer's. *out: the name in
+   the k-th of the other code pages (code_pages.def), from memory_alloc. S_FALSE and NULL: no different name, or no such
+   code page. */
 enum { NAME_CODE_PAGES = 4 };
 HRESULT name_in_code_page(const char *name, size_t k, char **out);
 /* Whether the name has a letter that English lacks. */
@@ -24,7 +24,8 @@ bool name_has_foreign_letter(const char *name);
 struct local_name {
     char *folded;
     const char *english; /* borrowed from `texts` of its table, or a constant */
-    const char *object; /* that has this counter; NULL: it is an object, or of a file, which does not tell them apart */
+    const char *object;  /* object that has this counter; NULL: it is an object, or it comes from a file, which does not
+                            distinguish them */
     uint32_t language;
 };
 /* Sorted by folded. */
@@ -59,8 +60,8 @@ struct name_lists {
     struct name_list *items[NAMES_MOST_LISTS];
     size_t count;
 };
-/* Adds the lists of a file's bytes. `path` tells the language of a perfc file, and is for messages.
-   ERROR_INVALID_DATA's HRESULT with a text: neither form, or it has no names. */
+/* Adds the lists of a file's bytes. The language of a perfc file is derived from `path`, which is also used in
+   messages. ERROR_INVALID_DATA's HRESULT with a text: neither form, or it has no names. */
 HRESULT name_lists_read(struct name_lists *lists, const char *path, const char *bytes, size_t size);
 void name_lists_free(struct name_lists *lists);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs in a database (MS-PLA 2.2.2.7). A database may be slow, hang or be unreachable for hours, while samples are due
-   every second. So a thread of the log does everything that can wait for the database, and the caller of append only
-   adds its sample to a queue in memory.
+   every second. Therefore a thread of the log does everything that may have to wait for the database, and the caller of
+   append only adds its sample to a queue in memory.
 
        caller (append, flush, close)                    thread
        -----------------------------                    ------
@@ -9,9 +9,8 @@
                        |<-- kept, kept_samples: bytes and number, the batch included ------------>|
        sets `work` after adding                         sets `done` after a commit, a failure, and at its end
 
-   Who may touch what:
-   - The caller alone: number, rows.
-   - The thread alone: set, slots, batch, in_doubt. It frees samples when they are committed.
+   Access rights: - Only the caller uses: number, rows. - Only the thread uses: set, slots, batch, in_doubt. It frees
+   samples when they are committed.
    - Both, under the lock: the queue, its counts, the state of the outage, the warnings. The lock is never held while
      waiting for the database.
    - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it makes
@@ -21,8 +20,8 @@
 
    Rules:
    - Samples stay in memory until they are committed, at most log_options.kept_bytes. Beyond that, append refuses new
-     samples: they are lost, their numbers are not used again (RecordIndex shows the gap), and the error says why. With
-     log_options.wait_for_database, append waits instead.
+     samples: they are lost, and the error gives the reason. Their numbers are not used again, so RecordIndex shows the
+     gap. With log_options.wait_for_database, append waits instead.
    - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
      set again, and writes the batch again. With wait_for_database, and before the first connection, a failure ends the
      thread instead.
@@ -69,7 +68,7 @@ struct sql_log {
     bool wait_for_database;
     struct log_counters counters;
     struct thread *thread;
-    struct wakeup *work, *done; /* wakes the thread; wakes those who wait for it */
+    struct wakeup *work, *done; /* wakes the thread; wakes threads that wait for it */
     struct sql_slots known;     /* extended by the caller, listed by the thread */
 
     /* Used by the caller alone. */
@@ -80,7 +79,7 @@ struct sql_log {
     struct lock lock;
     unsigned owners; /* the caller and the thread; the last one frees the log */
     struct sql_sample *first, **end;
-    uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, the batch included */
+    uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, including the batch */
     bool closing, opened, ended;
     uint64_t deadline;  /* for closing; clock_monotonic_ms */
     HRESULT failure;    /* of the current outage; S_OK: none */
@@ -94,7 +93,7 @@ struct sql_log {
     struct sql_slot **slots;
     size_t slot_count, slot_capacity;
     struct sql_sample *batch; /* samples being written, or to be written again */
-    bool in_doubt;            /* its commit failed: it may be in the database */
+    bool in_doubt;            /* its commit failed, so it may be in the database */
 };
 
 static size_t sample_bytes(size_t rows)
@@ -244,7 +243,7 @@ static HRESULT write_waiting(struct sql_log *log)
     return hr;
 }
 
-/* Waits before the next attempt. Closing shortens the wait; new samples do not. */
+/* Waits before the next attempt. Closing ends the wait early; new samples do not. */
 static void pause_for(struct sql_log *log, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), from = now;
@@ -377,7 +376,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
         memory_free(sample);
         return S_FALSE;
     }
-    uint64_t rows = sample->count, bytes = sample_bytes(sample->count); /* the thread frees what it has written */
+    uint64_t rows = sample->count,
+             bytes = sample_bytes(sample->count); /* the thread frees the samples that it has written */
     log->number++;
     for (;;) {
         lock_enter(&log->lock);
@@ -406,7 +406,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* The thread writes waiting samples as fast as the database accepts them; only copies of logs wait for that. */
+/* The thread writes waiting samples as fast as the database accepts them; only copying a log waits for that. */
 static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One log set in a database: its row of DisplayToID, its counters in CounterDetails, its samples into CounterData.
-   All of it is for one thread. */
+/* One log set in a database: its row of DisplayToID, its counters in CounterDetails, and its samples in CounterData.
+   Only one thread may use it. */
 #ifndef OPENPLA_SQL_SET_H
 #define OPENPLA_SQL_SET_H
 
@@ -9,10 +9,11 @@
 #include "engine/logs/sql/odbc.h"
 #include "engine/logs/sql_log.h"
 
-/* A counter, one instance of one, that has or gets a row in CounterDetails. */
+/* A counter, or one instance of a counter, that has or will get a row in CounterDetails. */
 struct sql_slot {
-    struct log_counters names; /* one: machine and object are never NULL, no name is too long for its column */
-    int32_t id;                /* CounterID; 0: not looked up since the last connection */
+    struct log_counters
+        names;  /* a counter: machine and object are never NULL, and no name is too long for its column */
+    int32_t id; /* CounterID; 0: not looked up since the last connection */
 };
 
 struct sql_row {
@@ -26,50 +27,50 @@ struct sql_row {
 struct sql_sample {
     struct sql_sample *next;
     int64_t utc;
-    uint32_t number; /* of the run, from 1; also samples that were lost have one */
+    uint32_t number; /* number in the run, from 1; lost samples have numbers too */
     size_t count;
     struct sql_row rows[];
 };
 
 struct sql_set;
-/* Nothing is connected yet. `source` and `zone`'s name are borrowed. */
+/* Nothing is connected yet. `source` and the name in `zone` are borrowed. */
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
                        struct sql_set **out);
-/* Connects, makes sure of the tables and of the set's row: found by its DisplayString, whose runs it continues, or
-   made. */
+/* Connects, creates missing tables, and finds the set's row by its DisplayString to continue its runs, or creates it.
+ */
 HRESULT sql_set_connect(struct sql_set *s);
-/* Every slot's id is to be set to 0 then. */
+/* The caller then sets every slot's id to 0. */
 void sql_set_disconnect(struct sql_set *s);
 bool sql_set_connected(const struct sql_set *s);
 
-/* Writes the samples from `first` on in one transaction, with rows of CounterDetails for the slots that have none yet.
- *committing, when the commit itself fails: it may have happened. */
+/* Writes the samples from `first` on in one transaction, and adds rows to CounterDetails for the slots without a row.
+ *committing: the commit itself failed, so the samples may be in the database. */
 HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first,
                       bool *committing);
-/* After sql_set_write said `committing` and a new connection: are the samples there? */
+/* Whether the samples are in the database. Call it on a new connection after sql_set_write has set `committing`. */
 HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first, bool *there);
 void sql_set_free(struct sql_set *s); /* NULL is allowed */
 
-/* ---- slots: each single counter and each instance of a wildcard counter, as the samples bring them ---- */
+/* ---- slots: each single counter, and each instance of a wildcard counter when a sample first contains it ---- */
 struct sql_slots {
     const struct log_counters *counters; /* of the log, borrowed */
-    /* Used by the caller that searches. */
+    /* Used only by the caller that searches. */
     uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
     size_t mask;
-    /* Under the lock when another thread lists. */
+    /* Protected by the lock when another thread lists the slots. */
     struct lock lock;
-    struct sql_slot_entry **entries; /* the first ones are those of the single counters, in order */
+    struct sql_slot_entry **entries; /* the first slots belong to the single counters, in order */
     size_t count, capacity;
 };
 
-/* Zeroed before. With a slot for each single counter. E_OUTOFMEMORY; sql_slots_free in any case. */
+/* Zeroed before. Creates a slot for each single counter. E_OUTOFMEMORY; sql_slots_free in any case. */
 HRESULT sql_slots_init(struct sql_slots *s, const struct log_counters *counters);
 void sql_slots_free(struct sql_slots *s);
-/* The slot of an instance of counter number `counter` in the sample of that number, made if it is new; a second
-   instance of the same name in one sample has another. */
+/* Returns the slot of an instance of counter number `counter` in the sample with that number, and creates it if it is
+   new. A second instance with the same name in one sample has a separate slot. */
 HRESULT sql_slots_find(struct sql_slots *s, uint32_t counter, const char *instance, uint32_t sample, uint32_t *out);
-/* Appends the slots that *list (from memory_alloc, its first *count are known) does not have yet. The slots live as
-   long as `s`; for one other thread. */
+/* Appends the slots that *list (from memory_alloc) does not contain yet; its first *count slots are known. The slots
+   live as long as `s`. Only one other thread may call it. */
 bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count, size_t *capacity);
 
 /* ---- the rows of CounterDetails that belong to the slots ---- */

@@ -11,10 +11,10 @@ enum { LONGEST_NAME = SQL_NAME_UNITS - 1 };
 
 struct sql_slot_entry {
     struct sql_slot slot;
-    uint32_t counter;    /* of the log, whose instance this is */
+    uint32_t counter;    /* of the counter in the log that the instance belongs to */
     uint32_t occurrence; /* among instances of the same name in one sample */
     uint64_t hash;       /* of counter, instance and occurrence */
-    uint32_t used;       /* number of the sample it was last used in */
+    uint32_t used;       /* number of the last sample that used it */
     char *instance;      /* NULL for a single counter */
 };
 
@@ -32,7 +32,7 @@ static void table_put(struct sql_slots *s, size_t index)
     s->table[at] = (uint32_t)index + 1;
 }
 
-/* Room for one more entry in the table, at most half full. */
+/* Reserves space for one more entry in the table, which is at most half full. */
 static bool table_grow(struct sql_slots *s)
 {
     if (s->table && (s->count + 1) * 2 <= s->mask + 1)
@@ -51,7 +51,7 @@ static bool table_grow(struct sql_slots *s)
     return true;
 }
 
-/* As long as its column; in place. NULL is "" where `required`. */
+/* Truncates the name to the length of its column, in place. NULL becomes "" if `required`. */
 static bool column_text(const char **name, bool required)
 {
     if (!*name && !required)
@@ -69,8 +69,8 @@ static bool column_text(const char **name, bool required)
     return true;
 }
 
-/* The names of the slot of a counter, of its instance `instance` if it is a wildcard. The index distinguishes equal
-   instance names of one sample: "a", "a" and "a#1". */
+/* The names in the slot of a counter, or of its instance `instance` if the counter is a wildcard. The index
+   distinguishes equal instance names of one sample: "a", "a" and "a#1". */
 static HRESULT slot_names(const struct log_counter *counter, const char *instance, uint32_t occurrence,
                           struct log_counters *out)
 {

@@ -52,7 +52,7 @@ static HRESULT split_source(const char *source, struct sql_source *out, const ch
 static HRESULT sql_source_split(const char *name, struct sql_source *out)
 {
     const char *mark;
-    if (!sql_source_is(name)) /* a connection string that lacks the prefix may hold a password */
+    if (!sql_source_is(name)) /* a connection string without the prefix may contain a password */
         return error_set(E_INVALIDARG, "invalid log name '%s': expected SQL:<data source>!<log set>",
                          strchr(name, '=') ? "..." : name);
     const char *source = name + strlen(PREFIX);
@@ -207,7 +207,7 @@ static HRESULT attribute_find(struct piece name, const struct attribute **out)
     return *out ? S_OK : S_FALSE;
 }
 
-/* Shows the name only if it looks like one: anything else may be half a password. */
+/* Shows the name only if it looks like a name: anything else may be part of a password. */
 static HRESULT attribute_unknown_error(struct piece name, int number)
 {
     bool plain = name.size && name.size <= NAME_MAX_SHOWN;
@@ -219,7 +219,7 @@ static HRESULT attribute_unknown_error(struct piece name, int number)
     return error_set(E_INVALIDARG, "invalid connection string: attribute number %d is not allowed", number);
 }
 
-/* Holds every reading of the value to be one value. `inner` is what it is without its braces. */
+/* Treats every interpretation of the value as the same value. `inner` is the value without its braces. */
 static HRESULT check_value(const struct attribute *a, struct piece value, struct piece *inner)
 {
     bool braced = value.size && value.at[0] == '{', separates = false, equals = false;
@@ -252,7 +252,8 @@ static HRESULT check_value(const struct attribute *a, struct piece value, struct
     return S_OK;
 }
 
-/* Of a braced value as far as its closing brace, of another as far as ';', '!' or the end, to which *end is moved. */
+/* Finds the end of a value: the closing brace of a braced value, otherwise ';', '!' or the end of the text. *end is
+   moved there. */
 static HRESULT take_value(const struct attribute *a, const char *at, struct piece *value, const char **end)
 {
     at += strspn(at, " ");
@@ -279,7 +280,7 @@ struct attributes_parse {
     struct text_buffer rest, shown, open, secret;
     struct odbc_string *out;
     bool seen[ATTRIBUTES], source;
-    bool more; /* our defaults, for attributes that the user has not given */
+    bool more; /* OpenPLA's defaults for attributes that the user did not set */
 };
 
 static void add(struct text_buffer *b, const struct attribute *a, struct piece value)
@@ -326,14 +327,14 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
             if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
                 hr = error_set(E_INVALIDARG,
                                "invalid connection string: the value of '%s' contains a '!' (put the value in braces)",
-                               a->name); /* the rest of it would be taken for a name, and shown */
+                               a->name); /* the rest would be interpreted as a name and shown */
             if (SUCCEEDED(hr))
                 hr = check_value(a, value, &inner);
             if (SUCCEEDED(hr))
                 hr = attribute_keep(p, a, value, inner);
             if (FAILED(hr))
                 return hr;
-        } else if (name.size) { /* not its text: it may be half a password */
+        } else if (name.size) { /* not its text: it may be part of a password */
             return error_set(E_INVALIDARG, "invalid connection string: attribute %d is not of the form key=value",
                              number);
         }
@@ -345,7 +346,7 @@ static HRESULT attributes_parse(struct attributes_parse *p, const char *at, cons
                : S_OK;
 }
 
-/* `more` may be NULL. *end is that of `text`. */
+/* `more` may be NULL. *end is the end of `text`. */
 static HRESULT parse_both(const char *text, const char *more, struct odbc_string *out, const char **end)
 {
     struct attributes_parse p = {.out = out};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads odbc32.dll of the system folder; Wine's passes every call on to the host's unixODBC.
+/* Loads odbc32.dll from the system folder; Wine's odbc32.dll passes every call on to the unixODBC of the host OS.
 
-   Wine's odbc32 copies unixODBC's drivers and data sources into the registry. That of Wine 10 finds a source by the
-   list of sources, which gives the driver of each, and lists only those whose Driver is, letter by letter, the file of
-   a driver; in odbc.ini it is mostly the name of a driver, or a whole path. So the list is completed here. */
+   Wine's odbc32 copies unixODBC's drivers and data sources into the registry. Wine 10's odbc32 finds a source and its
+   driver in the list of sources. It lists only sources whose Driver is exactly the file name of a driver, but in
+   odbc.ini Driver is usually the name of a driver, or a full path. Therefore the list is completed here. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/os.h"
@@ -16,8 +16,8 @@
 #define SOURCES     L"Software\\ODBC\\ODBC.INI"
 #define SOURCE_LIST SOURCES L"\\ODBC Data Sources"
 #define DRIVERS     L"Software\\ODBC\\ODBCINST.INI"
-#define NAME_UNITS  256  /* of a key, with the NUL */
-#define MOST_KEYS   4096 /* keys of a prefix: bounds a loop while other programs write */
+#define NAME_UNITS  256  /* length of a key, including the NUL */
+#define MOST_KEYS   4096 /* limit for the keys of a prefix: bounds a loop while other programs write */
 
 /* Reads the string value "Driver". False if it is missing or longer than a name. */
 static bool read_driver(HKEY root, const WCHAR *folder, const WCHAR *key, WCHAR *out)
@@ -44,7 +44,7 @@ static const WCHAR *file_of(const WCHAR *path)
     return slash ? slash + 1 : path;
 }
 
-/* The installed driver that has the file of this path. */
+/* The installed driver whose file has this path. */
 static bool find_by_file(const WCHAR *path, WCHAR *driver)
 {
     WCHAR name[NAME_UNITS], file[NAME_UNITS];
@@ -90,7 +90,7 @@ static void source_list_complete(HKEY root)
     RegCloseKey(sources);
 }
 
-/* Lets Wine's odbc32, once it is loaded, find the data sources of unixODBC that it does not list with their driver
+/* Makes Wine's odbc32, after it is loaded, find those data sources of unixODBC that it does not list with their driver
    (behaviour 23). Ignores errors of the registry: connecting reports them. */
 static void odbc_sources_complete(void)
 {
