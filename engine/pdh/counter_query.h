@@ -7,9 +7,9 @@
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 
-/* The PDH functions of this host OS: the system's on Windows, those of openpdh.dll under Wine, and the linked core
-   natively. Chosen once per process; *out is borrowed. Fails with ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND; the
-   error message names the module. */
+/* The PDH functions of this host OS: on Windows those of the system, under Wine those of openpdh.dll, and natively
+   those of the linked core. Chosen once per process; *out is borrowed. Fails with ERROR_MOD_NOT_FOUND or
+   ERROR_PROC_NOT_FOUND; the error message names the module. */
 HRESULT host_pdh(const struct pdh_api **out);
 
 /* A live query of this host OS' PDH. */
@@ -22,10 +22,10 @@ struct counter_query_request {
     bool keep_instances; /* the instance "*" becomes one counter with the instances of each sample, instead of one
                             counter per instance that exists now */
     bool values;         /* cells have formatted values as well as raw ones */
-    bool present; /* a path yields only what exists now: no counter that awaits its instance, and no instances of an
-                     object whose path names none */
-    /* The query that the new one continues, or NULL. Shared counters keep their last values, the others are removed.
-       The previous query takes no more samples. */
+    bool present; /* a path yields only what exists now: it creates no counter that waits for its instance, and a path
+                     without an instance yields no instances of its object */
+    /* The query that the new one continues, or NULL. Shared counters keep their last values, and the others are
+       removed. The previous query takes no more samples. */
     struct counter_query *previous;
     /* Called for each path that yields no counter. `reason` is the PDH status in the system's language; `text` is a
        message that names the path. */
@@ -67,7 +67,7 @@ void counter_query_close(struct counter_query *q); /* NULL is allowed */
 struct counter_watch;
 
 /* Records what the paths name now and copies the paths. `q` must outlive the watch. `refused`: the query has no counter
-   of these paths, so a counter that a path without a wildcard already names is new too. Fails only with
+   of these paths, so an existing counter that a path without a wildcard names is also new. Fails only with
    E_OUTOFMEMORY. */
 HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused,
                            struct counter_watch **out);

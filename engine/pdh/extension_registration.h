@@ -39,8 +39,8 @@ void extension_ini_free(struct extension_ini *out);
 /* The registration below HKEY_LOCAL_MACHINE. SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib has the highest
    numbers (Last Counter, Last Help); SYSTEM\CurrentControlSet\Services\NAME\Performance has the numbers of a service
    (First Counter, Last Counter, First Help, Last Help, Object List). Windows keeps the strings in Perflib\009, which
-   Wine does not let anybody write. So they are values of the service's key: "Counter 009" and "Help 009", of type
-   REG_MULTI_SZ, as number, string, number, string ... */
+   Wine does not allow programs to write. Therefore they are values of the service's key: "Counter 009" and "Help 009",
+   of type REG_MULTI_SZ, as number, string, number, string ... */
 #define SERVICES_KEY       "SYSTEM\\CurrentControlSet\\Services"
 #define COUNTERS_OF_SYSTEM 1846u /* Windows' own counters have the numbers up to this one */
 
@@ -69,7 +69,7 @@ struct registered_extensions {
     size_t count, capacity;
 };
 /* Reads all services that have a key Performance, or only `service` unless it is NULL; fails with
-   ERROR_FILE_NOT_FOUND's HRESULT if that one has no such key. *out is empty on failure. */
+   ERROR_FILE_NOT_FOUND's HRESULT if that service has no such key. *out is empty on failure. */
 HRESULT registered_extensions_read(const char *service, struct registered_extensions *out);
 void registered_extensions_free(struct registered_extensions *list);
 

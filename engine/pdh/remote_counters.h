@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For programs that the PDH is linked into: counters of other computers. openpdh.dll has them anyway. */
+/* For programs that are linked with this PDH: counters of other computers. openpdh.dll always has them. */
 #ifndef OPENPLA_REMOTE_COUNTERS_H
 #define OPENPLA_REMOTE_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's functions that take or return strings, written once for both forms. api_forms.inc creates the W and A entry
+/* PDH's functions that take or return strings, with one source for both forms. api_forms.inc creates the W and A entry
    points from them. */
 #ifndef OPENPLA_PDH_API_H
 #define OPENPLA_PDH_API_H
@@ -16,7 +16,7 @@ enum api_form { API_WIDE, API_ANSI };
 /* Converts the caller's string to UTF-8, from memory_alloc; NULL stays NULL. Fails with `otherwise` if it is longer
    than `most` units or invalid in its form, or with PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS api_text_in(enum api_form form, const void *text, size_t most, DWORD otherwise, char **out);
-/* The same for a list that an empty string ends. */
+/* The same for a list that ends with an empty string. */
 PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD otherwise, struct texts *out);
 
 /* Copies a string with its NUL, or a list (each with its NUL, and one more at the end), to a buffer of *units units.
@@ -47,11 +47,12 @@ PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 /* The files of a source's handle, none for this computer; NULL if the handle is not a source. */
 const struct texts *log_handle_paths(PDH_HLOG handle);
 
-/* PDH's functions that take or return strings, once for both forms; api_forms.inc creates the W and A entry points.
-   Arguments, statuses and buffer protocols are those of Windows' functions of the same names (with Pdh in front).
-   Strings and structs with strings are pointers of either form. The struct layouts of both forms are the same. */
+/* PDH's functions that take or return strings, with one source for both forms; api_forms.inc creates the W and A entry
+   points. Arguments, statuses and buffer protocols are those of Windows' functions of the same names (with Pdh in
+   front). Strings and structs with strings are pointers of either form. The struct layouts of both forms are the same.
+   */
 
-/* The data source: a log file's name or a handle of PdhBindInputDataSource; without either this computer. */
+/* The data source: a log file's name or a handle of PdhBindInputDataSource; if neither is given, this computer. */
 struct api_source {
     const void *name;
     PDH_HLOG handle;

@@ -47,7 +47,7 @@ static HRESULT add_machine(struct texts *list, const char *name)
 }
 
 /* The computers that programs of this process have connected to, as "\\NAME". Later lists include them. The limit stops
-   a program that keeps requesting new names. */
+   a program that requests new names forever. */
 #define MOST_CONNECTED 1024
 static struct lock connected_lock = LOCK_INIT;
 static struct texts connected;
@@ -191,7 +191,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
     return status;
 }
 
-/* The default of Windows for a running system; for a log file its first object. */
+/* Windows' default for a running system; for a log file, its first object. */
 PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, const void *machine, void *name,
                                   LPDWORD units)
 {
@@ -286,7 +286,7 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
     return status;
 }
 
-/* Objects come first, so a name that is both means the object. */
+/* Objects come first, so a name that is both an object and a counter means the object. */
 static uint32_t index_of(const struct catalogue *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -19,7 +19,7 @@ struct log_handle {
     DWORD type; /* PDH_LOG_TYPE_* */
     PDH_HQUERY query;
     struct query_log *output; /* NULL for a source */
-    struct texts paths;       /* the files of a source, or of an output the written one */
+    struct texts paths;       /* the files of a source, or the file of an output */
 };
 
 static struct log_handle *log_of(PDH_HLOG handle)
@@ -354,7 +354,7 @@ static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD t
     return S_OK;
 }
 
-/* Skips corrupt records; the requested one may be another. */
+/* Skips corrupt records, so another record than the requested one may be returned. */
 static void skip_records(void *context, const char *text)
 {
     (void)context;

@@ -77,7 +77,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, path->machine), worst = PDH_CSTATUS_NO_OBJECT;
     if (status == ERROR_SUCCESS)
-        catalogue_find(q->catalogue, path->machine, path->object); /* it may have appeared since */
+        catalogue_find(q->catalogue, path->machine, path->object); /* it may have appeared in the meantime */
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct counter_object_type *p = q->catalogue->types[i];
@@ -87,7 +87,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
         if (status == ERROR_SUCCESS)
             status = expand_object(o, path, flags, paths);
         if (status != ERROR_SUCCESS && status != (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE) {
-            worst = status; /* other objects may have what this one lacks */
+            worst = status; /* other objects may have the counter that this object lacks */
             status = ERROR_SUCCESS;
         }
     }
@@ -95,7 +95,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 }
 
 /* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter: counter by counter, and
-   within a counter instance by instance. Without an instance in `path` the results have none. `flags` are
+   within a counter instance by instance. If `path` has no instance, the results have none either. `flags` are
    PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES, which keep that part as it was written. The results name the computer
    if `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query.
    Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or

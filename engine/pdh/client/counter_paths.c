@@ -16,8 +16,8 @@ bool pdh_list_ask(struct pdh_list *l, size_t element)
 {
     if (l->asked > 0) {
         bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
-        /* The list may have grown by the next call, as threads do on a busy computer. So allocate an eighth more than
-           requested, and twice that surplus with each further try. */
+        /* The list may have grown by the next call, as threads do on a busy computer. Therefore allocate an eighth more
+           than requested, and double the surplus with each retry. */
         uint64_t more = l->size > l->room ? l->size + ((uint64_t)l->size << (l->asked - 1)) / 8 : l->room * 2ull;
         DWORD room = more < UINT32_MAX - 256 ? (DWORD)more + 256 : UINT32_MAX;
         void *data = again ? memory_resize(l->data, room * element) : NULL;
@@ -182,8 +182,8 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* The watch compares hashes of the counters' paths at two times. */
 
-/* A computer that does not answer delays the check. After this time the rest of the paths is left for the next
-   check. */
+/* A computer that does not answer delays the check. After this time, the remaining paths are left for the next check.
+ */
 #define CHECK_MS 250
 
 struct counter_watch {
@@ -205,7 +205,7 @@ static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
     return hash;
 }
 
-/* An existing counter of a path without a wildcard can never become more. */
+/* A path without a wildcard whose counter exists cannot yield more counters. */
 static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
 {
     WCHAR *paths = NULL;

@@ -20,7 +20,7 @@
 struct counter_instances {
     struct log_item *items;
     size_t capacity;
-    size_t named; /* number of items whose names come from `last` */
+    size_t named; /* number of items with names from `last` */
     struct instance_numbers numbers;
     struct pdh_list last, next; /* the result of PdhGetRawCounterArray, and a buffer for the next one */
 };
@@ -188,13 +188,13 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
 
 struct query_counter {
     PDH_HCOUNTER handle;
-    uint64_t hash; /* hash of the names, to find what two paths have in common */
+    uint64_t hash; /* hash of the names, to find counters that two paths share */
     struct counter_instances instances;
 };
 
 struct counter_query {
     const struct pdh_api *pdh;
-    PDH_HQUERY handle;              /* NULL: a later query has taken it over */
+    PDH_HQUERY handle;              /* NULL: a later query took it over */
     struct counter_query *previous; /* set while counters are added */
     bool keep_instances, values, present;
     struct log_counters columns;
@@ -404,7 +404,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             hr = E_OUTOFMEMORY;
         } else {
             PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
-            if (before) { /* it knows its last value, a new counter would not */
+            if (before) { /* it knows its last value, but a new counter would not */
                 pdh->PdhRemoveCounter(counter);
                 counter = before;
             }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The PDH of this host OS: the system's on Windows, openpdh.dll under Wine, whose own is empty, and natively the core
-   that is linked into this program. */
+/* The PDH of this host OS: the system's on Windows, openpdh.dll under Wine (Wine's pdh.dll is empty), and natively the
+   core that is linked into this program. */
 #include "engine/pdh/counter_query.h"
 
 #ifdef _WIN32

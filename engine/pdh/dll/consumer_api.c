@@ -93,7 +93,7 @@ static ULONG call_here(const struct ndr_call *call, struct pcq_query *q, struct 
     return call->method == PCQ_QUERY_INFO ? pcq_query_info(q, out) : pcq_query_data(q, out);
 }
 
-/* Fetches the complete answer, then copies as much as the caller has room for. */
+/* Fetches the complete answer, then copies as much as fits into the caller's buffer. */
 static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer *out)
 {
     const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
@@ -233,7 +233,7 @@ ULONG WINAPI PerfCloseQueryHandle(HANDLE query)
         return ERROR_INVALID_HANDLE;
     memcpy(call.handle, q->handle, sizeof call.handle);
     if (q->link)
-        link_ask(q->link, &call, &answer); /* a host that is gone has closed it itself */
+        link_ask(q->link, &call, &answer); /* a host that has exited has closed it already */
     link_answer_free(&answer);
     free_query(q);
     return ERROR_SUCCESS;
@@ -286,7 +286,7 @@ static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *count
     HRESULT hr = link_ask(q->link, &call, &answer);
     lock_leave(&q->lock);
     if (SUCCEEDED(hr))
-        memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer has as many as were sent */
+        memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer contains as many as were sent */
     ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
     link_answer_free(&answer);
     return error;

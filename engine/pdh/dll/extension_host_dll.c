@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The host process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL
-   SERVICE". Nothing that the DLL does outlives this process, and this process does not outlive the one that started it.
-   Microsoft documents the calls as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. The protocol
-   of the channel is described in extension_host.c. */
+   SERVICE". The DLL's actions do not outlive this process, and this process does not outlive the process that started
+   it. Microsoft documents the calls as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. The
+   protocol of the channel is described in extension_host.c. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -281,7 +281,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct thread *watch;
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
-    SetDllDirectoryW(u""); /* no DLLs from the current folder during loading either */
+    SetDllDirectoryW(u""); /* nor does loading a DLL search the current folder */
     DWORD error = extension_load_dll(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);

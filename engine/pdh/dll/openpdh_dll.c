@@ -58,8 +58,8 @@ static void collecting_free(struct collecting *c)
     memory_free(c);
 }
 
-/* Replaces the collector of the query (NULL: by none) and waits for the old one to end, which may need the query's
-   lock. */
+/* Replaces the collector of the query (NULL: removes it) and waits for the old collector to end, which may need the
+   query's lock. */
 static void replace_collecting(struct query *q, struct collecting *c, void (*end)(struct query *q))
 {
     query_enter(q);
@@ -103,7 +103,7 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
         collecting_free(c);
         return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    replace_collecting(q, c, end_collecting); /* another thread may have set one in between */
+    replace_collecting(q, c, end_collecting); /* another thread may have set one in the meantime */
     return ERROR_SUCCESS;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll; Wine's own do nothing.
    Every process can read the countersets as PDH objects. Names come from the registration (counterset_registration.h).
-   Without one a counterset has its GUID as its name, and a counter "Counter" and its id. Microsoft documents the
-   meaning and errors of the functions with perflib.h. */
+   Without a registration, a counterset's name is its GUID, and a counter's name is "Counter" and its id. Microsoft
+   documents the meaning and errors of the functions with perflib.h. */
 #include <windows.h>
 #include <winperf.h>
 #undef WINADVAPI
-#define WINADVAPI /* these are ours, not advapi32's */
+#define WINADVAPI /* OpenPLA's functions, not advapi32's */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
@@ -25,7 +25,7 @@ struct set {
     struct set *next;
     uint32_t offset, count;
     GUID guid;
-    struct counterset_counter *counters; /* private: anybody may write to the shared memory */
+    struct counterset_counter *counters; /* private, because any process may write to the shared memory */
 };
 
 struct perflib_instance {
@@ -59,7 +59,7 @@ static int64_t *values_of(struct perflib_provider *p, const struct perflib_insta
 
 ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
 {
-    (void)callback; /* the callback announces queries, which we do not */
+    (void)callback; /* the callback announces queries, which OpenPLA does not do */
     if (!guid || !out)
         return ERROR_INVALID_PARAMETER;
     struct perflib_provider *p = memory_zero(1, sizeof *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter objects from registered countersets and from those of running Perflib providers. */
+/* Counter objects from registered countersets and from the countersets of running Perflib providers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's side of an extension DLL's host process, and where such a DLL may be loaded from. */
+/* The client's side of an extension DLL's host process, and the folders from which such a DLL may be loaded. */
 #include "engine/pdh/extension/extension_host.h"
 
 #include "engine/base/clock.h"
@@ -39,9 +39,9 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 
 /* ---- The client's side of an extension host ----
 
-   The problem: a performance extension DLL is foreign code that runs inside the program that counts. It may crash,
-   hang, corrupt memory or call ExitProcess. So it is loaded into a separate process, and the client reads its data
-   through shared memory with a time limit.
+   The problem: a performance extension DLL is foreign code that runs inside the program that reads its counters. It may
+   crash, hang, corrupt memory or call ExitProcess. Therefore it is loaded into a separate process, and the client reads
+   its data through shared memory with a time limit.
 
        program that counts                              rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
        -------------------                              ------------------------------------------------------
@@ -63,14 +63,14 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    answer signal. The client considers the request answered if reply == request. The client starts at most one request
    at a time, and asks again only after the reply to the last one.
 
-   What is copied when. extension_host_fetch_reply reads state, error and size once, checks size against the size of
+   When data is copied. extension_host_fetch_reply reads state, error and size once, checks size against the size of
    `data`, and copies the bytes to private memory. All parsing uses the copy: the host process could change the section
-   at any time, even between a check and the use. So the bytes may be nonsense, but they do not change any more. The
-   copy is reference-counted and serves all queries until the next request.
+   at any time, even between a check and the use. Therefore the bytes may be nonsense, but they do not change. The copy
+   is reference-counted and serves all queries until the next request.
 
-   Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock; the
-   channel and the process must stay while it does, so nobody restarts or parks the process then. Other threads wait for
-   `changed`. `hosts.lock` protects the list and `users`, and is taken before `lock`.
+   Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock; The
+   channel and the process must exist during the wait, so no thread restarts or parks the process then. Other threads
+   wait for `changed`. `hosts.lock` protects the list and `users`, and is taken before `lock`.
 
    Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
    as the request is unanswered. After HUNG_MS the next request terminates the process, identified by id and start time

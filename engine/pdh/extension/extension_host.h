@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The host process of one performance extension DLL: the path of the DLL, what the registry says of it, and the channel
+/* The host process of one performance extension DLL: the path of the DLL, its entries in the registry, and the channel
    between the two processes. extension_host.c describes the protocol. */
 #ifndef OPENPLA_PDH_EXTENSION_HOST_H
 #define OPENPLA_PDH_EXTENSION_HOST_H
@@ -12,14 +12,14 @@
    if the name is empty or depends on a current folder. *out is from memory_alloc. */
 HRESULT extension_library_path(const char *library, const char *system, char **out);
 
-/* What the registry says of performance extension DLLs. The lists are empty natively. */
+/* The registry's entries for performance extension DLLs. The lists are empty natively. */
 
 /* The names of the services whose key Performance has Library, Open, Collect and Close and is not disabled. */
 HRESULT extension_services(struct texts *out);
 /* The English names and help as number, string, number, string ... They come from the values Counter and Help of
-   Perflib\009 and from the services. Wine has no such table and does not let anybody write one, so the key Performance
-   of a service may have its part, in the same form, as the values "Counter 009" and "Help 009" (REG_MULTI_SZ), which
-   `openpla lodctr` writes. */
+   Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore a
+   service may store its part of the table in its key Performance, in the same form, as the values "Counter 009" and
+   "Help 009" (REG_MULTI_SZ), which `openpla lodctr` writes. */
 HRESULT extension_names(const struct texts *services, struct texts *out);
 /* Starts the process that loads the service's DLL and serves the channel of this name. */
 HRESULT extension_start(const char *channel, const char *service, struct process **out);

@@ -41,8 +41,8 @@ void extension_close(struct extension *e); /* close its objects first */
    instances. */
 struct countersets;
 HRESULT countersets_open(struct countersets **out);
-/* Adds new countersets to `c` as objects. What is registered of a counterset takes precedence over what its providers
-   say. */
+/* Adds new countersets to `c` as objects. The registration of a counterset takes precedence over the records of its
+   providers. */
 HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c);
 /* Called before a sample is taken: refreshes the list of running providers if one of their objects is in use. */
 void countersets_begin(struct countersets *s);

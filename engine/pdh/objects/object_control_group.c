@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Control Group, which Windows does not have: the resources that the kernel charges to groups of processes.
-   The instance "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process). In a
-   hierarchy of version 2 the groups of the first two levels, which are systemd's slices and services, are instances
-   too. */
+/* The object Control Group (OpenPLA only): the resources that the kernel charges to groups of processes. The instance
+   "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process). In a hierarchy of
+   version 2 the groups of the first two levels, which are systemd's slices and services, are instances too. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -140,7 +139,7 @@ static HRESULT add_group(struct control_group_state *s, const char *folder, cons
         return E_OUTOFMEMORY;
     HRESULT hr = read_group(s, folder, cells);
     if (hr == S_FALSE)
-        s->table.row_count--; /* it is gone, or is not a group */
+        s->table.row_count--; /* it no longer exists, or is not a group */
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -256,7 +255,7 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
 }
 
 /* The columns that the kernel's controllers account, each in files that begin with the controller's name. The top-level
-   group, in which a container may be, has few of these files. */
+   group, which may be a container's group, has few of these files. */
 static uint64_t columns_of_controllers(const char *text, size_t size)
 {
     uint64_t columns = 0;

@@ -30,7 +30,7 @@ struct cifs_part {
     size_t length;
     int64_t figures[CIFS_FIGURES];
 };
-/* Parses the next part from *at on and moves *at behind it: first the client itself, then each share. False at the end.
+/* Parses the next part from *at on and moves *at after it: first the client itself, then each share. False at the end.
    Skips other lines. */
 bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 
@@ -68,7 +68,7 @@ const char *drm_engine_type(const char *name);
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool corrupt; /* found something that is not a record: what was read is incomplete */
+    bool corrupt; /* found bytes that are not a record, so the entries read so far are incomplete */
 };
 struct samba_record {
     uint32_t id;         /* the id in the record's key: of a session, a connection or an open file */

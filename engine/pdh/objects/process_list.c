@@ -625,7 +625,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     uint32_t *ids = NULL;
     size_t n = 0;
     struct process_changes now = process_changes_read(list->root, &list->load);
-    /* No process or thread has started or ended. The other values are not requested. */
+    /* No process or thread has started or ended in the meantime. The other values are not requested. */
     if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads && !list->failed_count) {
         list->unlisted++;
         *entries = list->entries;

@@ -108,9 +108,9 @@ static HRESULT process_match_find(struct process_match **match, const char *root
 /* ---- the list ---- */
 
 /* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it knows no page faults,
-   private bytes or transfers, so those come from the files of the Linux process. It knows no handles either, and its
-   table of all handles must not be requested: Wine 8's server crashes, together with every program of the prefix, if a
-   process starts or exits at that time. */
+   private bytes or transfers, so those come from the files of the Linux process. It does not report handles either, and
+   its table of all handles must not be requested: Wine 8's server crashes, together with every program of the prefix,
+   if a process starts or exits at that time. */
 
 /* The documented and long-known fields of SYSTEM_PROCESS_INFORMATION, for 64-bit and 32-bit programs; threads
    follow. */
@@ -153,7 +153,7 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
 /* The sizes of a list of all processes in its two forms. Wine reports the sizes in microseconds, without reading the
    files of each process and thread, which a list costs. The forms differ by seven words per thread, so both sizes
    together change whenever the number of threads does. They also change with the number of processes: a process takes
-   258 bytes plus the path of its program, so another number of processes has the same size only if the total length of
+   258 bytes plus the path of its program. Two lists with different numbers of processes have the same size only if the
    the paths differs by exactly the rest. They are asked for only if a process or thread of the host OS has started or
    ended, because each is a call of Wine's server. */
 struct list_sizes {

@@ -11,8 +11,8 @@
 
 /* Each size in an answer is checked against the remaining bytes before it is used. */
 
-/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers, the first of
-   which is the size, if there is one. */
+/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers, and the
+   first of them is the size, if the block has a size. */
 #define PAIR_BYTES 8u
 /* Limit per counterset, because the list is searched for each counter. */
 #define MOST_TEXTS 8192u

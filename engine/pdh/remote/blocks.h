@@ -8,8 +8,8 @@
 #include "engine/base/wintypes.h"
 
 /* The blocks of MS-PCQ 2.2.4: little-endian, naturally packed. Sizes are in bytes. In a list each block begins at a
-   multiple of 8 bytes from the beginning of the buffer, except after an odd number of counter ids (decision 99). So
-   readers copy a block before they use it. */
+   multiple of 8 bytes from the beginning of the buffer, except after an odd number of counter ids (decision 99).
+   Therefore readers copy a block before they use it. */
 
 /* Any counter of a counterset, or any instance number. The instance name "*" stands for any; * and ? are wildcards. */
 #define PCQ_ANY 0xFFFFFFFFu

@@ -80,7 +80,7 @@ uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings
     return caller_may(call, settings) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* A client that logged on and sends no request for this long is considered gone, and so is one that needs no logon. It
+/* A client that sends no request for this long is considered disconnected, whether or not it had to log on. It
    reconnects for its next request. */
 #define IDLE_MS        (15u * 60 * 1000)
 #define MOST_OF_CLIENT 64

@@ -229,7 +229,7 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
 /* ---- calls over a link, with enough room for their answers ---- */
 
 #define USUAL_ROOM (64u * 1024)
-/* Limit for an answer. A host that announces more does not make us allocate it. */
+/* Limit for an answer. A host that announces more does not make OpenPLA allocate more memory. */
 #define MOST_ROOM  (64u * 1024 * 1024)
 /* The answer may grow between two tries. */
 #define MOST_TRIES 4

@@ -3,7 +3,7 @@
    3.1.4.1.3).
 
    The server gives other computers the counters of this one. Two transports call it: the host OS' RPC (com/server) and
-   our own RPC over TCP (counter_port.c, rpc_connection.c). Both check the access first (pcq_access_check), decode the
+   OpenPLA's RPC over TCP (counter_port.c, rpc_connection.c). Both check the access first (pcq_access_check), decode the
    parameters and call the eight methods of pcq_server.h:
 
        client --RPC--> com/server/counter_calls.c --.
@@ -14,7 +14,7 @@
    Countersets. Every object of the server's catalogue is a counterset. MS-PCQ identifies a counterset by a GUID and its
    counters by numbers. Perflib V2 countersets have both; all other objects get them from hashes of their names, so that
    they are the same on every computer and in every version. PDH stores a base, a time, its frequency and a divisor
-   beside a counter's value. MS-PCQ has no such thing, so each of them is a hidden counter (enum pcq_part), and the
+   beside a counter's value. MS-PCQ has no such items, so each of them is a hidden counter (enum pcq_part), and the
    description of the visible counter refers to their ids.
 
        object "Process" --> struct pcq_members: [ % Processor Time | its time | its frequency | ... ]
@@ -25,19 +25,19 @@
    Queries. A client opens a query, adds identifiers to it (counterset, counter or all, instance or pattern), and reads
    all their values with one call. A query is a list of struct pcq_counter; it has no objects. The objects belong to the
    server and are shared by all clients. pcq_query_data finds the countersets of the query's counters, samples each
-   object once with the union of what its counters need, finds the members again, because the sample may have changed
-   them, and writes the blocks.
+   object once with all values that its counters need, finds the members again (the sample may have changed them), and
+   writes the blocks.
 
-   Output. Every method writes with a function that runs twice (block_deliver): first it only counts, then it writes, if
-   the client's buffer has room. So a buffer is never written in part, and the needed size is always exact. Between the
-   two runs nothing changes, because the lock is held.
+   Output. Every method writes with a function that runs twice (block_deliver): first it only counts the bytes, then it
+   writes them if the client's buffer is large enough. Therefore a buffer is never written in part, and the reported
+   size is always exact. Nothing changes between the two runs, because the lock is held.
 
    Lock. One lock, that of s->query, protects the catalogue, the objects, the source and all queries. A call holds it
-   while it samples or searches for new objects. So clients wait for each other, but never longer than the time limits
-   of a sample and of starting extensions.
+   while it samples or searches for new objects. Therefore clients wait for each other, but never longer than the time
+   limits of a sample and of starting extensions.
 
-   Limits. No client is trusted, so everything that it can cause is limited:
-   - queries: PCQ_QUERIES_OF_CLIENT of one client, PCQ_QUERIES in all;
+   Limits. No client is trusted, so all resources that it can use are limited: - queries: PCQ_QUERIES_OF_CLIENT of one
+   client, PCQ_QUERIES in all;
    - counters of a query: PCQ_COUNTERS_OF_QUERY, and PCQ_NAMES_OF_QUERY bytes of names;
    - identifiers of one call that are processed: MOST_IDENTIFIERS, the rest fails with PCQ_OUT_OF_MEMORY;
    - an unknown instance costs a sample; the instances of one call cost one sample per counterset (struct sampled);
@@ -59,7 +59,7 @@
 #define SUBTYPE_PRECISION 0x00070000 /* PERF_COUNTER_PRECISION */
 #define TIMER(type)       ((type)&0x00300000)
 #define SIZE(type)        ((type)&0x00000300)
-/* Ids made from names lie above Windows' name indexes and leave the bits for parts free. */
+/* Ids generated from names are greater than Windows' name indexes and leave the bits for parts free. */
 #define ID_OF_NAME        0x01000000u
 
 void pcq_guid(const struct counter_object_type *p, GUID *out)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_HELD              ((size_t)256 << 20)
-/* First buffer size for an answer. If it is too small the method says how much it needs. */
+/* First buffer size for an answer. If it is too small, the method returns the needed size. */
 #define USUAL_ANSWER           (64u << 10)
 #define MOST_TRIES             3
 
@@ -133,8 +133,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Runs the method with a buffer of the size that the answer needs, whatever the client offers. *out is from
-   memory_alloc and has *held bytes. Returns a fault, or 0. */
+/* Runs the method with a buffer of the size that the answer needs, regardless of the size that the client offers. *out
+   is from memory_alloc and has *held bytes. Returns a fault, or 0. */
 static uint32_t session_fill_answer(struct pcq_session *s, const struct ndr_call *call, struct pcq_query *q,
                                     struct pcq_buffer *out, DWORD *error, size_t *held)
 {

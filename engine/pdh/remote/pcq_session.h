@@ -14,8 +14,7 @@ extern const GUID pcq_interface;
 #define PCQ_INTERFACE_VERSION 1u
 
 #define PCQ_REQUEST_MOST      ((size_t)1 << 20)
-/* A little less than what engine/rpc sends at once. All answers of a service that are being built have at most
-   256 MB. */
+/* Slightly less than engine/rpc sends at once. The answers that a service is building have at most 256 MB together. */
 #define PCQ_ANSWER_MOST       ((size_t)63 << 20)
 
 /* The state that all connections of a server share. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads that communicate with remote computers, and what is known about these computers. */
+/* The threads that communicate with remote computers, and the known facts about these computers. */
 #include "engine/pdh/remote/remote_computer.h"
 
 #include "engine/base/clock.h"
@@ -137,8 +137,8 @@ static void drop_link(struct remote_computer *c)
     c->link = NULL;
 }
 
-/* Runs a task without the lock. A link may have failed long ago without anybody noticing, for example because the
-   remote computer restarted. So if the link was not opened for this task, the task gets a second try. */
+/* Runs a task without the lock. A link may have failed long ago without being noticed, for example because the remote
+   computer restarted. Therefore, if the link was not opened for this task, the task gets a second try. */
 static HRESULT computer_run_task(struct remote_computer *c, struct remote_task *t, bool *link_failed)
 {
     HRESULT hr;
@@ -325,7 +325,7 @@ static HRESULT add_set(struct remote_computer *c, struct link *l, const GUID *gu
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A computer whose GUIDs keep changing is not asked for all of them. */
+/* A computer whose GUIDs keep changing is not queried for all of them. */
 #define MOST_KNOWN (4 * PCQ_MOST_SETS)
 
 HRESULT remote_computer_list(struct remote_computer *c, struct link *l, bool *link_failed)

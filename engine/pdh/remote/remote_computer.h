@@ -67,7 +67,7 @@ int64_t remote_query_frequency(const struct remote_query *q);
 
 /* Called before a sample is taken: requests the countersets that the last sample used, without waiting. */
 void remote_query_begin(struct remote_query *q);
-/* Returns the values of `s` in this sample and the remote clocks, borrowed until the next request. A counterset that
+/* Returns the values of `s` and of the remote clocks in this sample, borrowed until the next request. A counterset that
    was not requested yet is included from now on. */
 HRESULT remote_query_values(struct remote_query *q, const struct remote_set *s, struct pcq_data *head,
                             struct answer_block *out);
@@ -78,8 +78,8 @@ HRESULT remote_query_values(struct remote_query *q, const struct remote_set *s, 
 extern const struct catalogue_remote remote_catalogue_functions;
 
 /* A remote computer whose counters are in use. All queries of this process share one connection, with a thread, so that
-   a computer that does not answer delays only those who wait for it, and only up to their time limit. A computer that
-   failed is tried again after a pause, which grows from 1 s to 60 s. */
+   a computer that does not answer delays only the queries that wait for it, and only up to their time limit. A computer
+   that failed is tried again after a pause, which grows from 1 s to 60 s. */
 
 /* Sets the kind of link for computers that are opened from now on; NULL: none. For the start of the DLL and for tests.
    Borrowed. */
@@ -105,8 +105,8 @@ struct remote_task {
    during a run, `run` may be called once more with a new one. If time limits are disabled (source_limit) it runs at
    once on this thread. During the pause after a failure the task fails at once with the last error. */
 void remote_task_post(struct remote_computer *c, struct remote_task *t);
-/* Waits up to `limit_ms` for the task. False if it has not ended. Does not wait for a computer that let an earlier wait
-   time out and has not answered since, and only briefly for one that is tried again after a failure. */
+/* Waits up to `limit_ms` for the task. False if it has not ended. Does not wait for a computer that has not answered
+   since an earlier wait timed out, and waits only briefly for a computer that is tried again after a failure. */
 bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t limit_ms);
 /* Frees the task, now or when it has ended. */
 void remote_task_release(struct remote_computer *c, struct remote_task *t);

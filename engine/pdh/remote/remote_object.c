@@ -110,7 +110,7 @@ uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hin
     return REMOTE_NO_COLUMN;
 }
 
-/* The string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which mostly has the order of the
+/* The string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which usually has the order of the
    counters. S_FALSE if it does not exist. */
 static HRESULT text_of(const struct link_answer *answer, uint32_t id, size_t hint, char **out)
 {
@@ -258,8 +258,8 @@ HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *ma
 
 /* ---- objects ---- */
 
-/* Values stay as they were received: rates use the remote clock, while the time of a sample is ours, like for all
-   objects in a log. */
+/* Values are stored as they were received: rates use the remote clock, while the time of a sample is this computer's,
+   as for all objects in a log. */
 
 /* Limit per object. A computer that exceeds it loses only its own counters. */
 #define MOST_INSTANCES 32768u
@@ -445,7 +445,7 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
     return SUCCEEDED(hr) && set->has_instances ? name_instances(o, count) : hr;
 }
 
-/* The PDH status for missing values, of a computer that does not exist or denies access. */
+/* The PDH status for missing values, for a computer that does not exist or denies access. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
