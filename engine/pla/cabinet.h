@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets (MS-CAB): packing the files of a folder, validating a whole cabinet before extracting anything,
-   extracting it. Errors of the cabinet itself, or of what cannot be packed, are PLA_E_CABAPI_FAILURE, naming the
-   cabinet, the entry and the reason; errors of files and folders are those of the failing call. */
+/* Cabinets (MS-CAB): packing the files of a folder, validating a whole cabinet before any file is extracted, and
+   extracting it. Errors in the cabinet itself, or in a file that cannot be packed, are PLA_E_CABAPI_FAILURE; the
+   message names the cabinet, the entry and the reason; errors of files and folders are those of the failing call. */
 #ifndef OPENPLA_CABINET_H
 #define OPENPLA_CABINET_H
 
@@ -40,39 +40,39 @@ struct cabinet_source {
 HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch);
 /* cabinet_open of an open file, which remains the caller's; `name` is for messages. */
 HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out);
-/* Compares the cabinet with its sources, to be called before files are deleted because they are in a cabinet. S_OK:
-   each member is in the cabinet with its size, and its file has exactly those bytes. Otherwise PLA_E_CABAPI_FAILURE,
-   naming the first that differs, or the failure of `open`. */
+/* Compares the cabinet with its sources. Call it before deleting files because they are in a cabinet. S_OK: each member
+   is in the cabinet with its size, and its file has exactly those bytes. Otherwise PLA_E_CABAPI_FAILURE with a message
+   that names the first difference, or the failure of `open`. */
 HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, const struct cabinet_watch *watch);
 
 /* ---- reading ---- */
 
-/* Limits for an untrusted cabinet. Default for NULL: the most that the format allows, and 64 GiB. */
+/* Limits for an untrusted cabinet. NULL selects the defaults: the maximum of the format, and 64 GiB. */
 struct cabinet_limits {
     uint64_t bytes; /* total size of all files */
     uint32_t files;
     const struct cabinet_watch *watch; /* called while a cabinet with many blocks is validated; may be NULL */
 };
 struct cabinet_entry {
-    char *name;          /* UTF-8 with '/', validated: it is below any folder on any host */
+    char *name;          /* UTF-8 with '/', validated: it is below any folder on any host OS */
     uint64_t size;       /* bytes */
     int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet has no valid time */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
 /* Opens the cabinet and validates all headers, names and sizes without extracting anything. Rejects names that leave
-   the folder, that are invalid on some host or occur twice, missing or overlapping blocks, inconsistent sizes, parts
-   of multi-cabinet sets, compression other than MSZIP, and many times the blocks that the sizes require. The file
-   stays open, so that the validated file is the one that is extracted. */
+   the folder, that are invalid on some host or occur twice, missing or overlapping blocks, inconsistent sizes, parts of
+   multi-cabinet sets, compression other than MSZIP, and far more blocks than the sizes require. The file stays open, so
+   that the validated file is the one that is extracted. */
 HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
 
-/* Extracts everything into the folder, which is created if missing: first into a new subfolder, from which the files
-   are renamed once all are complete. Nothing is replaced: HRESULT of ERROR_FILE_EXISTS for an existing name, of
-   ERROR_DISK_FULL for too little space, both before anything is written. Links below the folder are never followed.
-   Of the attributes only read-only is kept. On failure the folder is unchanged, or removed again with the parents
-   that were created. */
+/* Extracts everything into the folder, and creates it if it is missing. The files are first written to a new subfolder,
+   and moved from there when all of them are complete. Nothing is replaced: Fails with ERROR_FILE_EXISTS's HRESULT if a
+   name exists, and with ERROR_DISK_FULL's if there is too little space, both before anything is written. Links below
+   the folder are never followed. The only attribute that is preserved is read-only. On failure the folder is unchanged.
+   A folder that was created is removed again, with its parents. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

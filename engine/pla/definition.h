@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of sets: their sources (the store; the program for System; the running sessions or the registry for
-   trace sessions), the rules of their namespaces, and how a refusal is returned. */
+/* Definitions of sets: their sources (the store; the program for System; the running sessions or the registry for trace
+   sessions), the rules of their namespaces, and the errors for a refused call. */
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
@@ -56,14 +56,14 @@ const struct category *category_of(const char *space);
 HRESULT category_refuses(const struct refusal *refusal, const char *method);
 /* PLA_E_DCS_SINGLETON_REQUIRED: the set does not have exactly the collector that the namespace requires. */
 HRESULT category_check_collectors(const struct category *c, struct object *set);
-/* set_validate, and findings for put properties that the namespace does not use (MS-PLA 2.2.2.11); `updates`:
-   plaUpdateRunningInstance. */
+/* set_validate, and findings for properties that were set although the namespace does not use them (MS-PLA 2.2.2.11);
+   `updates`: plaUpdateRunningInstance. */
 HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues);
 
 /* ---- refusals: E_ACCESSDENIED for the caller, and an event that names the caller ---- */
 
 /* Replaces SET_ACCESS_REFUSED by E_ACCESSDENIED with the thread's error text and writes an event; returns any other
-   `hr`. At most REFUSALS_TOLD events per minute; the next one contains the number that was omitted. */
+   `hr`. At most REFUSALS_TOLD events are written per minute; the next event contains the number of omitted ones. */
 HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);
 #define REFUSALS_TOLD 20
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Data collector sets as objects: their classes, life cycle, properties, collections, validation and XML. Objects
-   consist of property rows (engine/pla/model/property.h). This layer knows nothing of COM; com/ wraps its objects. */
+   consist of property rows (engine/pla/model/property.h). This layer does not depend on COM; com/ wraps its objects. */
 #ifndef OPENPLA_MODEL_H
 #define OPENPLA_MODEL_H
 
@@ -25,17 +25,18 @@ struct class
     /* Checks a new item of a collection, for example that its name is unique. Called under the lock; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
     HRESULT (*created)(struct object *o); /* creates child objects; may be NULL */
-    /* Reads the live state of the set that contains the object (or the value that a client put in its place).
-       PLA_E_DCS_NOT_FOUND: the object is in no set. May be NULL. */
+    /* Reads the live state of the set that contains the object (or the value that a client set instead).
+       PLA_E_DCS_NOT_FOUND: the object does not belong to a set. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
     /* Loads what has been deferred and the row depends on; `p` NULL: all. Called without the lock; may be NULL. */
     HRESULT (*complete)(struct object *o, const struct property *p);
     const char *extension; /* of a collector's file, with the dot; used unless extension_of is set */
     const char *(*extension_of)(const struct object *o); /* called under the lock; may be NULL */
-    /* Reports what Commit finds wrong with the object (engine/pla/model/validate.h). Called without the lock; `copy`
-       is a private, consistent copy of its rows. Fails only for what must make Commit fail. May be NULL. */
+    /* Reports the object's errors that Commit must return (engine/pla/model/validate.h). Called without the lock;
+       `copy` is a private, consistent copy of its rows. Fails only for errors that must make Commit fail. May be NULL.
+       */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
-    /* Handle state that is not in rows; each may be NULL. */
+    /* State of the handle that is not in rows; each member may be NULL. */
     void (*destroyed)(struct object *o);
     HRESULT (*copied)(const struct object *from, struct object *to);
     void (*exchanged)(struct object *a, struct object *b);
@@ -45,12 +46,12 @@ struct class
 struct object {
     const struct class *class;
     atomic_uint references;
-    atomic_uint lock;           /* index of its lock; all objects of a set share one (object_lock) */
-    struct object *parent;      /* borrowed; cleared when the parent removes the object */
-    void *wrapper;              /* borrowed */
-    bool items_read;            /* of a draft: its items came from XML and replace the target's (object_take) */
-    uint64_t rows_put;          /* of a draft: the rows that were put, one bit each */
-    uint64_t rows_chosen;       /* rows with an explicitly chosen value (object_row_is_chosen) */
+    atomic_uint lock;      /* index of its lock; all objects of a set share one (object_lock) */
+    struct object *parent; /* borrowed; cleared when the parent removes the object */
+    void *wrapper;         /* borrowed */
+    bool items_read;       /* of a draft: its items came from XML and replace the items of the target (object_take) */
+    uint64_t rows_put;     /* of a draft: the rows that were set, one bit each */
+    uint64_t rows_chosen;  /* rows with an explicitly chosen value (object_row_is_chosen) */
     struct memory_share *share; /* a reference: the account that its memory is charged to; NULL: none */
     int64_t counted;            /* bytes charged to it; under the lock */
 };
@@ -61,8 +62,8 @@ struct items {
     size_t count, capacity;
 };
 
-/* Creates an object with default values and one reference. It shares the lock of `beside`, which may be NULL. Its
-   memory is charged to the client that this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Creates an object with default values and one reference. The object shares the lock of `beside`, which may be NULL.
+   Its memory is charged to the client that this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
    ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */
@@ -83,7 +84,7 @@ void object_release(struct object *o); /* NULL is allowed */
 void object_lock(struct object *o);
 void object_unlock(struct object *o);
 
-/* *out owns its contents (value_free). Fails for lack of memory or as the row's hook does. */
+/* *out owns its contents (value_free). Fails if memory runs out, or as the row's hook does. */
 HRESULT object_get(struct object *o, const struct property *p, struct value *out);
 /* Fast path without a lock for numbers of up to 32 bits (a bool reads as 0 or 1). False: the row is not such a
    number, or the lock is held; use object_get. */
@@ -92,27 +93,27 @@ bool object_get_number(const struct object *o, const struct property *p, uint32_
    read. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
 /* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has
-   no live state; PLA_E_DCS_NOT_FOUND: the object is in no set. *out is empty then. */
+   no live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. *out is empty then. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Whether the field is the value, regardless of runs: a client put it, or the row has no live value. */
+/* Whether the value is the field's, regardless of runs: a client set it, or the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
-/* object_put that takes over the contents of *in and empties it; on failure they stay the caller's. */
+/* Like object_put, but takes over the contents of *in and empties it; on failure the caller keeps them. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
 /* The child object of a PROPERTY_OBJECT row, constant for the object's life; NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);
 /* Reads the field without calling the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
-/* Whether the row's value was chosen explicitly: a client put it, or XML gave a value other than the default
+/* Whether the row's value was chosen explicitly: a client set it, or the XML contained a value other than the default
    (exports have an element for each row). A collection is chosen if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
-/* After an object was read from XML: clears the chosen mark of rows whose value equals what they would show without
-   their element. */
+/* After an object was read from XML: clears the chosen mark of rows whose value equals the value that they would show
+   without their element. */
 HRESULT object_forget_defaults(struct object *o);
-/* object_give without checks; the value must be of the row's kind. */
+/* Like object_give, but without checks; the value must have the row's kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
@@ -121,10 +122,10 @@ const struct property *class_property(const struct class *class, const char *nam
    collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values, child values and items of two objects with one class and one lock; child objects
-   keep their identity. Without `all`, `from` is a draft, and only the rows that were put into it are taken, so
-   values put concurrently survive. */
+   keep their identity. Without `all`, `from` is a draft, and only the rows that were set in it are taken, so that
+   values set concurrently survive. */
 void object_take(struct object *o, struct object *from, bool all);
-/* If *outstanding: object_take with `all`, and clears *outstanding atomically. False: nothing was taken. */
+/* If *outstanding is set: calls object_take with `all` and clears *outstanding atomically. False: nothing was taken. */
 bool object_take_outstanding(struct object *o, struct object *from, atomic_bool *outstanding);
 /* Call class.complete, for all or for one row. */
 HRESULT object_complete(struct object *o);
@@ -154,14 +155,14 @@ void objects_release(struct object **list, size_t count); /* releases each and f
 
 struct user_value { /* SetValue's pairs */
     char *key, *value;
-    bool document; /* value is an XML fragment */
+    bool document; /* the value is an XML fragment */
 };
 /* The live state of a bound set. */
 struct set_live {
     uint32_t status, serial_number;
     char *latest_location; /* owned */
     struct texts latest_files;
-    char *next_folder; /* owned; the next run's folder as the account of that run computes it; NULL: compute it here */
+    char *next_folder; /* owned; the next run's folder as computed by the account of that run; NULL: compute it here */
 };
 enum set_live_part {
     SET_LIVE_STATUS = 1,
@@ -172,10 +173,10 @@ enum set_live_part {
 };
 
 struct caller;
-/* Implements the verbs of a set. The creator chooses them: the engine in this process (engine/pla/sets/local_sets.c)
-   or a server (com/facade/facade.c). `space` (static string) and `name` are the name that the set is or will be
-   bound to; `caller` is the client. Called without the lock. On failure the set is unchanged; on success it is bound
-   or filled. */
+/* Implements the verbs of a set. The object's creator chooses them: the engine in this process
+   (engine/pla/sets/local_sets.c) or a server (com/facade/facade.c). `space` (static string) and `name` are the name
+   that the set is or will be bound to; `caller` is the client. Called without the lock. On failure the set is
+   unchanged; on success it is bound or filled. */
 struct set_verbs {
     /* Rejects a server that the verbs cannot reach. Not called for a set with a category, which ignores the server. */
     HRESULT (*check_server)(const char *server);
@@ -319,15 +320,15 @@ struct data_collector_set *set_of(struct object *set);
 /* The class of a DataCollectorType; NULL: unknown. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);
-/* The set that a data manager belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the set is gone. */
+/* The set that a data manager belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the set no longer exists. */
 HRESULT data_manager_set(struct object *manager, struct object **set);
-/* The set that a collector belongs to, as a reference. PLA_E_DCS_NOT_FOUND: it is in no set. */
+/* The set that a collector belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the collector does not belong to a set. */
 HRESULT collector_set(struct object *collector, struct object **set);
 
 /* Checks a value of an event provider's map: Level is 0 to TRACE_LEVEL_MAX, Properties has 32 bits. */
 #define TRACE_LEVEL_MAX 255
 HRESULT trace_provider_check_value(struct object *map, int64_t value);
-/* Gets the map's value from its enabled items, or enables the items that make up a value (MS-PLA 2.2.2.11; behaviour
+/* Computes the map's value from its enabled items, or enables the items that form a value (MS-PLA 2.2.2.11; behaviour
    17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
@@ -340,10 +341,10 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in);
 /* Adds an item that is not enabled. */
 HRESULT value_map_add_named(struct object *map, const char *key, const char *description, uint64_t value);
 
-/* ---- issues: what Commit and SetXml report ---- */
+/* ---- issues: the findings that Commit and SetXml report ---- */
 /* A new plaValidation map. */
 HRESULT issues_create(struct object *beside, struct object **map);
-/* Adds an item: key path, HRESULT as VT_UI4, message. A NULL map drops it. */
+/* Adds an item: key path, HRESULT as VT_UI4, message. If the map is NULL, the item is discarded. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
 /* Calls `each` for every issue until it fails; the strings are borrowed. No other thread may use the map. */
 HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
@@ -360,13 +361,13 @@ HRESULT set_put_value(struct object *set, const char *key, const char *value); /
 /* set_put_value for a value that may be an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
 HRESULT set_get_value(struct object *set, const char *key, char **value);
-/* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for what must make
-   Commit fail. */
+/* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for errors that must
+   make Commit fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
 /* Limit for the items of one class in a collection and for the values of a set. Windows' sets have tens. XML with
    more is rejected. */
 #define SET_ITEMS_MAX QUOTA_NUMBER_items
-/* E_INVALIDARG for a set that would be too large to be read back from the store. */
+/* E_INVALIDARG for a set that is too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
 
 /* RootPath with its variables unexpanded, or its default if it is empty. Borrowed from the set. */
@@ -392,8 +393,8 @@ void name_context_free(struct name_context *context);
    issue; an unknown element becomes an issue. OPENPLA_E_MALFORMED_XML, with line and reason, leaves the set
    unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* set_from_xml for XML that our own engine wrote about a live session or a set for the next start: also takes the
-   session's statistics, and names and sizes that a client could not put. */
+/* Like set_from_xml, for XML that OpenPLA's engine wrote about a live session or a set for the next start. It also
+   accepts the session's statistics, and names and sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and drops its issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
@@ -410,9 +411,9 @@ char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
 /* UTF-8 without a declaration; empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* The XML that another process needs to commit the same set: without values that are only shown, and without live
-   state except what was put (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
-   set's verbs. */
+/* The XML that another process needs to commit the same set: without read-only values, and without live state except
+   values that were set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the set's
+   verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* The XML for the store, without live state, which is kept in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
@@ -438,7 +439,7 @@ HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *
    PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED, PLA_E_EXE_PATH_NOT_VALID. */
 HRESULT api_tracing_program(const struct object *collector, char **out);
 
-/* ---- the kernel's event providers, which no manifest registers (behaviour 10) ---- */
+/* ---- the kernel's event providers, which are in no manifest (behaviour 10) ---- */
 
 struct kernel_provider {
     GUID guid;

@@ -10,11 +10,11 @@
    of remote_account_find. */
 HRESULT remote_sets_create(const char *category, struct object **out);
 HRESULT remote_sets_collection_create(const char *category, struct object **out);
-/* The same verbs, for objects whose own verbs are for this computer: `query` and `commit` of another server, the others
-   while remote_sets_is_bound, and `destroyed` always. */
+/* The same verbs, for objects whose own verbs are for this computer: For `query` and `commit` of another server, for
+   the others while remote_sets_is_bound, and always for `destroyed`. */
 extern const struct set_verbs remote_sets_verbs;
 bool remote_sets_is_bound(struct object *set);
-/* The set is bound to this computer from now on: releases what it holds there. */
+/* The set is bound to this computer from now on: releases the resources that it holds on the other computer. */
 void remote_sets_forget(struct object *set);
 /* remote_sets_verbs.list with sets that `create` creates. */
 HRESULT remote_sets_list(struct object *collection, const char *space, const char *pattern, const char *server,

@@ -8,13 +8,13 @@
 
 /* ---- policy ---- */
 
-/* Whether each run of the set has a folder below RootPath. Without that, retention does nothing. */
+/* Whether each run of the set has a folder below RootPath. Otherwise retention does nothing. */
 bool set_has_run_folders(const struct data_collector_set *set);
-/* The parts of a pass that the set requires; 0: its data manager is off, or has no actions and no limits. */
+/* The parts of a pass that the set requires; 0: its data manager is disabled, or has no actions and no limits. */
 unsigned set_retention_parts(const struct data_collector_set *set);
 /* The file names of its reports; borrowed from the set, or static. */
 struct content_names set_content_names(const struct data_collector_set *set);
-/* Converts the set's policy. An invalid SendCabTo has no destination. */
+/* Converts the set's policy. An invalid SendCabTo means no destination. */
 HRESULT set_retention_policy(const struct data_collector_set *set, struct retention_policy *out);
 void retention_policy_free(struct retention_policy *policy);
 
@@ -24,7 +24,7 @@ void retention_policy_free(struct retention_policy *policy);
 struct retention_event {
     const char *folder;                /* its path; RootPath for a limit */
     const struct retention_step *step; /* NULL: the folder could not be read, or a limit cannot be met */
-    const char *destination;           /* where a cabinet was to be sent */
+    const char *destination;           /* the destination of a cabinet */
     const struct folder_kept *kept;    /* files that remain because no run created them; NULL: none */
     HRESULT hr;                        /* of a failure, with its error text */
 };
@@ -38,10 +38,10 @@ struct retention_pass {
     void (*report)(void *user, const struct retention_event *event);
     void *user;
 };
-/* Problems with single folders are reported and do not end the pass. If `only` is not the set's, or its run is
-   active, reports E_ACCESSDENIED or PLA_E_DCS_IN_USE. Fails with the store's errors or E_OUTOFMEMORY. */
+/* Problems with single folders are reported and do not end the pass. If `only` is not a folder of the set, or its run
+   is active, reports E_ACCESSDENIED or PLA_E_DCS_IN_USE. Fails with the store's errors or E_OUTOFMEMORY. */
 HRESULT retention_pass_run(const struct retention_pass *pass);
-/* Computes what a pass would do, without doing it; free both results. */
+/* Computes the effects of a pass without performing it; free both results. */
 HRESULT retention_pass_plan(const struct retention_pass *pass, struct scanned *scanned, struct retention_plan *plan);
 
 #endif

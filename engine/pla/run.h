@@ -36,24 +36,25 @@ uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_STOP_WAIT_MS   60000
 #define RUN_REPORT_WAIT_MS 600000 /* for the data manager of a stopping set */
 
-/* Starts the committed set in a host process: openplahost beside our module, or the program in the environment variable
-   OPENPLA_HOST. Synchronous: returns when the set collects, or with the reason why it does not. Otherwise: returns when
-   the host process has taken the set, so that Stop and a second Start find it; errors up to then are returned, later
-   ones are in the run record.
+/* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
+   variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the reason why it does not.
+   Otherwise: returns when the host process has locked the set, so that Stop and a second Start find it; earlier errors
+   are returned, later ones are in the run record.
 
    PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT of ERROR_PATH_NOT_FOUND (RootPath), ERROR_ALREADY_EXISTS (output),
    PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS, PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open),
    PLA_E_DCS_START_WAIT_TIMEOUT; after these two the host process has been terminated. For a set with an account:
    errors of its logon, PLA_E_CREDENTIALS_REQUIRED without its password. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
-/* run_start for an account, which events name; NULL: this process itself. */
+/* Like run_start, for an account that events name; NULL: the account of this process. */
 HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous);
 struct run_rights;
-/* run_start with these rights (set_credentials.h) instead of those of the stored definition; takes over *rights. */
+/* Like run_start, with these rights (set_credentials.h) instead of the rights of the stored definition; takes over
+ *rights. */
 HRESULT run_start_with(const char *account, const char *space, const char *name, bool synchronous,
                        struct run_rights *rights);
-/* Prepares a host process, so that a later start need not wait for one. It does not hold the set: others may run the
-   set in another host process. It exits with its creator. */
+/* Prepares a host process, so that a later start need not wait for one. It does not lock the set: other processes may
+   run the set in another host process. It exits with its creator. */
 struct run_ahead;
 HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **out);
 /* Starts the current definition in the prepared host process, or in a new one if that has exited. Does not wait for
@@ -64,7 +65,7 @@ void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NU
    process that does not stop in time is terminated: HRESULT of ERROR_TIMEOUT; its logs end with their last complete
    sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
-/* run_stop for a set whose schedules have expired; not synchronous. The run record gives the reason. */
+/* Like run_stop, for a set whose schedules have expired; not synchronous. The run record gives the reason. */
 HRESULT run_stop_expired(const char *space, const char *name);
 /* Makes the running set use its stored definition without losing a sample; S_FALSE: it is not running. An unusable
    definition is rejected with the reason, and the set continues with the previous one. HRESULT of ERROR_TIMEOUT. */
@@ -77,8 +78,8 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state);
    RUN_FIGURES_MAX; "" if the set is not running. Never blocks. From memory_alloc; NULL when out of memory. */
 char *run_figures_text(const char *space, const char *name);
 #define RUN_FIGURES_MAX 1024
-/* Terminates a host process that does not answer, if it is still the one of that state. S_FALSE: none, or another
-   one. */
+/* Terminates a host process that does not answer, if it is still the one of that state. S_FALSE: it no longer exists,
+   or another host process has replaced it. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);
 
 struct run_record;
@@ -103,10 +104,10 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
 HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
 /* Whether the process is still alive; its id alone could belong to another process. */
 bool run_host_lives(const struct run_host *host);
-/* Terminates the process if it is still the set's host process and runs our host program. S_FALSE: it is not.
+/* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not.
    E_ACCESSDENIED, naming both: it runs another program. */
 HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
-/* The program beside our module that runs sets, or the one in the environment variable OPENPLA_HOST. From
+/* The program in the module's folder that runs sets, or the one in the environment variable OPENPLA_HOST. From
    memory_alloc, NULL when out of memory. */
 char *run_host_program(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a set's host process and the passwords of a set: how Commit stores what SetCredentials and
-   DataSourceName contain, and how a start uses it. MS-PLA 3.2.4.1.52, DECISIONS 68, 72.
+/* The account of a set's host process and the passwords of a set: how Commit stores the values of SetCredentials and
+   DataSourceName, and how a start uses them. MS-PLA 3.2.4.1.52, DECISIONS 68, 72.
 
    A processing instruction after the XML of a stored definition contains the account and the key of the set's
    secret, and is written together with it. Definitions from clients have none, so XML cannot choose an account. */
@@ -19,13 +19,14 @@ struct set_credentials_change {
     struct texts open, whole; /* data sources taken out of the object, without and with their secrets */
     char *export;             /* OpenPLA.ExportCredentials that was taken out; NULL: none */
 };
-/* Determines the account that the set will run as, and stores the secrets. The account is the one that was put,
-   whose password is tried if the host OS supports that, else the stored one. Removes the secrets from the object's
-   data sources (a source without any keeps the stored ones if the stored account stays), and appends the instruction
-   to *xml, the object's XML from memory_alloc. *security: that of set_to_stored_xml_with_security. `before`: the stored
-   definition of that name; NULL: none. PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither
-   an administrator, who may let a set run as LocalSystem, nor the one who gave the account or has it. E_ACCESSDENIED: a
-   service's account from a non-administrator. Errors of the logon. On failure the object and the store are unchanged.
+/* Determines the account that the set will run as, and stores the secrets. The account is the one that the client set,
+   otherwise the stored one. The password of a new account is tested if the host OS supports that. Removes the secrets
+   from the object's data sources (a source without any keeps the stored ones if the stored account stays), and appends
+   the instruction to *xml, the object's XML from memory_alloc. *security: that of set_to_stored_xml_with_security.
+   `before`: the stored definition of that name; NULL: none. PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and
+   the caller is neither an administrator (who may let a set run as LocalSystem), nor the user who set the account, nor
+   that account itself. E_ACCESSDENIED: a service's account from a non-administrator. Errors of the logon. On failure
+   the object and the store are unchanged.
  */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                                const char *before, size_t before_size, char **xml, size_t *size, char **security,
@@ -41,8 +42,8 @@ HRESULT set_credentials_rollback(struct object *set, const char *space, const ch
    NULL) and the secrets of data sources. *out from memory_alloc, NULL if empty. *sources: data sources have
    secrets, which set_to_commit_xml writes too. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
-/* In that process: puts the secrets into the data sources of the object made from the XML. *password is for
-   memory_free_secret, NULL for none. E_INVALIDARG: not such a string. */
+/* In that process: stores the secrets in the data sources of the object created from the XML. *password is for
+   memory_free_secret; NULL if it has none. E_INVALIDARG: not such a string. */
 HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
 /* Removes the secrets from the data sources and settings of an object that was committed by another process. */
 void set_credentials_hide(struct object *set);
@@ -64,8 +65,8 @@ struct run_rights {
    is missing. */
 HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
                                  struct run_rights *out);
-/* For a System set, whose definition has no account: the account that was put, with its password; else the service's
-   account for an administrator, or the caller's. MS-PLA 3.2.1. `user` may be NULL. */
+/* For a System set, whose definition has no account: the account that the client set, with its password; otherwise the
+   service's account for an administrator, or the caller's account. MS-PLA 3.2.1. `user` may be NULL. */
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out);
 /* Whether the definition still has the secret that these rights contain. */
@@ -74,10 +75,10 @@ bool run_rights_are_of(const struct run_rights *r, const char *xml, size_t size)
    starter. */
 HRESULT run_rights_offer(struct run_rights *r, const char *run_key);
 void run_rights_free(struct run_rights *r);
-/* Host process: takes the secret offered under the run key; nobody else can take it afterwards. */
+/* Host process: takes the secret offered under the run key; no other process can take it afterwards. */
 void run_secret_take(const char *run_key);
 void run_secret_forget(void);
-/* Host process: if its set has a separate account, it may start no other set from now on, because it would run
+/* Host process: if its set has a separate account, it may not start another set from now on, because that set would run
    under the wrong account. */
 void run_rights_confine(const char *space, const char *name);
 /* PLA_E_CREDENTIALS_REQUIRED: it may not. */

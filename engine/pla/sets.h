@@ -65,14 +65,14 @@ HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t ste
 /* MS-PLA 3.2.4.1.60. For a committed set also the keys in settings.def about its latest start or run, unless the set
    has a value of that name. Scripts have no other way to learn which counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
-/* MS-PLA 3.2.4.1.52: UserAccount becomes `user`, or SYSTEM for "", until the next Query (3.2.4.1.45). Commit decides
-   what the set runs as (engine/pla/set_credentials.h). E_INVALIDARG for an invalid account name and for a password
-   without a name. */
+/* MS-PLA 3.2.4.1.52: UserAccount becomes `user`, or SYSTEM for "", until the next Query (3.2.4.1.45). Commit determines
+   the account that the set runs as (engine/pla/set_credentials.h). E_INVALIDARG for an invalid account name and for a
+   password without a name. */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
 #define SETS_FILTER_NAME "openpla:" /* cannot be a client's filter: names contain no colon */
 /* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter matches: NULL or "" all, "ns\*" a
    namespace, "ns\name" one set. A collection with a category ignores server and filter and lists its namespace, unless
-   the filter is SETS_FILTER_NAME followed by a name pattern, which our own client sends. The contents of a listed set
+   the filter is SETS_FILTER_NAME followed by a name pattern, as OpenPLA's client sends it. The contents of a listed set
    are read by object_complete, which whoever uses more than its name and status calls first.
 
    Sets with corrupt XML are skipped unless the filter names them; Query reports the error. The same holds for
@@ -91,10 +91,10 @@ HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_
 /* Clears what SetCredentials put. */
 void set_forget_credentials(struct object *set);
 
-/* Whether the name (or NULL or "") means this machine. */
+/* Whether the name (NULL or "" also) means this computer. */
 HRESULT sets_is_own_machine(const char *server, bool *out);
-/* Binds the set; *name and *server are exchanged for its previous ones. Live values that were put now count as
-   stored; sets_forget_latest tells the collectors. */
+/* Binds the set; *name and *server are exchanged for its previous ones. Live values that were set now count as stored;
+   sets_forget_latest tells the collectors. */
 void sets_bind(struct object *set, const char *space, char **name, char **server);
 void sets_forget_latest(struct object *set);
 /* Binds an unbound set to a name whose definition cannot be read because of `why`, and returns `why`. The contents
@@ -110,7 +110,7 @@ HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *
 
 /* The files of the latest run that a set's XML names, in the order of its collectors. */
 HRESULT sets_files_of_xml(const char *xml, struct texts *out);
-/* The string that names of the set's folders are derived from; from memory_alloc, NULL when out of memory. */
+/* The string from which names of the set's folders are derived; from memory_alloc, NULL when out of memory. */
 char *sets_folder_key(struct object *set);
 
 /* ---- data manager: MS-PLA 3.2.4.2, 2.2.2.6; DECISIONS 94 ---- */
@@ -127,8 +127,8 @@ HRESULT data_manager_compile(const struct ended_segment *segment);
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors);
 
-/* PlaDeleteReport: deletes what runs of any set created in the folder, and the folder itself if it is empty then.
-   PLA_E_DCS_IN_USE during the run; the failures of folder_remove_marked. */
+/* PlaDeleteReport: deletes the files that runs of any set created in the folder, and the folder itself if it is empty
+   then. PLA_E_DCS_IN_USE during the run; the failures of folder_remove_marked. */
 HRESULT data_manager_delete_report(const char *folder);
 
 /* ---- supervisor ---- */
@@ -137,8 +137,8 @@ HRESULT data_manager_delete_report(const char *folder);
    expired ones. engine/pla/sets/supervisor.c describes how. */
 
 struct supervisor;
-/* Starts the supervisor's thread. Of several processes with one store only one supervises; another takes over when
-   it exits. `work` (may be NULL) is called from that thread and reports whether there is work that no client waits
+/* Starts the supervisor's thread. If several processes use one store, only one of them supervises; another takes over
+   when it exits. `work` (may be NULL) is called from that thread and reports whether there is work that no client waits
    for: an enabled schedule with a future start, a pending start, or a definition that may still be being written. */
 HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out);
 /* Stops it and waits for starts in progress. NULL is allowed. */

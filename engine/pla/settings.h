@@ -18,7 +18,7 @@ enum setting_number {
 enum { RESTART_NEVER, RESTART_BOOT, RESTART_ALWAYS };
 enum { STOP_AT_EXPIRY_NO, STOP_AT_EXPIRY_YES };
 enum { REPORT_AT_STOP, REPORT_AT_SEGMENT }; /* of SETTING_ReportAt */
-/* Of SETTING_AlertOn, SETTING_AlertAllClear and SETTING_AlertLog. */
+/* For SETTING_AlertOn, SETTING_AlertAllClear and SETTING_AlertLog. */
 enum { ALERT_ON_SAMPLE, ALERT_ON_CROSSING };
 enum { ALL_CLEAR_NO, ALL_CLEAR_YES };
 enum { ALERT_LOG_CSV, ALERT_LOG_NONE };

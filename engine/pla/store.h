@@ -87,7 +87,7 @@ struct run_change {
    NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
-/* A set's XML, and the Security that it contains, which whoever wrote the XML knows; NULL: it is read from the XML. */
+/* A set's XML, and the Security in it if the caller knows it; NULL: it is read from the XML. */
 struct written_set {
     const char *xml, *security;
     size_t size;
@@ -174,7 +174,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
 /* The known namespaces: static, terminated by NULL. */
 const char *const *store_namespaces(void);
 
-/* What runs leave behind; separate from the definition (DECISIONS 47). */
+/* Resources that runs leave behind; separate from the definition (DECISIONS 47). */
 struct run_record {
     bool known;                /* false: the set has never run */
     uint32_t serial_number;    /* of the next run */
@@ -219,7 +219,7 @@ struct run_host {
 HRESULT store_list_hosts(const char *space, struct texts *files);
 /* S_FALSE: no host process is registered, or not completely. Takes no lock and never blocks. */
 HRESULT store_load_host(const char *space, const char *name, struct run_host *out);
-/* Replaces the registration. HRESULTs such as that of ERROR_DISK_FULL name the file. */
+/* Replaces the registration. HRESULTs such as ERROR_DISK_FULL's name the file. */
 HRESULT store_save_host(const char *space, const char *name, const struct run_host *host);
 void store_remove_host(const char *space, const char *name);
 
@@ -254,8 +254,8 @@ char *store_name_of_file(const char *file);
 
 /* ---- lines after the XML: name and owner ---- */
 
-/* One processing instruction holds the name as committed, because the file name has lost its case, and the account
-   that created the set. */
+/* One processing instruction contains the name as it was committed (the file name does not preserve its case) and the
+   account that created the set. */
 
 #define DEFINITION_MAX   ((16u << 20) + 4096) /* bytes of a file; longer XML is rejected */
 #define STORED_LINE_MAX  4096                 /* largest size of the instruction in bytes */
@@ -273,7 +273,7 @@ char *stored_line_cut(char *xml, size_t *size, const char **owner);
 
 /* ---- lines after the XML: account and secret ---- */
 
-/* One processing instruction holds the account that the set runs as and the key of its secret. It precedes the line
+/* One processing instruction contains the account that the set runs as and the key of its secret. It precedes the line
    of the Security. */
 
 /* The account of a stored definition. Zero-initialise. */
@@ -304,7 +304,7 @@ extern const struct system_set system_sets[];
 
 /* NULL: not a System set. Ignores case. */
 const struct system_set *system_set_find(const char *name);
-/* Whether the name is that of a System set in that namespace. */
+/* Whether the name belongs to a System set in that namespace. */
 bool system_set_is_one(const char *space, const char *name);
 
 /* ---- checking and repairing the files ---- */

@@ -75,11 +75,11 @@ char *cabinet_name_copy(const char *name);
 /* A rejected name made printable: anything but plain ASCII becomes \\xNN. From memory_alloc. */
 char *cabinet_name_shown(const char *name);
 
-/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal ignoring case, or the second is a
-   folder that the first needs as a file. E_OUTOFMEMORY. */
+/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal regardless of case, or one needs the
+   other's name as a folder. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
-/* ---- a validated cabinet: its contents, and all bytes in their order ---- */
+/* ---- a validated cabinet: its contents, and all its bytes in order ---- */
 
 struct cabinet_folder {
     uint32_t data_at;
@@ -113,7 +113,7 @@ struct cabinet_visitor {
     HRESULT (*end)(void *user, size_t entry);
     void *user;
 };
-/* Unpacks everything and checks checksums. The visitor's user cleans up an entry that was begun and not ended. */
+/* Unpacks everything and checks checksums. The visitor's caller cleans up an entry that was started but not ended. */
 HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, const struct cabinet_watch *watch);
 
 /* Default limits. */
@@ -143,7 +143,7 @@ HRESULT packing_read(struct packing *p, size_t member, struct file *in, uint64_t
 bool packing_begins_folder(const struct cabinet_member *member, uint64_t taken);
 HRESULT packing_too_large(void);
 
-/* The host's packer: writes all members, whose names and sizes have been validated. */
+/* The packer of the host OS writes all members; their names and sizes have been validated. */
 HRESULT packing_write(struct packing *p);
 
 /* ---- MSZIP by zlib, with our memory functions ---- */
@@ -155,9 +155,9 @@ void mszip_memory(z_stream *z);
 struct mszip {
     z_stream z;
 };
-/* Unpacks one block's stream (RFC 1951) from `in` to exactly `wanted` bytes at `out`; it may refer to the `history`
-   bytes before `out`, at most 32,768. S_FALSE: malformed, or another number of bytes; the output is then undefined,
-   but never exceeds `wanted`. Ignores what follows the stream. */
+/* Unpacks one block's stream (RFC 1951) from `in` to exactly `wanted` bytes at `out`. The stream may refer to the
+   `history` bytes before `out`, at most 32,768. S_FALSE: the stream is malformed or has another number of bytes; the
+   output is then undefined, but never exceeds `wanted`. Ignores the bytes after the stream. */
 HRESULT mszip_unpack(struct mszip *m, const uint8_t *in, size_t size, uint8_t *out, size_t wanted, size_t history);
 void mszip_end(struct mszip *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Validates the members of a cabinet as a reader will; the host's packer does the rest. */
+/* Validates the members of a cabinet as a reader does; the packer of the host OS does the rest. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

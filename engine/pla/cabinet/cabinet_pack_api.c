@@ -14,7 +14,7 @@
 enum { SCRATCH_FILES = 8, SCRATCH_NAME_MAX = 16 };
 static const char output_name[] = "output";
 
-/* A file that FCI has open: a position in one of our files. */
+/* A file that FCI has open: a position in one of OpenPLA's files. */
 struct open_file {
     struct open_file *next;
     struct file *file;
@@ -261,7 +261,7 @@ static HRESULT fci_load_library(struct fci *f)
                            LIBRARY ": does not export the functions that create cabinets");
 }
 
-/* Our failure if there was one, else FCI's number. */
+/* OpenPLA's own failure if there was one, otherwise FCI's number. */
 static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks a cabinet: blocks by MSZIP, their bytes by entry; and compares it with files that are about to be deleted. */
+/* Unpacks a cabinet: decompresses its blocks by MSZIP and passes the bytes to their entries. It also compares a cabinet
+   with files that are about to be deleted. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -14,10 +15,10 @@ struct visit {
     uint64_t at;   /* position of the next block in the cabinet */
     uint64_t pos;  /* position of that block in the folder's bytes */
     uint64_t done; /* bytes passed to the visitor */
-    size_t entry;  /* the next or current one */
+    size_t entry;  /* the next entry, or the current one */
     bool begun;
     struct mszip mszip;
-    size_t history;                          /* bytes before the block that it may refer to */
+    size_t history;                          /* bytes before the block that the block may refer to */
     uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle; the current block follows */
     uint8_t packed[CABINET_PACKED_MAX];
 };

@@ -59,7 +59,7 @@ const char *set_root(const struct data_collector_set *set)
     return set->RootPath[0] ? set->RootPath : data_collector_set_class.properties[IDataCollectorSet_RootPath].text;
 }
 
-/* Whether `path` is below `folder`, compared as strings. */
+/* Whether `path` is below `folder`, by comparing the strings. */
 static bool is_below(const char *path, const char *folder)
 {
     char *head = text_copy_n(path, strnlen(path, strlen(folder)));
@@ -110,7 +110,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     return hr;
 }
 
-/* The last part of a path of Windows on every host: natively sets are only edited. */
+/* The last part of a Windows path, on every host OS: natively sets are only edited. */
 static const char *last_part(const char *path)
 {
     const char *name = path;
@@ -161,7 +161,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     return hr;
 }
 
-/* An invalid pattern is reported by validation and fails at the start, as does one that no run would use. */
+/* An invalid pattern is reported by validation and makes the start fail, even if no run would use it. */
 static HRESULT check_files(struct object *set, const struct name_context *context)
 {
     struct object **list;
@@ -218,7 +218,7 @@ static int twelve_hour(int hour)
     return hour % 12 == 0 ? 12 : hour % 12;
 }
 
-/* Whole hours. Windows writes two minus signs before a positive offset (MS-PLA note <6>). This does the same, so
+/* Whole hours. Windows writes two minus signs before a positive offset (MS-PLA note <6>). OpenPLA does the same, so
    that names from both systems sort together. */
 static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
 {
@@ -227,8 +227,8 @@ static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
     text_buffer_format(b, "%0*d", run >= 2 ? 2 : 1, abs(hours));
 }
 
-/* Adds the expansion of a run of one letter; a run longer than the letter's longest form means that form. False:
-   unknown letter. */
+/* Adds the expansion of a sequence of one letter; a sequence longer than the letter's longest form means that form.
+   False: unknown letter. */
 static bool add_letters(struct text_buffer *b, char letter, size_t run, const struct name_context *c)
 {
     int digits = run >= 2 ? 2 : 1;

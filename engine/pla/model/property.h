@@ -22,8 +22,8 @@ enum property_kind {
     PROPERTY_BYTES,
     PROPERTY_GUID,
     PROPERTY_VARIANT, /* scalars, text and dates (DECISIONS 4) */
-    PROPERTY_DATE,    /* a VARIANT that is a date or empty; the time of day is dropped */
-    PROPERTY_TIME,    /* a VARIANT that is a time of day or empty; the date is dropped */
+    PROPERTY_DATE,    /* a VARIANT that is a date or empty; the time of day is discarded */
+    PROPERTY_TIME,    /* a VARIANT that is a time of day or empty; the date is discarded */
     PROPERTY_OBJECT   /* a child object; its own rows */
 };
 
@@ -126,12 +126,12 @@ struct property {
     enum property_xml xml_use;
     const char *xml;      /* element name */
     bool not_in_sessions; /* no element in a set of live trace sessions, as in Windows' exports */
-    bool figure;          /* statistic of a live session: read only from our own server's XML */
+    bool figure;          /* statistic of a live session: read only from XML of OpenPLA's own server */
     bool if_any;          /* no element when it is 0 */
     bool bits;            /* of a U32: a bit mask, which scripts write as a negative number if the highest bit is set */
     bool secret;          /* the getter removes secrets */
-    bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
-    const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
+    bool lenient;         /* text that UTF-8 cannot represent becomes U+FFFD instead of failing (DECISIONS 3) */
+    const char *alias;    /* another name under which it is read, or NULL (DECISIONS 6) */
     size_t offset;        /* of the field in the object's struct */
     int64_t number;       /* default of numbers */
     const char *text;     /* default of strings; of lists: items separated by ';' */
@@ -139,12 +139,13 @@ struct property {
     const struct enumeration *enumeration;
     /* Hooks; NULL for a regular row. Called without the object's lock. *out is empty and has the row's kind. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
-    /* Replaces `get` for live properties. `live` is NULL if live state must not be read or the object is in no set. */
+    /* Replaces `get` for live properties. `live` is NULL if live state must not be read or the object does not belong
+       to a set. */
     HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
     unsigned live_parts; /* bits of enum set_live_part that get_live uses */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* rejects a value */
     void (*changed)(struct object *o); /* after a put or a value from XML; under the lock */
-    /* Whether the field was put and so overrides the run record. Under the lock. NULL: always. */
+    /* Whether the field was set and therefore overrides the run record. Under the lock. NULL: always. */
     bool (*put)(const struct object *o);
     /* Reads the element of a SHOWN row; NULL: the element is ignored. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);

@@ -130,13 +130,13 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
         hr = validate_session_name(v, o, kernel);
     if (SUCCEEDED(hr))
         hr = trace_check_providers(o);
-    /* The GUID was put after the provider was added: only one of the two would be stored. */
+    /* The GUID was set after the provider was added: only one of the two would be stored. */
     return hr == PLA_E_NO_DUPLICATES
                ? validation_report(v, hr, "TraceDataProviders", "two providers have the same GUID")
                : hr;
 }
 
-/* Trace sessions as sets have no segments, whatever Segment says. */
+/* Trace sessions as sets have no segments, regardless of Segment. */
 static HRESULT validate_room(const struct validation *v)
 {
     const struct validation of_set = {.unused = v->unused, .unused_count = v->unused_count};

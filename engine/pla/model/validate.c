@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The validate step: what Commit reports of a set's properties, object by object. MS-PLA 2.2.2.11; behaviour 6. */
+/* The validate step: the errors in a set's properties that Commit reports, object by object. MS-PLA 2.2.2.11; behaviour
+   6. */
 #include "engine/pla/model/validate.h"
 
 #include "engine/base/memory.h"
@@ -89,7 +90,7 @@ static HRESULT check_pattern(const struct validation *v, const struct object *co
     return validation_report(v, hr, pattern->name, why.text);
 }
 
-/* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). */
+/* Characters that XML cannot represent are stored as U+FFFD (DECISIONS 3). */
 static HRESULT check_characters(const struct validation *v, const struct object *copy, const struct property *p)
 {
     struct texts one = {.count = 1, .items = (char **)field(copy, p)};
@@ -136,7 +137,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
     return hr;
 }
 
-/* Validates a child object unless its namespace does not use it. Value maps contain the host's own strings. */
+/* Validates a child object unless its namespace does not use it. Value maps contain strings of the host OS. */
 static HRESULT validate_held(const struct validation *v, struct object *held, const struct property *p)
 {
     if (held->class == &value_map_class || validation_skips(v, p->name))

@@ -59,9 +59,10 @@ HRESULT collector_created(struct object *o);
 HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out);
-/* Checks a name that people and programs see: at most `most` UTF-16 units, no bidirectional control characters. */
+/* Checks a name that is shown to people and programs: at most `most` UTF-16 units, no bidirectional control characters.
+ */
 HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
-/* Rules that all lists share: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the string. */
+/* Rules that apply to all lists: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the string. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 /* The first string of `a` that is also in `b`, ignoring case; NULL: none. */
@@ -72,7 +73,7 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
 HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
 
-/* PLA_E_NO_DUPLICATES, naming the GUID, if two event providers of a trace collector are equal: a GUID may be put
+/* PLA_E_NO_DUPLICATES, naming the GUID, if two event providers of a trace collector are equal: a client may set a GUID
    after its provider was added (MS-PLA 2.2.1). */
 HRESULT trace_check_providers(struct object *collector);
 

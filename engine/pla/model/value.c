@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of properties, and the enumerations that they are checked against. */
+/* Values of properties, and the enumerations of their valid values. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/property.h"

@@ -20,7 +20,7 @@ const struct class value_map_item_class = {
     CLASS_ROWS(value_map_item, IValueMapItem),
 };
 
-/* The map's Value in XML: written from the items; when read, it creates an item if the XML has none. */
+/* The map's Value in XML. It is computed from the items; on reading, it creates an item if the XML has none. */
 static HRESULT map_read_value(struct object *map, const struct property *p, struct value *out)
 {
     (void)p;
@@ -204,7 +204,7 @@ static HRESULT find_key(struct object *map, const char *key, struct object **out
     return hr;
 }
 
-/* Converts the value put: an integer, or an item's key (MS-PLA 3.2.4.18), which means its value. */
+/* Converts the new value: an integer, or the key of an item (MS-PLA 3.2.4.18), which stands for the item's value. */
 static HRESULT wanted_value(struct object *map, uint32_t type, const struct variant *in, int64_t *out)
 {
     struct object *named = NULL;
@@ -258,7 +258,8 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* Bits or a number that no item has become an item without a name; the other items change only after that. */
+    /* Bits, or a number, that no item contains become an item without a name; the other items change only after that.
+     */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
@@ -329,7 +330,7 @@ static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
     return FAILED(hr) || found ? hr : add_number(map, number);
 }
 
-/* Copies the value of another map; for a flag array item by item, because they are not combined. */
+/* Copies the value of another map; a flag array is copied item by item, because its items are not combined. */
 static HRESULT carry_value(struct object *map, struct object *from)
 {
     struct object **items;

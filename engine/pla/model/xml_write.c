@@ -38,7 +38,7 @@ static void write_variant(struct text_buffer *b, const char *element, const stru
 
 static void write_bytes(struct text_buffer *b, const char *element, const struct bytes *bytes)
 {
-    if (!bytes->count) /* absent when empty, as in exports */
+    if (!bytes->count) /* omitted if it is empty, as in exports */
         return;
     xml_start_element(b, element);
     for (size_t i = 0; i < bytes->count; i++)
@@ -64,7 +64,7 @@ static void write_text(struct text_buffer *b, const struct property *p, const ch
         xml_add_element(b, p->xml, text);
         return;
     }
-    /* It is XML that was checked when it was put. */
+    /* The text is XML that was checked when it was set. */
     if (p->xml_use == XML_INSIDE)
         xml_start_element(b, p->xml);
     text_buffer_add(b, xml_without_prologue(text));
@@ -76,7 +76,7 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
 {
     for (size_t i = 0; i < list->count; i++)
         xml_add_element(b, p->xml, list->items[i]);
-    if (!list->count && p->text) /* otherwise the default would return when it is read */
+    if (!list->count && p->text) /* otherwise reading it would restore the default */
         xml_add_element(b, p->xml, "");
 }
 
@@ -154,7 +154,7 @@ static void write_list(struct writing *w, struct object *o, const struct propert
     object_unlock(o);
 }
 
-/* Keeps it only if whoever reads the XML gets the same text. */
+/* Keeps it only if a reader of the XML gets the same text. */
 static HRESULT keep_security(struct object *o, const struct property *p, const struct value *v, char **out)
 {
     const HRESULT hr = xml_holds(v->text) && !xml_has_outer_blank(v->text) ? p->check(o, p, v) : S_FALSE;
@@ -177,8 +177,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     }
     HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
-        /* An error in a value that is only shown must not fail the whole: a location with a bad pattern is written
-           empty. */
+        /* An error in a read-only value must not make the whole export fail: a location with an invalid pattern is
+           written as an empty element. */
         error_clear();
         xml_add_element(&w->text, p->xml, "");
         return S_OK;
@@ -215,7 +215,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
     object_unlock(&set->object);
 }
 
-/* Whether a commit omits the row: it is only shown, or the run record has its value and nothing was put. */
+/* Whether a commit omits the row: it is read-only, or the run record has its value and the client set none. */
 static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)
@@ -306,7 +306,7 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size)
         o, SET_LIVE_STATUS | SET_LIVE_SERIAL_NUMBER | SET_LIVE_LOCATION | SET_LIVE_FILES | SET_LIVE_NEXT_FOLDER, &live);
     if (FAILED(hr) && hr != PLA_E_DCS_NOT_FOUND)
         return hr;
-    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector in no set has only its own values */
+    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector that does not belong to a set has only its own values */
         error_clear();
     hr = to_xml(o, (struct writing){.live = hr == S_OK ? &live : NULL}, xml, size);
     set_live_free(&live);

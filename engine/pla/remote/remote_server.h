@@ -8,7 +8,7 @@
 
 /* A server that sets of this process use: one connection and one logon for all of them. Counted. */
 struct remote_server;
-/* Opens the server with the account that it has now. E_INVALIDARG: an invalid port. */
+/* Opens the server with its current account. E_INVALIDARG: an invalid port. */
 HRESULT remote_server_open(const char *name, struct remote_server **out);
 struct remote_server *remote_server_reference(struct remote_server *s);
 void remote_server_close(struct remote_server *s); /* NULL is allowed */
@@ -24,12 +24,12 @@ struct remote_argument {
     const char *text;
     int32_t number;
 };
-/* orpc_invoke with such arguments; copies of strings are wiped. */
+/* Like orpc_invoke, with such arguments; copies of strings are wiped. */
 HRESULT remote_object_invoke(struct orpc_object *o, const char *member, uint32_t flags,
                              const struct remote_argument *arguments, size_t count, struct orpc_answer *answer,
                              struct ndr_variant *value);
-/* A method whose result is of no interest. remote_object_call_again: one that may run twice without harm, so it is
-   repeated if the connection ends. */
+/* A method whose result is ignored. remote_object_call_again: for a method that may safely run twice, which is repeated
+   if the connection ends. */
 HRESULT remote_object_call_again(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
                                  size_t count);
 HRESULT remote_object_call(struct orpc_object *o, const char *method, const struct remote_argument *arguments,
@@ -44,7 +44,8 @@ HRESULT remote_object_get_number(struct orpc_object *o, const char *property, ui
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 
-/* Whether the failure means that the object is gone, as after a restart of its server. The call was not executed. */
+/* Whether the failure means that the object no longer exists, for example after a restart of its server. The call was
+   not executed. */
 bool remote_object_is_gone(HRESULT hr);
 
 #endif

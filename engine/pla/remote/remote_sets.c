@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of sets of another computer. Each is a call of the server's object that is bound to the same name. The set
-   keeps that object, and gets another one if it is gone, as after a restart of the server. */
+   keeps that object, and gets a new one if it no longer exists, for example after a restart of the server. */
 #include "engine/pla/remote_sets.h"
 
 #include "engine/base/memory.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What a set keeps of the other computer; the set's lock protects the fields. */
+/* The state that a set keeps for the other computer; the set's lock protects the fields. */
 struct remote_binding {
     struct remote_server *server; /* NULL: not bound there */
     struct orpc_object *object;   /* bound to the set's name; NULL: not requested yet, or gone */
@@ -20,7 +20,7 @@ struct remote_binding {
     char *folder;                 /* sets_folder_key at the time of binding */
 };
 
-/* ---- what a set keeps ---- */
+/* ---- the state that a set keeps ---- */
 
 static struct remote_binding *remote_of(struct object *o)
 {
@@ -79,8 +79,8 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-/* Keeps `object` instead of `before`, and takes over its reference; NULL: the object is gone. If the set already keeps
-   another object than `before`, that one stays, unless `any`. */
+/* Keeps `object` instead of `before`, and takes over its reference; NULL: the object no longer exists. If the set
+   already keeps another object than `before`, it keeps that object, unless `any` is set. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);
@@ -93,7 +93,7 @@ static void keep_object(struct object *o, struct orpc_object *object, bool any, 
     orpc_object_release(old);
 }
 
-/* Takes over server and object, and remembers which folders the server's values give. */
+/* Takes over server and object, and remembers the folders that the server's values name. */
 static void remote_bind(struct object *o, struct remote_server *server, struct orpc_object *object)
 {
     char *folder = sets_folder_key(o);
@@ -146,7 +146,7 @@ static HRESULT remote_connect(struct object *o, const char *space, const char *n
     return hr;
 }
 
-/* Does `what` with the set's object, and once more with a new one if it is gone. */
+/* Performs `what` with the set's object, and repeats it with a new object if the first no longer exists. */
 static HRESULT remote_with_object(struct object *o, const char *space, const char *name,
                                   HRESULT (*what)(struct orpc_object *object, void *user), void *user)
 {
@@ -277,8 +277,8 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
     return hr;
 }
 
-/* A set of this namespace that is not running exists only in the objects that hold it, so what this object has
-   committed it can also modify. */
+/* A set of this namespace that is not running exists only in the objects that hold it, so an object can also modify a
+   set that it has committed. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE || !remote_sets_is_bound(o))
@@ -303,7 +303,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
         hr = set_to_commit_xml(o, true, &xml, NULL);
     if (SUCCEEDED(hr))
         hr = remote_server_open(server, &there);
-    /* A new object, because the previous one may hold properties that ours no longer has. */
+    /* A new object, because the previous one may have properties that this one no longer has. */
     if (SUCCEEDED(hr))
         hr = remote_server_create(there, space, false, &object);
     if (SUCCEEDED(hr))
@@ -579,7 +579,7 @@ static HRESULT list_add(const struct listing *l, struct orpc_object *item)
     return hr;
 }
 
-/* Our server restricts the list to the pattern. Others ignore such a filter and return all sets. */
+/* OpenPLA's server restricts the list to the pattern. Others ignore such a filter and return all sets. */
 static HRESULT list_all(const struct listing *l, struct orpc_object *there)
 {
     char *filter = text_format(SETS_FILTER_NAME "%s", l->pattern);
@@ -621,7 +621,7 @@ static HRESULT remote_list(struct object *collection, const struct caller *calle
     return remote_sets_list(collection, space, pattern, server, remote_sets_create);
 }
 
-/* Nobody else has the set. */
+/* No other object has the set. */
 static void remote_destroyed(struct object *o)
 {
     remote_free(remote_of(o));

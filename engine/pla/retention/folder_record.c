@@ -288,8 +288,8 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_add_owned(lines, line);
 }
 
-/* Finds the record of a shared folder; S_FALSE: it is not the set's. Failure with *known: it has a record, but its
-   mark cannot be read. */
+/* Finds the record of a shared folder; S_FALSE: it is not the set's. Failure with *known: the folder has a record, but
+   its mark cannot be read. */
 static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
                            bool *known)
 {
@@ -323,7 +323,7 @@ HRESULT folder_take(const char *space, const char *set, const char *root, const 
         (void)store_change_folders(space, set, &(struct folders_change){put_last, &record});
         error_restore(&why);
     }
-    /* The record first: a mark without a record would belong to nobody. */
+    /* The record is written first: a mark without a record would belong to no set. */
     if (hr == S_OK)
         hr = store_change_folders(space, set, &(struct folders_change){put_last, &record});
     if (hr == S_OK && made)
@@ -362,10 +362,10 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
 
 #define FILE_LINE  "file "
 #define PARTS_LINE "parts "
-#define CUT        "\x18"      /* CAN: occurs in no name */
+#define CUT        "\x18"      /* CAN: never occurs in a name */
 #define LIST_MOST  (16u << 20) /* bytes; further files are not registered */
-#define WAIT_MS    2000        /* for another process that is adding a name */
-#define HELD_S     60          /* how long a mark that stayed in use is not waited for again */
+#define WAIT_MS    2000        /* for another process that is just adding a name */
+#define HELD_S     60          /* for this time, a mark that remained in use is not waited for again */
 
 static int file_name_compare(const void *a, const void *b)
 {
@@ -527,7 +527,8 @@ static HRESULT has_mark(const char *root, const char *folder)
     return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* Terminates a truncated line with CUT, so that the beginning of a name is not taken for one, and starts a new line. */
+/* Terminates a truncated line with CUT, so that the beginning of a name is not read as a name, and starts a new line.
+ */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;
@@ -554,8 +555,8 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
     return hr;
 }
 
-/* Hash of the last mark that stayed in use, and until when, in seconds. A race between two threads only costs a wait
-   or a name. */
+/* Hash of the last mark that remained in use, and the time until which it is not waited for, in seconds. A race between
+   two threads costs only a wait or a name. */
 static atomic_uint held_mark, held_until;
 
 static HRESULT open_mark(const char *root, const char *mark, struct file **out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders that a set's runs created, and the files in them. For each folder the store has a record and the
-   folder has a mark with the same random word; one without the other, as after moving, renaming or copying the
-   folder, gives no ownership (DECISIONS 103). The mark also names each file of the runs before it is created; other
-   files are another user's and are left alone (DECISIONS 113). */
+/* The folders that a set's runs created, and the files in them. For each folder the store has a record and the folder
+   has a mark with the same random word; one without the other, for example after moving, renaming or copying the
+   folder, does not make the set its owner (DECISIONS 103). The mark also names each file of the runs before it is
+   created; other files are another user's and are left alone (DECISIONS 113). */
 #ifndef OPENPLA_FOLDER_RECORD_H
 #define OPENPLA_FOLDER_RECORD_H
 
@@ -18,8 +18,8 @@ struct run_files {
     struct texts names; /* below the folder, with '/'; sorted */
     struct texts parts; /* of numbered files: the number replaces "%d", or follows the name */
 };
-/* Opens the mark of the open folder for reading. S_FALSE and NULL: it has none, or a link of that name. Failure:
-   unknown, which must not be treated as no mark, since the folder would lose its owner. */
+/* Opens the mark of the open folder for reading. S_FALSE and NULL: it has none, or a link of that name. Failure: the
+   state is unknown. Callers must not treat this as a missing mark, because the folder would lose its owner. */
 HRESULT run_files_mark(struct held_folder *f, struct file **out);
 
 /* Reads the folder's mark; empty without a mark, or for an older mark without names. Ignores a truncated line. Fails
@@ -30,11 +30,11 @@ bool run_files_have(const struct run_files *r, const char *name);
 bool run_files_below(const struct run_files *r, const char *folder); /* whether one of them is in that folder */
 
 /* Call before a run creates `path` in its `folder`, or in a subfolder, below `root`: adds the name to the folder's
-   mark. The mark of an outer folder is another run's, which would delete the files named there. `parts`: a name for
-   several files. S_FALSE: nothing to add: the folder has no mark; something of that name exists, which is not the
-   run's then; or the name has characters that the list cannot represent. HRESULT of ERROR_FILE_TOO_LARGE: the list
-   is full. Waits up to two seconds for a mark that another process has open, and then not again for a minute, so
-   that a thousand copies do not wait each time. */
+   mark. The mark of an outer folder belongs to another run, and that run would delete the files named in the mark.
+   `parts`: a name for several files. S_FALSE: nothing was added: the folder has no mark; something with that name
+   exists, which then is not the run's; or the name has characters that the list cannot represent. HRESULT of
+   ERROR_FILE_TOO_LARGE: the list is full. Waits up to two seconds for a mark that another process has open, and then
+   not again for a minute, so that a thousand copies do not wait each time. */
 HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
 /* ---- records of folders ---- */
@@ -57,20 +57,19 @@ void folder_records_free(struct folder_records *r);
 /* NULL: no such record. */
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
-/* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A
-   shared folder that already has its mark becomes the newest with that serial number, also if a failure says that
-   the mark cannot be read, because the newest is not deleted. S_FALSE: the folder existed and is not the set's;
-   nothing is written. */
+/* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A shared
+   folder that already has its mark becomes the newest with that serial number, even if the mark cannot be read, because
+   the newest folder is not deleted. S_FALSE: the folder existed and is not the set's; nothing is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Undoes folder_take for a folder that was created by a failed start; ignores failures. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);
-/* For an existing folder that is not taken: removes its mark, whoever's it is, because its former owner must not
-   delete what this run leaves in it. S_FALSE: no mark. */
+/* For an existing folder that is not taken: removes its mark, regardless of its owner, because the former owner must
+   not delete the files that this run leaves in it. S_FALSE: no mark. */
 HRESULT folder_leave(const char *root, const char *name);
-/* S_OK: the open folder has the mark of this record; S_FALSE: none, or another one. */
+/* S_OK: the open folder has the mark of this record; S_FALSE: it has no mark, or a different one. */
 HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *record);
 
-/* Reads the word of the open folder's mark, whichever set's it is. S_FALSE: no mark. */
+/* Reads the word of the open folder's mark, regardless of its set. S_FALSE: no mark. */
 HRESULT folder_read_word(struct held_folder *f, char word[SHARED_KEY_DIGITS + 1]);
 
 /* Updates these records in one write: marks them as being deleted or as sent, or removes those that are gone. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a retention pass: the folder actions first, then the limits on what is left. */
+/* Runs a retention pass: the folder actions first, then the limits on the remaining folders. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
@@ -15,8 +15,9 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
-/* How many folders the set may keep so that one more can start. A start counts the folders of others too (MS-PLA
-   3.2.4.2), which stay. 0, no limit, if no deletion would suffice, since the newest is never deleted. */
+/* The number of folders that the set may keep so that one more can start. A start also counts the folders of others
+   (MS-PLA 3.2.4.2), which are kept. 0 (no limit) if no deletion would suffice, because the newest folder is never
+   deleted. */
 static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
 {
     struct texts all = {0};
@@ -146,7 +147,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Other users' files do not matter beside a cabinet or report. */
+/* Other users' files do not matter for a cabinet or report. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
@@ -169,8 +170,8 @@ static HRESULT do_steps(struct doing *d)
     return hr;
 }
 
-/* Records what will be deleted first, so that the next pass completes an interrupted one. A disk too full for that
-   record is no reason to keep what fills it. */
+/* Records the planned deletions first, so that the next pass completes an interrupted one. If the disk is too full for
+   that record, the files that fill it are deleted nevertheless. */
 static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, const struct retention_plan *plan)
 {
     struct doing d = {.pass = p, .scanned = s, .plan = plan};

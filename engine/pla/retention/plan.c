@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans a pass, and reads the policy from a set's properties. The plan tracks what its steps will leave, so that
-   later steps see the folders as they will be. */
+/* Plans a pass, and reads the policy from a set's properties. The plan tracks the result of its steps, so that later
+   steps see the folders in their future state. */
 #include "engine/pla/retention/plan.h"
 
 #include "engine/base/memory.h"
@@ -64,7 +64,7 @@ static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why wh
 struct folder_plan {
     bool packs;              /* requests a cabinet */
     bool sends;              /* an action so far sends it */
-    uint64_t destination;    /* of the latest one that does */
+    uint64_t destination;    /* of the latest action that does */
     size_t packing, sending; /* steps of this pass that do so, counted from 1; 0: none */
 };
 
@@ -76,12 +76,12 @@ static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, 
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;
     f->packed = true;
-    f->sent = 0; /* the one sent before lacks these data */
+    f->sent = 0; /* the cabinet that was sent earlier lacks these data */
     f->cabinet_bytes = step.bytes;
     return plan_add_step(p, &step, packing);
 }
 
-/* `packs`: an action of the folder requests a cabinet; files that are in none stay then. */
+/* `packs`: an action of the folder requests a cabinet; files that are in no cabinet are kept then. */
 static HRESULT delete_data(struct planning *p, struct retention_step step, bool packs, size_t packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -200,7 +200,7 @@ struct ranked {
     bool oldest_first;
 };
 
-/* Of two equal ones the older goes first; folders are in the order of their runs. */
+/* If two are equal, the older folder goes first; folders are in the order of their runs. */
 static int by_policy(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -209,7 +209,7 @@ static int by_policy(const void *a, const void *b)
     return x->folder < y->folder ? -1 : x->folder > y->folder;
 }
 
-/* The first exceeded limit; false: none. */
+/* The first limit that is exceeded; false: none. */
 static bool find_over(const struct planning *p, uint64_t free, enum retention_why *why)
 {
     const struct retention_policy *y = p->policy;
@@ -248,7 +248,7 @@ static HRESULT free_room(struct planning *p, size_t only, uint64_t free)
     return hr;
 }
 
-/* Counts what the actions leave. */
+/* Accounts for the result of the actions. */
 static void count_left(struct planning *p)
 {
     p->plan->folders = 0;

@@ -36,7 +36,7 @@ struct retained_folder {
     uint32_t serial;  /* of its run */
     int64_t started;  /* FILETIME, UTC */
     bool running;     /* it is being written: nothing is done with it */
-    bool latest;      /* of the newest run: nothing of it is lost, except data that are in its cabinet */
+    bool latest;      /* of the newest run: no data of it are lost, except data that are in its cabinet */
     bool going;       /* its deletion was started before */
     bool packed;      /* its cabinet exists */
     uint64_t sent;    /* folder_sent_to of the destination of its cabinet; 0: not sent */
@@ -69,9 +69,9 @@ struct retention_step {
     enum retention_what what;
     enum retention_why why;
     size_t action; /* index, for RETENTION_BY_ACTION */
-    bool packed;   /* DELETE_DATA: only files that are in the cabinet */
+    bool packed;   /* DELETE_DATA: only deletes files that are in the cabinet */
     uint64_t bytes;
-    size_t after; /* step that must succeed before, counted from 1; 0: none */
+    size_t after; /* step that must succeed first, counted from 1; 0: none */
 };
 struct retention_plan {
     struct retention_step *steps;
@@ -169,12 +169,12 @@ struct folder_work {
 /* All steps: E_ACCESSDENIED: the folder no longer has the mark. S_FALSE: nothing to do. */
 
 /* Packs everything but cabinets, reports first: writes the cabinet under a temporary name, reads it back, compares
-   it with the files, renames it. A failed one leaves nothing behind. PLA_E_CABAPI_FAILURE, also if a file that no
+   it with the files, renames it. A failed attempt leaves nothing behind. PLA_E_CABAPI_FAILURE, also if a file that no
    run created has the cabinet's name. */
 HRESULT folder_pack(const struct folder_work *w);
-/* Deletes the data of runs, and their folders that become empty. `packed`: only if the cabinet contains each file as
-   it is now; otherwise nothing, with PLA_E_CABAPI_FAILURE. A file that cannot be deleted (in use) does not prevent
-   the others; the first such failure is returned. */
+/* Deletes the data of runs, and their folders that become empty. `packed`: only if the cabinet contains the current
+   state of each file; otherwise it deletes nothing and returns PLA_E_CABAPI_FAILURE. A file that cannot be deleted (in
+   use) does not prevent the others; the first such failure is returned. */
 HRESULT folder_delete_data(const struct folder_work *w, bool packed);
 HRESULT folder_delete_cabinet(const struct folder_work *w);
 HRESULT folder_delete_reports(const struct folder_work *w);
@@ -186,8 +186,8 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
 /* ---- SendCabTo: sending a cabinet to a share (MS-PLA 3.2.4.3) ---- */
 
-/* Why `destination` is not a valid SendCabTo: it must be \\server\share, optionally with folders. Static; NULL:
-   valid. */
+/* The reason why `destination` is not a valid SendCabTo: it must be \\server\share, optionally with folders. Static;
+   NULL: valid. */
 const char *send_destination_fault(const char *destination);
 /* Copies the folder's cabinet to the destination, under a temporary name until it is complete; an interrupted copy
    is started again. If another file has its name, since computers and sets can have folders of equal names, it

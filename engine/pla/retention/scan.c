@@ -43,7 +43,8 @@ static HRESULT is_empty(void *user, const struct held_entry *entry)
     return E_FAIL;
 }
 
-/* S_FALSE: not the set's folder. An empty folder, whose mark was deleted last, is left from an interrupted pass. */
+/* S_FALSE: the folder does not belong to the set. An empty folder whose mark was deleted last is left over from an
+   interrupted pass. */
 static HRESULT folder_inspect(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
 {
     struct held_folder *f;
@@ -217,7 +218,7 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     if (SUCCEEDED(hr)) {
         struct file *mark;
         hr = run_files_mark(below.folder, &mark);
-        if (hr == S_OK) /* of a run of another set, or of this one: not part of the outer folder */
+        if (hr == S_OK) /* of a run of another set, or of another run of this set: not part of the outer folder */
             *kind = CONTENT_OTHER;
         else if (hr == S_FALSE)
             hr = walk(&below);

@@ -14,7 +14,7 @@
 
 #define FOR_EVER       UINT32_MAX
 #define LOOK_MS        100   /* between two checks of running tasks */
-#define ALL_AT_WORK_MS 60000 /* after which it is reported that all task slots are taken */
+#define ALL_AT_WORK_MS 60000 /* after this time, an event reports that all task slots are in use */
 #define NOTES_MAX      100
 
 enum word { COLLECTOR, COUNTER, VALUE, THRESHOLD, MESSAGE, TASK, ARGUMENTS, COMMAND, DIRECTORY, SET, WORDS };
@@ -31,7 +31,7 @@ struct line {
     struct order *first, *last;
     size_t waiting, most;
     uint64_t dropped, dropped_reported;
-    struct thread *thread; /* NULL until the first order */
+    struct thread *thread; /* NULL until the first action is queued */
     bool at_work;
 };
 
@@ -146,7 +146,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
         hr = run_start(space, name, false);
         memory_free(name);
     }
-    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* a running set is what the alert asks for */
+    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* the alert requests a running set, and it is running */
         char *what = text_format("start the set '%s'", word(o, SET));
         actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of ended segments, and the tasks that follow each segment. */
+/* The queue of ended segments, and the tasks that run after each segment. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -76,7 +76,7 @@ static struct ended_segment *take_first(struct ended_segment **line)
     return first;
 }
 
-/* When out of memory, a note is lost; the event is not. */
+/* When out of memory, a note is lost, but the event is not. */
 static void take_note(void *user, HRESULT hr, const char *text)
 {
     struct ended_segments *q = user;
@@ -238,7 +238,7 @@ HRESULT segment_tasks_validate(struct object *o, struct object *issues)
 
 /* ---- arguments ---- */
 
-/* The set's values that are for tasks: neither our settings nor documents, which are for display. */
+/* The set's values that are passed to tasks: neither OpenPLA's settings nor documents, which are for display. */
 static HRESULT list_values(const struct data_collector_set *set, struct texts *out)
 {
     HRESULT hr = S_OK;

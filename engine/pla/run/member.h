@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A member of a segment (one collector at work): its sample times, the actions of its alerts, and what it would
-   leave behind if its host process were killed. */
+/* A member of a segment (one collector at work): its sample times, the actions of its alerts, and the resources that it
+   leaves behind if its host process is killed. */
 #ifndef OPENPLA_MEMBER_H
 #define OPENPLA_MEMBER_H
 
@@ -30,7 +30,7 @@ int64_t tick_clock(void);
 struct tick_grid tick_grid_from(int64_t start, uint64_t interval);
 /* When the next tick is due, or TICK_NEVER. */
 int64_t tick_grid_next(const struct tick_grid *s);
-/* When the tick taken last was due. */
+/* The time at which the last taken tick was due. */
 int64_t tick_grid_last(const struct tick_grid *s);
 /* True: a tick is due at `now` and is taken by this call. *missed: earlier ticks that were not taken; they are
    skipped. */
@@ -43,8 +43,8 @@ struct alert_settings {
     char *message, *command; /* "" for none */
     bool log;
 };
-/* Reads the settings for that collector. Invalid values, which Commit reported, count as the default. E_OUTOFMEMORY;
-   on success the previous contents of `out` are freed. */
+/* Reads the settings for that collector. Invalid values, which Commit reported, are treated as the default.
+   E_OUTOFMEMORY; on success the previous contents of `out` are freed. */
 HRESULT alert_settings_read(struct object *set, const char *collector, struct alert_settings *out);
 void alert_settings_free(struct alert_settings *s);
 
@@ -56,13 +56,13 @@ HRESULT alert_names_validate(struct object *set, struct object *issues);
 struct alert_variable {
     const char *name, *value;
 };
-/* Replaces known variables once; values are not expanded again. From memory_alloc. */
+/* Replaces known variables once; their values are not expanded again. From memory_alloc. */
 char *alert_text(const char *pattern, const struct alert_variable *variables, size_t count);
 
 /* ---- actions of alerts: events, tasks, starts of sets ---- */
 
-/* Each kind has a queue and a thread, so that samples do not wait for actions, nor actions for those of another
-   kind. MS-PLA 3.2.4.8. */
+/* Each kind has a queue and a thread, so that samples do not wait for actions, and actions do not wait for actions of
+   another kind. MS-PLA 3.2.4.8. */
 
 enum alert_action { ALERT_EVENT, ALERT_TASK, ALERT_TRIGGER, ALERT_ACTIONS };
 
@@ -95,11 +95,11 @@ HRESULT alert_actions_create(const char *space, const char *name, void (*wake)(v
 void alert_actions_add(struct alert_actions *a, enum alert_action what, const struct alert_order *order);
 /* Moves the notes of actions to the run's diagnostics. True: something is new. */
 bool alert_actions_take_notes(struct alert_actions *a, struct diagnostics *out);
-/* Waits up to ALERT_END_MS until all queued actions have been started; drops and reports the rest. An action that
-   hangs only keeps its thread. NULL is allowed. */
+/* Waits up to ALERT_END_MS until all queued actions have been started; drops and reports the rest. An action that hangs
+   blocks only its thread. NULL is allowed. */
 void alert_actions_end(struct alert_actions *a, struct diagnostics *out);
 
-/* ---- what outlives a killed host process ---- */
+/* ---- resources that outlive a killed host process ---- */
 
 /* Trace sessions of collectors, and unfinished reports. The host process writes a line about each beside the set
    before it creates it. When the host process has died, the supervisor or the set's next host process releases them. */
@@ -111,8 +111,8 @@ HRESULT held_add(struct run_set *r, const char *line);
 HRESULT held_add_report(struct run_set *r, const char *folder);
 /* At the end of the run, when everything has been released. */
 void held_clear(struct run_set *r);
-/* Releases what a dead host process left; nothing if there is a host process. The next call retries what failed.
-   S_FALSE: nothing to release. */
+/* Releases the resources that a dead host process left; does nothing while a host process exists. The next call retries
+   failed releases. S_FALSE: nothing to release. */
 HRESULT held_release(const char *space, const char *name);
 /* The same, called by the set's host process, which holds the run lock. */
 HRESULT held_release_by_host(const char *space, const char *name);
@@ -138,7 +138,7 @@ HRESULT member_choose_file(struct member *m, const char *folder, const struct na
 /* Opens the collector on that file, which must be below `root`. previous: the member of the segment before, whose
    counters and grid continue; NULL: none. Fails as collector_open does. */
 HRESULT member_open(struct member *m, const char *root, struct member *previous);
-/* When it must be polled even if it has not called; TICK_NEVER. */
+/* The time at which it must be polled even if it has not called; TICK_NEVER. */
 int64_t member_next_look(const struct member *m);
 const char *member_name(const struct member *m);
 /* Reads the set's current alert settings. E_OUTOFMEMORY. */

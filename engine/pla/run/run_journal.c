@@ -29,7 +29,7 @@ enum fact {
     FACT_ACTION,
     FACTS
 };
-/* The names of fields in our own events and in additional fields. */
+/* The names of fields in OpenPLA's events and in additional fields. */
 static const char *const fact_names[FACTS] = {
     [FACT_NAME] = "Name",           [FACT_KEY] = "Key",           [FACT_USER] = "User",
     [FACT_ERROR] = "Error",         [FACT_TASK] = "TaskName",     [FACT_COUNTER] = "CounterName",

@@ -91,7 +91,7 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
         hr = file_write(f, log, strlen(log));
     file_close(f);
     memory_free(path);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report contains this and more */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report contains these lines and more */
         hr = texts_add(notes, error_keep(hr).text);
     return hr;
 }
@@ -277,7 +277,7 @@ static HRESULT report_create(const struct run_report *what, struct limit *limit,
     return hr;
 }
 
-/* MS-PLA 2.2.3.4: the page of the report, HTML whatever its name. */
+/* MS-PLA 2.2.3.4: the page of the report, always HTML regardless of its name. */
 static HRESULT find_page_file(const struct run_report *what, const char *report, char **out)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -315,7 +315,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
     return hr;
 }
 
-/* The report exists even if the rules fail: that is a note, and event 3002. */
+/* If the rules fail, the report is kept, and the failure becomes a note and event 3002. */
 static HRESULT apply_rules(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
     HRESULT hr = run_rules_apply(what, path, is_over, limit, notes);
@@ -338,7 +338,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr))
         hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
                         path);
-    if (SUCCEEDED(hr)) /* it exists: this checks where it is */
+    if (SUCCEEDED(hr)) /* it exists: this checks its location */
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
         hr = check_replaced("RuleTargetFileName", *path);

@@ -54,7 +54,7 @@ struct run_section {
 static void section_publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
                             size_t size)
 {
-    /* Based on `done`: a writer that died in the middle left `begun` ahead. */
+    /* Based on `done`: a writer that died during a write left `begun` ahead. */
     uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
     atomic_uint_least64_t *words = places + number % 2 * length;
     atomic_store_explicit(&count->begun, number, memory_order_relaxed);
@@ -80,7 +80,7 @@ static bool read_published(struct publications *count, const atomic_uint_least64
         }
         atomic_thread_fence(memory_order_acquire);
         uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
-        /* begun == done + 1: the writer is in the other buffer. Further ahead, it may be back in this one. */
+        /* begun == done + 1: the writer is in the other buffer. If it is further ahead, it may be in this one again. */
         if (begun - done <= 1)
             return true;
     }
@@ -110,7 +110,7 @@ void run_section_close(struct run_section *s)
     memory_free(s);
 }
 
-/* Creates the section if the host has no owner yet, else opens it. */
+/* Creates the section if the set has no host process yet, otherwise opens it. */
 static HRESULT open_section(struct run_section *s)
 {
     bool fresh = !*s->host.owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host process of a run shares with other processes: the section with its state, the state machine of its
-   phases, the report of its start, its diagnostics, and the set with its record. */
+/* The data that the host process of a run shares with other processes: the section with its state, the state machine of
+   its phases, the report of its start, its diagnostics, and the set with its record. */
 #ifndef OPENPLA_RUN_STATE_H
 #define OPENPLA_RUN_STATE_H
 
@@ -49,8 +49,8 @@ void run_section_publish_figures(struct run_section *s, size_t place, const char
                                  const struct collector_figures *figures);
 /* The number of collectors with statistics. */
 void run_section_publish_count(struct run_section *s, size_t count);
-/* False: the host process is gone. Its identity comes from the store. An invalid state of a living host process
-   reads as PHASE_RUNNING, so that the set can be stopped. */
+/* False: the host process no longer exists. Its identity comes from the store. An invalid state of a living host
+   process reads as PHASE_RUNNING, so that the set can be stopped. */
 bool run_section_read(struct run_section *s, struct run_state *state);
 bool run_section_alive(struct run_section *s);
 
@@ -58,7 +58,7 @@ enum stop_reason { STOP_ASKED, STOP_EXPIRED }; /* by a client, by schedules */
 /* The first request determines the reason. */
 HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why);
 bool run_section_stop_requested(struct run_section *s, enum stop_reason *why);
-/* The host process's wait between samples: until a request, timeout_ms or some seconds. */
+/* The host process's wait between samples: it ends with a request, after timeout_ms, or after some seconds. */
 HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms);
 /* Ends that wait without a request. From any thread of the host process. NULL: does nothing. */
 void run_section_wake(struct run_section *s);
@@ -84,7 +84,7 @@ enum run_step {
     STEP_BEGUN,   /* the collectors of the first or next segment are open */
     STEP_FAILED,  /* a start, segment or sample failed so that the run cannot continue */
     STEP_LIMIT,   /* a limit that starts the next segment was reached */
-    STEP_UPDATE,  /* a new definition is to be applied */
+    STEP_UPDATE,  /* a new definition must be applied */
     STEP_STOP,    /* a client requests it, or the run is over */
     STEP_COMPILE, /* the collectors are closed and the data manager has work */
     STEP_DONE,    /* nothing is left to do */
@@ -108,8 +108,8 @@ bool phase_is_overdue(const struct run_state *state, uint64_t now, uint32_t star
 #define RUN_KEY_AHEAD "ahead-"
 
 struct start_report;
-/* The starter creates the report before the host process, under a unique run key. `security`: descriptor of the
-   shared objects for a host process with another account; NULL: the same account. */
+/* The starter creates the report before it starts the host process, under a unique run key. `security`: descriptor of
+   the shared objects for a host process with another account; NULL: the same account. */
 HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out);
 /* Starter, before it starts the host process: that process must wait with its run. */
 HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security);
@@ -120,9 +120,9 @@ void start_report_put_user(struct start_report *r, const char *user);
 void start_report_get_user(const struct start_report *r, char out[START_USER_BYTES]);
 /* Starter: tells a waiting host process to begin or to exit. */
 void start_report_let(struct start_report *r, bool begin);
-/* Waiting host process: S_OK: the run begins; S_FALSE: it is not needed, or its starter is gone. */
+/* Waiting host process: S_OK: the run begins; S_FALSE: it is not needed, or its starter no longer exists. */
 HRESULT start_report_await(struct start_report *r);
-/* The host process opens the report; failure means that nobody waits any more. */
+/* The host process opens the report; failure means that no process waits for it any more. */
 HRESULT start_report_open(const char *run_key, struct start_report **out);
 void start_report_close(struct start_report *r); /* NULL is allowed */
 /* Host process: it has taken the set. *r may be NULL. */
@@ -137,7 +137,7 @@ void start_report_send(struct start_report **r, HRESULT hr);
    PLA_E_DC_START_WAIT_TIMEOUT if it is opening a collector, else PLA_E_DCS_START_WAIT_TIMEOUT. */
 HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms);
 
-/* ---- diagnostics: dropped counters, lost samples, and why the run ended ---- */
+/* ---- diagnostics: dropped counters, lost samples, and the reason for the end of the run ---- */
 
 /* Zero-initialise. When out of memory a note is lost, but it is counted. */
 struct diagnostics {
@@ -147,13 +147,13 @@ struct diagnostics {
     uint64_t lost_failed; /* samples that could not be taken or written */
     HRESULT loss;         /* the latest reason; S_OK: none */
     char *loss_text;
-    char *end; /* why the run ended; NULL: it is active */
+    char *end; /* the reason for the end of the run; NULL: it is active */
 };
 /* `reason` is shown if it is a failure. True: the note is new. */
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* A sample failed with hr and error_text(hr). True: the first with this reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
-/* Why the run ended; the last line, shown however many notes there are. The first reason stays. */
+/* The reason for the end of the run; the last line, shown regardless of the number of notes. The first reason stays. */
 void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text);
 /* One line per item, or "". From memory_alloc. */
 char *diagnostics_text(const struct diagnostics *d);
@@ -166,11 +166,11 @@ struct run_set {
     struct data_collector_set *set; /* a reference */
     struct diagnostics diagnostics;
     bool noted;                   /* the diagnostics contain more than the record */
-    struct start_report *report;  /* borrowed; NULL: nobody waits for the start */
+    struct start_report *report;  /* borrowed; NULL: no process waits for the start */
     struct run_section *section;  /* borrowed; collectors wake the loop by it */
     struct alert_actions *alerts; /* NULL: no alert has had an action */
     struct set_export *export;    /* NULL: the set does not export */
-    struct texts held;            /* what outlives a killed host process (held_add) */
+    struct texts held;            /* resources that outlive a killed host process (held_add) */
 };
 /* Loads the committed set; zeroes the rest. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
@@ -180,7 +180,8 @@ void run_set_free(struct run_set *r);
 void run_set_know_record(const struct run_set *r, struct run_record *record);
 /* Writes the run's result, message and whether it is active into its record; the rest is unchanged. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
-/* run_set_record for a start whose host process is gone; S_FALSE if another host process runs the set. */
+/* Like run_set_record, for a start whose host process no longer exists; S_FALSE if another host process runs the set.
+ */
 HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message);
 
 #endif

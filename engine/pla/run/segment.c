@@ -108,7 +108,7 @@ static HRESULT put_segment(struct run_record *record, const void *user)
 }
 
 /* Reserves the serial number before any file is created with it, so that a host process killed at any time leaves no
-   number that a later run would use again. A number that a client has put in between is kept. */
+   number that a later run would use again. A number that a client has set in the meantime is kept. */
 static HRESULT put_serial(struct run_record *record, const void *user)
 {
     const struct entry *e = user;
@@ -119,7 +119,8 @@ static HRESULT put_serial(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* The complete record of a run's first segment, so that the disk is waited for only once before the first sample. */
+/* The complete record of a run's first segment is written at once, so that the disk is waited for only once before the
+   first sample. */
 static HRESULT put_first(struct run_record *record, const void *user)
 {
     struct entry *e = *(struct entry *const *)user;
@@ -239,7 +240,7 @@ static HRESULT open_member(struct member *m, size_t place, const struct name_con
                            struct segment *previous, const struct segment *s)
 {
     HRESULT hr = S_OK;
-    if (follows) /* chooses another name if the file exists by now */
+    if (follows) /* chooses another name if the file exists in the meantime */
         hr = member_choose_file(m, s->location, context, follows);
     return SUCCEEDED(hr) ? member_open(m, s->root, find_previous(previous, m, place)) : hr;
 }
@@ -262,7 +263,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = segment_add_member(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
-    /* Members that take a session over are opened last, because that cannot be undone unnoticed. */
+    /* Members that take over a session are opened last, because this cannot be undone unnoticed. */
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
             if (collector_takes_over(s->members[i].model) == (last == 1))

@@ -25,12 +25,12 @@ struct segment {
 
    previous: the segment before; may be NULL. With the same definition it must have been completed; its rates and
    grids continue, and the caller must close it in any case. With another definition its collectors may still be
-   active, and continue if the new segment cannot be opened. Without it the grids are zero: nothing is due. */
+   active, and continue if the new segment cannot be opened. Without `previous`, the grids are zero: nothing is due. */
 HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, struct segment *out);
-/* Completes the files; the collectors keep what the next segment needs. Failures go to the diagnostics. */
+/* Completes the files; the collectors keep everything that the next segment needs. Failures go to the diagnostics. */
 void segment_complete(struct segment *s);
-/* Completes the files and closes the collectors. Failures also go to the run's diagnostics. The set may have another
-   definition by now. */
+/* Completes the files and closes the collectors. Failures also go to the run's diagnostics. The set may have a
+   different definition in the meantime. */
 HRESULT segment_close(struct segment *s);
 void segment_free(struct segment *s); /* frees a closed segment, or one that was never opened */
 
@@ -51,7 +51,7 @@ struct ended_segment {
     struct error_kept failure; /* of the processing */
     struct ended_segment *next;
 };
-/* Copies what is known of an open segment; its files must be complete before it is queued. */
+/* Copies the data of an open segment; its files must be complete before it is queued. */
 HRESULT ended_segment_create(const struct run_set *r, const struct segment *s, struct ended_segment **out);
 void ended_segment_free(struct ended_segment *e); /* NULL is allowed */
 
@@ -74,7 +74,7 @@ void ended_segments_close(struct ended_segments *q);
 /* A set starts a task for each segment (MS-PLA 3.2.4.1, Task), on the thread of ended segments. Only the set's stop
    waits for tasks, at most OpenPLA.TaskTimeout. */
 
-#define SEGMENT_TASKS_MAX    32 /* running at the same time; more are not started, since they do not seem to end */
+#define SEGMENT_TASKS_MAX    32 /* running at the same time; no more are started, because they do not seem to end */
 #define TASK_TIMEOUT_USUAL   60 /* seconds */
 #define SEGMENT_TASK_LOOK_MS 100
 

@@ -36,7 +36,7 @@ static HRESULT path_of(const char *name, char **out)
 }
 
 /* Serializes readers and writers of keys, with a lock in the store's folder like that of stored sets. S_FALSE for a
-   reader: the folder does not exist or is not ours, so nobody has written keys. */
+   reader: the folder does not exist or belongs to another account, so no process has written keys. */
 static HRESULT lock_keys(bool to_change, struct file_lock **out)
 {
     char *folder = store_folder(SPACE), *path = folder ? path_join(folder, "keys.lock") : NULL;
@@ -89,7 +89,7 @@ static HRESULT committed(const struct autologger *a, struct object **out)
     return hr == OPENPLA_E_MALFORMED_XML ? error_prefix(hr, "\"" SPACE "\\%.300s\": the value OpenPLA", a->name) : hr;
 }
 
-/* Fills the set from the plan; keeps RootPath and FileName as they were put if they make the same file. */
+/* Fills the set from the plan; keeps RootPath and FileName as the client set them if they produce the same file. */
 static HRESULT fill_from_plan(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
 {
     struct object *collector = NULL;
@@ -193,7 +193,7 @@ HRESULT autosession_set_list(struct texts *out)
         hr = lock_keys(true, &lock);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
         if (FAILED(move_stored(stored.items[i])))
-            error_clear(); /* it stays for callers that ask for it by name */
+            error_clear(); /* it is kept for callers that request it by name */
     file_lock_release(lock);
     texts_free(&stored);
     if (SUCCEEDED(hr))
@@ -219,8 +219,8 @@ static HRESULT check_mode(const struct trace_plan *plan)
     return S_OK;
 }
 
-/* Under Wine, autologgers start with the first process that traces. Starts them now, if nobody has, before another
-   one is added for the next start. */
+/* Under Wine, autologgers start with the first process that traces. Starts them now, if no process has started them
+   yet, before another one is added for the next start. */
 static void begin_others(const char *name)
 {
     struct trace_session s;
@@ -229,7 +229,7 @@ static void begin_others(const char *name)
     error_clear();
 }
 
-/* Changes `a`, which is empty or as in the registry, to what the set specifies. */
+/* Changes `a`, which is empty or as in the registry, to the values that the set specifies. */
 static HRESULT describe_autologger(struct object *set, const char *name, struct autologger *a)
 {
     struct trace_plan plan;
@@ -247,7 +247,7 @@ static HRESULT describe_autologger(struct object *set, const char *name, struct 
         a->set = xml;
         a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
     }
-    /* The session's starter creates no folder. A RootPath other than the default may exist by then. */
+    /* The session's starter creates no folder. A RootPath other than the default may exist in the meantime. */
     if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     trace_plan_free(&plan);

@@ -83,7 +83,7 @@ struct put_state {
     bool serial, latest;
 };
 
-/* Whether a collector's LatestOutputLocation was put. */
+/* Whether a client set a collector's LatestOutputLocation. */
 static bool latest_file_put(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -95,7 +95,7 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
-/* Stores the LatestOutputLocations that were put in the record's list. */
+/* Stores the LatestOutputLocations that clients set in the record's list. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -118,7 +118,7 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record, boo
     return hr;
 }
 
-/* XML obtained from the set puts what the record already contains; nothing is saved then. */
+/* XML obtained from the set sets values that the record already contains; nothing is saved then. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
@@ -173,7 +173,7 @@ static HRESULT check_present(const struct category *c, const char *name, enum st
 {
     struct run_state state;
     HRESULT hr = run_query(c->space, name, &state);
-    /* For a new set the name of a running one is taken, as store_save reports. */
+    /* For a new set, the name of a running session counts as taken, as store_save reports. */
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
         hr = in_use(name);
     return hr;
@@ -214,9 +214,9 @@ static HRESULT load_before(const char *space, const char *name, bool whole, stru
     return S_OK;
 }
 
-/* Stores the set. Values of the run record that were put (a higher SerialNumber, a LatestOutputLocation) apply to
-   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one is
-   restored. */
+/* Stores the set. Values of the run record that a client set (a higher SerialNumber, a LatestOutputLocation) apply to
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one is restored.
+   */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
@@ -390,7 +390,7 @@ static HRESULT find_running(const char *name, struct trace_session *out)
     return hr;
 }
 
-/* Changes the session before storing anything: what it rejects is not stored. */
+/* Changes the session before anything is stored: a definition that the session rejects is not stored. */
 static HRESULT commit_trace(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const char *server, enum store_mode store_mode, uint32_t mode)
 {
@@ -410,7 +410,7 @@ static HRESULT commit_trace(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* Reports an account where a set cannot have one. */
+/* Reports an account in a set that cannot have one. */
 static HRESULT account_validate(struct object *o, const struct category *c, struct object *issues)
 {
     const struct validation v = {.issues = issues};
@@ -458,7 +458,7 @@ static HRESULT commit_over(struct object *o, const struct caller *caller, const 
     const struct stored_set *existing = stored && stored->name ? stored : NULL;
     char *before;
     HRESULT hr = set_creator_security(o, caller, c, existing, &before);
-    if (SUCCEEDED(hr)) /* before anything is searched by names in the set */
+    if (SUCCEEDED(hr)) /* called before anything is searched by names in the set */
         hr = check_commit(o, caller, c, name, existing, mode);
     /* set_commit has already reported what applies to every server */
     if (SUCCEEDED(hr) && c->runs)
@@ -593,7 +593,7 @@ static void journal_start(HRESULT hr, const struct caller *caller, const char *s
     memory_free(account);
 }
 
-/* Everybody shares the definition, so the account is that of the caller: MS-PLA 3.2.1. */
+/* All users share the definition, so the account is that of the caller: MS-PLA 3.2.1. */
 static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
                              const char *name, bool synchronous)
 {
@@ -680,8 +680,8 @@ static bool may_run(const char *space, const char *name)
 }
 
 /* Loads the record of the latest run and adds an interruption to it. A run publishes its state before its record
-   says that it runs, and hides it after the record has its end. So if the record says twice that it runs, and no run
-   is visible after each time, the host process has died. */
+   says that it runs, and hides it after the record has its end. Therefore, if the record says twice that it runs, and
+   no run is visible after each time, the host process has died. */
 static HRESULT load_run(const char *space, const char *name, struct run_record *record)
 {
     HRESULT hr = store_load_run(space, name, record);

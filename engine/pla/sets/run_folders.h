@@ -35,8 +35,8 @@ HRESULT run_folders_pass(const struct run_pass *pass);
 
 /* ---- properties without effect ---- */
 
-/* Reports each such property with PLA_S_PROPERTY_IGNORED (MS-PLA 2.2.2.11), so that nobody learns from a full disk
-   that retention does not happen. */
+/* Reports each such property with PLA_S_PROPERTY_IGNORED (MS-PLA 2.2.2.11), so that users do not discover only when the
+   disk is full that retention does not work. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif

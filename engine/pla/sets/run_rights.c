@@ -11,7 +11,7 @@
 
 /* ---- starter ---- */
 
-/* What the host process finds under the run key. */
+/* The data that the host process finds under the run key. */
 struct offered {
     char key[SHARED_KEY_DIGITS + 1];
     char text[SECRET_MOST * 3 + 1];

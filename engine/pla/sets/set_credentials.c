@@ -185,8 +185,8 @@ static HRESULT put_data_source(struct object *collector, const char *source)
     return object_put_text(collector, class_property(collector->class, "DataSourceName"), source);
 }
 
-/* Takes the secrets out of a data source. One without secrets keeps those stored under the same name for exactly the
-   same connection: redirecting it to another server must not send a password there. */
+/* Takes the secrets out of a data source. A data source without secrets keeps the secrets stored under the same name
+   for exactly the same connection: redirecting it to another server must not send a password there. */
 static HRESULT take_out_secrets(struct object *collector, const struct set_secret *old, struct set_secret *secret,
                                 struct set_credentials_change *out)
 {
@@ -275,7 +275,7 @@ static HRESULT take_out_all_secrets(struct object *o, const struct set_secret *o
     return FAILED(hr) ? hr : take_out_export(o, old, secret, out);
 }
 
-/* Restores the sources taken out in this commit; values that another thread has put in between stay. */
+/* Restores the sources that this commit replaced; values that another thread has set in the meantime are kept. */
 static void restore_sources(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
@@ -305,7 +305,7 @@ static void change_free(struct set_credentials_change *c)
     set_account_free(&c->before);
     set_account_free(&c->now);
     texts_free(&c->open);
-    texts_free(&c->whole); /* our heap wipes freed memory */
+    texts_free(&c->whole); /* OpenPLA's heap wipes freed memory */
     memory_free_secret(c->export);
     *c = (struct set_credentials_change){.open = {0}};
 }
@@ -578,7 +578,7 @@ void set_secret_free(struct set_secret *s)
     memory_free(s->by);
     memory_free(s->sid);
     memory_free_secret(s->password);
-    texts_free(&s->sources); /* our heap wipes freed memory */
+    texts_free(&s->sources); /* OpenPLA's heap wipes freed memory */
     *s = (struct set_secret){.set = NULL};
 }
 

@@ -223,7 +223,7 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-/* Tells the collectors that a LatestOutputLocation that was put is in the run record now, or superseded. */
+/* Tells the collectors that a LatestOutputLocation that a client set is now in the run record, or superseded. */
 void sets_forget_latest(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -312,7 +312,7 @@ HRESULT sets_fill(struct object *o, const char *xml, size_t size, const char *ac
     HRESULT hr = own_name && own_server ? read_fresh(o, xml, size, account, space, name, &fresh) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         object_take(o, fresh, true);
-        set_forget_credentials(o); /* UserAccount is that of the stored set */
+        set_forget_credentials(o); /* UserAccount is the account of the stored set */
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
     }
@@ -419,7 +419,7 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
         return hr;
     hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
     if (SUCCEEDED(hr)) {
-        /* From now on the run's own serial number and location apply. */
+        /* From now on, the run's serial number and location apply. */
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);

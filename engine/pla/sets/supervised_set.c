@@ -118,7 +118,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
         if (first || !same_rules) /* no start before now is due for new schedules */
             s->known = now;
         s->running = record.running;
-        if (first) /* later our own value is newer than the record's */
+        if (first) /* later, this process' value is newer than the record's */
             s->done = record.last_scheduled;
     }
     run_record_free(&record);

@@ -42,7 +42,7 @@ int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *z
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 
-/* One set as the supervisor sees it: its definition's settings and its run record. */
+/* One set from the supervisor's view: the settings of its definition, and its run record. */
 struct run_ahead;
 
 extern const struct start_zone host_zone; /* this computer's */
@@ -81,7 +81,7 @@ struct supervised_set {
     int64_t due;             /* the next start, NEXT_START_NEVER */
     int64_t ahead_for;       /* the start for which a host process was prepared, or attempted */
     struct run_ahead *ahead; /* that host process; NULL: none */
-    int64_t expiry;          /* when the run is to be stopped; NEXT_START_NEVER */
+    int64_t expiry;          /* the time at which the run must be stopped; NEXT_START_NEVER */
     int64_t reported_expiry; /* the expiry that was acted on */
     uint64_t again_at;       /* clock_monotonic_ms of the next restart attempt; 0: none */
     uint64_t died;           /* clock_monotonic_ms of its host process's latest death; 0: none */

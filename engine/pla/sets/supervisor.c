@@ -33,13 +33,13 @@
    within that second could therefore make a start twice; the run lock of the set then rejects the second one.
 
    Running sets. Every LOOK_MS the state of each active set is read from its shared section. No host process although
-   the record says that it runs: the run was interrupted. The record is corrected, what it held is released
-   (held_release), an event is written, and OpenPLA.Restart decides about a restart, with pauses that double. A host
-   process that is overdue in starting or stopping is terminated.
+   the record says that it runs: the run was interrupted. The record is corrected, the resources that the run held are
+   released (held_release), an event is written, and OpenPLA.Restart decides about a restart, with pauses that double. A
+   host process that is overdue in starting or stopping is terminated.
 
-   What a crash of the supervisor leaves. Nothing that is not in the store: schedules, records, and the lines of what
-   runs hold. Prepared host processes exit with it. Starts that were missed by at most START_GRACE are made up,
-   others are reported as missed. */
+   The state after a crash of the supervisor. Nothing is lost, because everything is in the store: schedules, records,
+   and the lines about resources that runs hold. Prepared host processes exit with it. Starts that were missed by at
+   most START_GRACE are made up, others are reported as missed. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
@@ -331,7 +331,7 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
             forget(v, &v->sets[i]);
 }
 
-/* Otherwise nobody would learn that a definition is ignored. */
+/* Otherwise users would not notice that a definition is ignored. */
 static void report_foreign(const char *space)
 {
     struct texts foreign;

@@ -15,9 +15,9 @@ HRESULT trace_set_collector(struct object *set, struct object **out);
 HRESULT trace_set_file(struct object *set, char **out);
 /* The plan for a session named `name`. PLA_E_INVALID_SESSION_NAME: kernel events require another session name. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
-/* Sets Security as Windows reports it for a session: that of its Guid, which controls access to it (MS-PLA 3.2.4.9,
-   Guid); for a session that may have kernel events, that of SystemTraceControlGuid. Unchanged if the host OS stores
-   none. */
+/* Sets Security as Windows reports it for a session: the descriptor of its Guid, which controls access to it (MS-PLA
+   3.2.4.9, Guid), or of SystemTraceControlGuid for a session that may have kernel events. Unchanged if the host OS
+   stores none. */
 HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session);
 /* The same descriptor for a session that will be started; *sddl "": not set. From memory_alloc. */
 HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl);
@@ -37,7 +37,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
 /* MS-PLA 2.2.2.3, plaFlushTrace. PLA_E_DCS_NOT_FOUND: no such session. */
 HRESULT trace_set_flush(struct object *set, const char *space, const char *name);
 
-/* ---- Session: the running sessions, whoever started them ---- */
+/* ---- Session: all running sessions, regardless of who started them ---- */
 
 /* The definition made from the running session, from memory_alloc; PLA_E_DCS_NOT_FOUND. */
 HRESULT session_set_load(const char *name, char **xml, size_t *size);
@@ -50,7 +50,7 @@ HRESULT session_set_read_live(const char *name, struct set_live *out);
 HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 
-/* ---- Autosession: the autologger keys in the registry, whoever wrote them ---- */
+/* ---- Autosession: all autologger keys in the registry, regardless of who wrote them ---- */
 
 /* The definition made from the key, with the statistics of its session if that is running; from memory_alloc.
    PLA_E_DCS_NOT_FOUND; HRESULT of ERROR_INVALID_DATA, naming the corrupt value. */
