@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 
 #define PAGE_SECONDS    120
-#define PAGE_MOST_BYTES ((size_t)8 << 20) /* of a page by our own sheet, of any report */
+#define PAGE_MOST_BYTES ((size_t)8 << 20) /* of a page by OpenPLA's sheet, of any report */
 
 struct page_make {
     const char *report, *output; /* files */
@@ -37,10 +37,10 @@ struct page_bounds {
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
    first; rows of warnings and the rows that they refer to are always shown, and charts of those counters precede other
-   charts. Attributes beside the report's own: title; on a Table rows (their total number); on a warning's Item number,
-   from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a warning). A
-   Data and a Table have an element Tag for each of their tags; the first Data of a row also has those of its row and of
-   cells that are not shown. An element Waves has the values of all series for the script (page_waves.h). An element
+   charts. Attributes in addition to the report's: title; on a Table, rows (their total number); on a warning's Item
+   number, from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a
+   warning). A Data and a Table have an element Tag for each of their tags; the first Data of a row also has the tags of
+   its row and of hidden cells. An element Waves has the values of all series for the script (page_waves.h). An element
    Damage describes problems of the report. Errors and notes of report_read. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);

@@ -12,7 +12,7 @@ struct page_unit {
     double factor; /* of the counter's values: to bytes or seconds */
     bool rate;     /* bytes per second */
 };
-/* Of a counter, or of a chart's line, "counter (instance)": "Available MBytes" has 1,048,576 bytes. */
+/* For a counter, or a line of a chart, "counter (instance)": "Available MBytes" has 1,048,576 bytes. */
 struct page_unit page_unit_of(const char *name);
 bool page_unit_equals(const struct page_unit *a, const struct page_unit *b);
 

@@ -34,7 +34,7 @@ struct pal_job {
     const char *text;            /* its content, which then inherits from no files; NULL: the file is read */
     size_t size;                 /* of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
-    bool means;                  /* compare means of slices; else peaks, as PAL does */
+    bool means;                  /* compares means of slices; otherwise peaks, as PAL does */
 };
 /* E_INVALIDARG: an answer to no question; OPENPLA_E_MALFORMED_XML: not a threshold file; errors of files;
    E_OUTOFMEMORY. Free `out` in any case. */

@@ -15,7 +15,7 @@
 
 /* Zero-initialise. All borrowed. */
 struct report_make {
-    const struct texts *inputs;         /* files; report_find_inputs finds those of a folder */
+    const struct texts *inputs;         /* files; report_find_inputs finds the files of a folder */
     const struct report_schema *schema; /* ordered */
     const char *output;                 /* the document */
     const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */

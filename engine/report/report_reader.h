@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a report document (report_form.def), which configuration collectors write too, as a stream: memory is limited
-   by the largest row, 64 MB, and does not depend on the file's size. Files are not trusted: no document type, no
-   entities that they define, limited attributes, names, columns and depth. */
+/* Reads a report document (report_form.def; configuration collectors write it too) as a stream: memory is limited by
+   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted: no document type, no entities
+   that they define, limited attributes, names, columns and depth. */
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 

@@ -31,7 +31,7 @@ enum schema_system_field {
 #define SYSTEM_FIELD(name, doc) SYS_##name,
 #include "engine/report/make/schema_grammar.def"
 };
-/* How a column formats its values; OUT_NONE: as the event's schema specifies. */
+/* The format of a column's values; OUT_NONE: as the event's schema specifies. */
 enum schema_out_type {
     OUT_NONE,
 #define OUT_TYPE(name, word) OUT_##name,
@@ -183,14 +183,14 @@ bool schema_patterns_match(const char *patterns, const char *text);
 /* ---- files ----
 
    A schema is a file, or built in. Templates import files by the names of Windows' own files, for example
-   %systemroot%\pla\reports\Report.System.CPU.xml: a file that a user has put there takes precedence over the built-in
-   one. MS-PLA 2.2.3.3 (Import). */
+   %systemroot%\pla\reports\Report.System.CPU.xml: a file that a user has copied there takes precedence over the
+   built-in one. MS-PLA 2.2.3.3 (Import). */
 /* The schemas of engine/report/make/schemas, as a table that the build generates; ends with NULL. */
 struct shipped_schema {
     const char *name, *xml;
 };
 extern const struct shipped_schema shipped_schemas[];
-/* Of any set: one table for each counter object that it may have collected. Also the schema of sets without one. */
+/* For any set: one table for each counter object that it may have collected. Also the schema of sets without one. */
 #define SCHEMA_GENERAL "Report.General.xml"
 
 struct schema_file {

@@ -14,7 +14,7 @@
 #define RUN_SLICES        24
 #define RUN_LARGEST_DRIFT 0.8 /* correlation of neighbouring slices beyond which nothing is decided */
 
-/* From the least to the most remarkable. */
+/* From the least to the most significant. */
 enum run_verdict { RUN_SAME, RUN_UNDECIDED, RUN_BETTER, RUN_CHANGED, RUN_WORSE, RUN_MUCH_WORSE, RUN_VERDICTS };
 
 struct run_figures {
@@ -57,7 +57,7 @@ HRESULT run_side_read(const char *report, struct run_side *out, struct texts *no
 void run_side_free(struct run_side *s);
 
 struct run_compare_options {
-    bool by_clock;       /* aligned at the time of the day; else at their starts */
+    bool by_clock;       /* aligned by the time of day; else at their starts */
     double skip;         /* seconds of both to leave out, from their starts on */
     double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
     double least_change; /* percent below which nothing is remarkable */

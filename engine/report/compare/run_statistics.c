@@ -29,7 +29,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of the sorted values: how many are less, and how many are equal. */
+/* For sorted values: the number of smaller values and the number of equal values. */
 static size_t count_less(const double *sorted, size_t count, double value, bool or_equal)
 {
     size_t low = 0, high = count;

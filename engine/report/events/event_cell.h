@@ -99,7 +99,7 @@ enum {
     NO_SUM = -1,
 };
 
-/* Which events a column is of. */
+/* The events that a column shows. */
 struct event_source {
     const struct schema_field *said; /* guid, number and version */
     uint64_t met, of_another_version;

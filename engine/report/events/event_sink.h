@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of the events of a table: paired or joined to records, grouped, sorted, and written. */
+/* The processing of a table's events: they are paired or joined to records, grouped, sorted, and written. */
 #ifndef OPENPLA_EVENT_SINK_H
 #define OPENPLA_EVENT_SINK_H
 
@@ -17,7 +17,7 @@ struct event_transactions;
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
-/* One side of a transaction. */
+/* The start or the end of a transaction. */
 struct event_moment {
     uint32_t thread;
     uint64_t kind; /* what an end has in common with its begin */
@@ -28,7 +28,7 @@ struct event_moment {
 /* Keeps a copy of `body`. E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
-/* S_OK: *begin and *body are those of the transaction that it ends, valid until the next call. S_FALSE: it ends none,
+/* S_OK: *begin and *body belong to the transaction that it ends, valid until the next call. S_FALSE: it ends none,
    which is counted. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
@@ -53,15 +53,15 @@ struct event_join;
    E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
-/* `side`: 0 or 1. Without a value the event has no partner. Errors: E_OUTOFMEMORY, those of scratch files. */
+/* `side`: 0 or 1. Without a value the event has no partner. Errors: E_OUTOFMEMORY, or an error of scratch files. */
 HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
                        size_t size);
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
 /* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, since many may have none.
-   *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: those of `take` and
-   `go_on`, and as above. */
+ *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: the failures of
+ *`take` and `go_on`, and those above. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
@@ -77,7 +77,7 @@ struct event_groups;
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
 /* Counts one event for the key and adds its cells, one for each sum. `first` is kept of the key's first event. Errors:
-   E_OUTOFMEMORY, those of the scratch file (row_sort.h). */
+   E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
 /* Call it after all were added; from now on they are read. */
@@ -101,8 +101,8 @@ struct event_rows;
 /* `memory`: bytes. `most`: how many come out at most; 0: all. E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
 void event_rows_free(struct event_rows *r); /* NULL is allowed */
-/* Keys compare byte by byte; rows of one key stay in the order in which they came. Errors: E_OUTOFMEMORY, those of the
-   scratch file (row_sort.h). */
+/* Keys compare byte by byte; rows of one key stay in the order in which they came. Errors: E_OUTOFMEMORY, or an error
+   of the scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
 /* The next row, valid until the next call; S_FALSE: no more. */
@@ -111,8 +111,8 @@ uint64_t event_rows_count(const struct event_rows *r); /* that were added */
 
 /* ---- records ----
 
-   Where the records of an event table go, each with a cell for every column: grouped or as they are, sorted, and
-   written with their sub-tables and their footer. A record is an event, two that were joined, or a transaction. */
+   Receives the records of an event table, each with a cell for every column. They are grouped if required, sorted, and
+   written with their sub-tables and footer. A record is an event, two that were joined, or a transaction. */
 enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
@@ -120,7 +120,7 @@ struct event_sink;
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */
-/* Errors: E_OUTOFMEMORY, those of scratch files (row_sort.h). */
+/* Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
    rows beyond the table's own rowcount are omitted silently. ERROR_CANCELLED's HRESULT when it is stopped. */

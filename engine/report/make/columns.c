@@ -303,8 +303,8 @@ static size_t take_twin(struct columns *c, size_t first, size_t input)
     return taken;
 }
 
-/* *column: the place of the counter's column, which is added when `add` and it does not exist; else NO_COLUMN. Of
-   several columns of one name each counter of `input` takes another one, in their order. */
+/* *column: the place of the counter's column, which is added when `add` and it does not exist; else NO_COLUMN. If
+   several columns have the same name, each counter of `input` takes the next one in order. */
 static HRESULT find_column(struct columns *c, const struct log_counter *counter, size_t input, bool add, size_t *column)
 {
     *column = NO_COLUMN;

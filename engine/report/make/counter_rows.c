@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which series are in a table, in which order, and their cells. */
+/* The series in a table, their order, and their cells. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 #include "engine/report/make/schema_reading.h"
@@ -235,7 +235,7 @@ static const char *without_backslashes(const char *machine)
     return machine;
 }
 
-/* An English name, with the one in the log beside it. */
+/* An English name, with the name in the log next to it. */
 static void write_name(const struct log_counter *counter, const char *name, struct report_document *to)
 {
     const char *const local[] = {"local", counter->counter, NULL};
@@ -314,7 +314,7 @@ static void take_slices(const struct counter_rows *from, struct sliced *by, size
     }
 }
 
-/* Of each counter the sum, the 16 with the highest peaks and the 16 with the lowest values. */
+/* For each counter: the sum, the 16 instances with the highest peaks and the 16 with the lowest values. */
 static HRESULT choose_sliced(const struct counter_rows *from, struct row *rows, size_t count)
 {
     if (!from->table->counters.slices || !from->slices_left)

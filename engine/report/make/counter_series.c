@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method.
-   Percentiles keep all values while they are few, then their numbers in ranges of 2 % each, as DDSketch does (Masson,
-   Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a limited number of points: when the time exceeds
-   them, each two points become one. */
+   Percentiles keep all values while there are few, and then the number of values in ranges of 2 % each, like DDSketch
+   (Masson, Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a limited number of points: when the
+   time exceeds them, each two points become one. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
@@ -227,8 +227,7 @@ static size_t most_points(const struct chart_series *s)
     return s->most ? s->most : CHART_POINTS;
 }
 
-/* From where the first point begins, if the first value is at `from`. Unsigned, since a hostile log's times may be any.
- */
+/* The start of the first point, if the first value is at `from`. Unsigned, since a hostile log's times may be any. */
 static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
 {
     const uint64_t lead = (uint64_t)s->lead, since = to > from ? (uint64_t)to - (uint64_t)from : 0;

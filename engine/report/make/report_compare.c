@@ -4,7 +4,7 @@
 
        section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
 
-   So the rows of a table follow it, and precede those of tables in its rows. */
+   Therefore the rows of a table follow it, and precede the rows of tables in its rows. */
 #include "engine/report/report_compare.h"
 
 #include "engine/base/memory.h"
@@ -218,7 +218,7 @@ static const char *type_of(const struct report_data *cell)
     return type ? type : "";
 }
 
-/* What pairs the row: its keys, or all that counts of it. */
+/* The values that pair the row: its keys, or everything in it that is compared. */
 static HRESULT add_pair(struct keying *k, const struct level *l, const struct used_cell *cells, size_t count)
 {
     HRESULT hr = S_OK;

@@ -230,7 +230,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     c->last = c->samples == 0 || utc > c->last ? utc : c->last;
     c->samples++;
     if (r->begun && utc > r->latest) {
-        /* Of times that no clock has the difference may be any. */
+        /* The difference of times without a clock is arbitrary. */
         const uint64_t distance = (uint64_t)utc - (uint64_t)r->latest;
         const int64_t length = distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
         hr = sample_distances_add(&r->distances, length);
@@ -312,7 +312,7 @@ static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gap
     return hr;
 }
 
-/* A table asks for some counter, and each sample lacks what its values would be computed of. */
+/* A table uses a counter, but every sample lacks the values from which it would be computed. */
 static bool has_no_value(const struct report_counters *c)
 {
     bool wanted = false;

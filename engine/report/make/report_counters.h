@@ -36,7 +36,8 @@ void value_statistics_free(struct value_statistics *s);
 /* ---- charts ----
 
    A series of values over time in a limited number of points: each is a part of the time with its least, mean and
-   greatest value. So no peak is lost, however long the log is. If all samples fit, each one is a point. */
+   greatest value. Therefore no peak is lost, regardless of the log's length. If all samples fit, each one is a point.
+   */
 #define CHART_POINTS       1024 /* of a series, about the pixels of a chart's width */
 #define CHART_LEAST_POINTS 32   /* of one series among very many */
 
@@ -73,8 +74,8 @@ void chart_series_free(struct chart_series *s);
 
 /* ---- slices ----
 
-   A series in equal parts of the time, which begin at multiples of their length in UTC, so that those of all counters
-   and of two runs line up. Rules find in them when a load lasted that means over the whole log do not show. */
+   A series in equal parts of the time, which begin at multiples of their length in UTC, so that the parts of all
+   counters and of two runs line up. Rules find in them when a load lasted that means over the whole log do not show. */
 #define SLICES_TABLE      "slices" /* the table in a row */
 #define SLICES_MOST       98       /* of a series: 96, and the parts of slices at both ends */
 #define SLICES_MOST_FIXED 1000     /* if the length is given */
@@ -158,7 +159,7 @@ struct counter_rows {
     size_t count;
     size_t *slices_left; /* rows of slices that the document may still have; NULL: none */
 };
-/* Nothing is written where no series had a value. */
+/* Nothing is written at times when no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 /* For each of the table's patterns the series with the greatest means, at most 8; _Total is one of them. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);

@@ -13,7 +13,8 @@
 #define REPORT_MOST_ROWS     20000  /* of a table, unless its rowcount specifies fewer */
 #define REPORT_MOST_ALL_ROWS 200000 /* of the document */
 #define REPORT_DEEPEST       4      /* tables within one another */
-/* Of the document, with which no further rows begin: rules and a user's own XSLT have all of it in memory at once. */
+/* The size of the document beyond which no further rows are started, because rules and a user's XSLT keep all of it in
+   memory. */
 #define REPORT_MOST_BYTES    ((uint64_t)64 << 20)
 
 struct report_document;
@@ -42,8 +43,8 @@ struct report_table_head {
     size_t column_count;
 };
 
-/* Creates PATH.new, replacing an existing one. Errors: those of file_open, E_OUTOFMEMORY. After a failure of the disk
-   or of memory, later additions are lost, and report_document_close returns the failure. */
+/* Creates PATH.new, replacing an existing one. Errors: the errors of file_open, E_OUTOFMEMORY. After a failure of the
+   disk or of memory, later additions are lost, and report_document_close returns the failure. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
 /* In this order: facts; sections with their tables; strings. */
 /* `text` NULL: out of memory. */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- those of a folder ---- */
+/* ---- inputs of a folder ---- */
 
 static bool is_excepted(const struct texts *except, const char *name)
 {

@@ -13,11 +13,11 @@ struct report_inputs {
     struct trace_inputs traces;
     struct texts documents;
     uint64_t buffers_lost; /* as in the traces */
-    char *computer;        /* as in the inputs; NULL: none of them does */
+    char *computer;        /* as in the inputs; NULL: no input contains it */
 };
 /* Adds a warning with the reason for each unreadable input. REPORT_NO_DATA: none is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);
-/* Of the counter logs only the samples of these times, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
+/* For counter logs, only the samples in this time range, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
    INT64_MAX for none. Goes to the first of them. */
 HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
 /* Adds the readers' warnings about corrupt parts. */

@@ -8,7 +8,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_schema.h"
 
-/* Of all inputs, once they are read. */
+/* Applies to all inputs, after they are read. */
 struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
     double seconds;      /* between them: the duration of MS-PLA 2.2.3.3's rates */

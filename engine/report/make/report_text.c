@@ -36,8 +36,8 @@ static void add_zeros(struct text_buffer *out, int count)
         text_buffer_add_n(out, "0", 1);
 }
 
-/* The fewest digits that read back as the same number. A number that fewer than 15 digits describe has only zeros
-   behind them in 15, which %g leaves out, so fewer digits are not tried. */
+/* The fewest digits that read back as the same number. A number that fewer than 15 digits describe exactly has only
+   zeros after these digits, and %g omits them, so fewer digits are not tried. */
 static void add_shortest(struct text_buffer *out, double value)
 {
     char text[40];

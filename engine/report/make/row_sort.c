@@ -227,7 +227,7 @@ static HRESULT run_next_record(struct row_sort *s, struct run *r)
     return S_OK;
 }
 
-/* Of two runs the earlier one first where their records have one key. */
+/* If two runs have records with the same key, the record of the earlier run comes first. */
 static bool run_before(const struct row_sort *s, size_t a, size_t b)
 {
     const int order = sorted_row_compare(&s->runs[a].row, &s->runs[b].row);

@@ -64,7 +64,7 @@ int schema_find_word(enum schema_sort_of_value sort, const char *text)
     return -1;
 }
 
-/* One half of a mask: text before and after the digits. */
+/* Half of a mask: the text before or after the digits. */
 static bool half_is_mask(const char *at, size_t size)
 {
     const char *end = at + size;

@@ -7,9 +7,9 @@
 #include "engine/report/grammar.h"
 #include "engine/report/report_schema.h"
 
-/* Which of a sort's words, without case; -1: none. */
+/* Returns the index of a sort keyword, ignoring case; -1: not a keyword. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
-/* Whether the element is of our names: without a namespace, or of MS-PLA's. */
+/* Whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
 bool schema_is_ours(xmlNodePtr node);
 
 /* ---- reading ---- */
@@ -38,7 +38,7 @@ HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name,
 /* The index of the word among the words of its kind; -1: unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
-/* The next element of our names from `node` on; `name` NULL: any. */
+/* The next such element from `node` on; `name` NULL: any. */
 xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
 
 /* Fill in a table from an unchecked element. After a failure, free the table with schema_table_free. */
@@ -46,8 +46,8 @@ HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct s
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 void schema_table_free(struct schema_table *table);
 
-/* How well a string's language ("": any) fits the wanted one ("de-AT"; "": none wished): its own, that without its
-   country, any, English. 0: not at all. */
+/* Rates a string's language ("": any) against the requested one ("de-AT"; "": none): the same language, the same
+   without the country, any, English. 0: no match. */
 unsigned string_language_fit(const char *has, const char *wanted);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     TREND_LEAST_SECONDS = 3600,
 };
 
-/* Each is a multiple of the one before, so that slices of one width merge into those of the next. */
+/* Each width is a multiple of the previous one, so that narrow slices can be merged into wider ones. */
 static const int64_t widths[] = {10, 30, 60, 300, 900, 1800, 3600};
 
 static int64_t wider(const struct slice_series *s)

@@ -113,7 +113,7 @@ void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit)
 
 /* ---- the scale ---- */
 
-/* In shown units: those of the counter times the factor of `unit`. */
+/* In displayed units: the counter's values times the factor of `unit`. */
 struct scale {
     struct page_scale unit;
     double low, high, step;
@@ -165,7 +165,7 @@ static struct page_unit common_unit(const struct chart_layout *c)
     return unit;
 }
 
-/* From zero on, where that does not flatten the line. */
+/* The axis starts at zero unless this flattens the line. */
 static struct scale make_scale(const struct page_unit *unit, double least, double greatest)
 {
     const struct page_scale shown = page_unit_scale(unit, fmax(fabs(least), fabs(greatest)));
@@ -241,7 +241,7 @@ static void add_path(struct text_buffer *out, const struct chart_line *l, const 
     }
 }
 
-/* From the greatest values, forward, to the least ones, backward, of the points from `from` up to `to`. */
+/* Draws the greatest values of the points from `from` up to `to` forward, and then the least values backward. */
 static void add_band(struct text_buffer *out, const struct chart_line *l, size_t from, size_t to, const struct scale *s,
                      double duration)
 {

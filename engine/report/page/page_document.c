@@ -2,8 +2,8 @@
 /* Writes the document of a report page, from which an XSLT sheet makes HTML or SVG.
 
    A report may have a million rows, but a page must stay small enough for a browser, and XSLT 1.0 cannot count, sort or
-   split strings within reasonable time. So this file chooses what to show, formats numbers, and resolves strings and
-   links; the sheet only lays out. The report is read twice as a stream, since it may exceed the memory:
+   split strings within reasonable time. Therefore this file chooses what to show, formats numbers, and resolves strings
+   and links; the sheet only does the layout. The report is read twice as a stream, since it may exceed the memory:
 
    1. Survey (page_survey_make): the rows and columns of each table, the strings, the warnings with their links, the
       tagged rows, and the names of the charts' series.
@@ -291,7 +291,7 @@ static double bar_length(double value, double longest)
     return !(value > 0) ? 0 : value < longest ? 100 * value / longest : 100;
 }
 
-/* `row_tags` (NULL: none) are the row's and those of its hidden cells: its first cell has them. */
+/* `row_tags` (NULL: none) are the tags of the row and its hidden cells. The row's first cell receives them. */
 static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
     static const char *const kept[] = {"img", "units", "link", "summary", "local"};

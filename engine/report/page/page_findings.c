@@ -57,7 +57,7 @@ static const char *source_of(const struct report_attribute *attributes, size_t c
     return source && *source ? source : name;
 }
 
-/* Of the row itself and of its cells, each once. */
+/* The tags of the row and of its cells, each once. */
 static bool add_tags(struct text_buffer *all, const char *tags)
 {
     size_t length;
@@ -143,7 +143,7 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
 
 /* ---- what belongs together ---- */
 
-/* Of "counter (instance)" the counter is that of the row. */
+/* In "counter (instance)", the counter is the row's. */
 static bool is_of_counter(const char *series, const struct found_row *row)
 {
     return !strncmp(series, row->series, row->counter) &&
@@ -361,7 +361,7 @@ static HRESULT on_string(void *about, const char *id, const char *text)
         return S_OK;
     const size_t length = strlen(text);
     struct surveyed_string *string = &s->strings[s->string_count];
-    /* One byte more than a cell has tells that it is cut. */
+    /* One byte more than a cell can contain shows that it is truncated. */
     *string = (struct surveyed_string){
         text_copy(id), text_copy_n(text, length > PAGE_LONGEST_CELL + 4 ? PAGE_LONGEST_CELL + 4 : length),
         s->string_count};

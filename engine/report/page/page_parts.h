@@ -79,7 +79,7 @@ void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitte
 /* The severity of a row of the table of warnings, from its `img`; without one it counts as an ordinary warning, as for
    rules. */
 enum report_severity page_findings_severity(const struct report_row *warning);
-/* Of the at-th warning of the document, from 1 on. */
+/* For the at-th warning of the document, counted from 1. */
 size_t page_findings_number(const struct page_findings *f, size_t at);
 /* The warnings that are about a counter in this chart, the worst first; FINDINGS_MOST_LIMITS at most. */
 size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out);

@@ -80,7 +80,7 @@ struct form {
     unsigned shift; /* 2: percent */
 };
 
-/* One half of a mask; the reader of schemas has refused others than "text #,##0.0# text". */
+/* Half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */
 static void read_half(const char *at, size_t size, struct form *f)
 {
     const char *end = at + size, *digits = at;
@@ -103,7 +103,8 @@ static void read_half(const char *at, size_t size, struct form *f)
     f->shift = memchr(f->before, '%', f->before_length) || memchr(f->behind, '%', f->behind_length) ? 2 : 0;
 }
 
-/* A number without its sign: its digits, and how many are before the point. One place in front is for a carry. */
+/* A number without its sign: its digits, and how many are before the point. One position in front is reserved for a
+   carry. */
 struct digits {
     char at[2 * MOST_DIGITS];
     size_t count, whole;

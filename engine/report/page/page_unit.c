@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which unit a counter's name means, and the prefix that suits a value. */
+/* The unit that a counter's name implies, and the prefix that suits a value. */
 #include "engine/report/page_unit.h"
 
 #include "engine/base/memory.h"

@@ -6,7 +6,7 @@
                  "l":[{"n":warning,"v":limit,"s":[names of the lines that the warning is about]}]}],"omitted":0}
 
    `start` as in the report, first and step in seconds, points as in the report with six digits. Each series of an
-   object is there once, those of charts that the page shows without being asked and those to select alike. */
+   object exists once, whether the page shows its chart initially or only on request. */
 #ifndef OPENPLA_PAGE_WAVES_H
 #define OPENPLA_PAGE_WAVES_H
 

@@ -50,8 +50,7 @@ static bool is_mixed(const xmlNode *from)
     return false;
 }
 
-/* The text from `node` up to the next element, which is stored in *next. Keeps only the blanks around it that are
-   beside an element. */
+/* The text from `node` up to the next element, which is stored in *next. Keeps only blanks next to an element. */
 static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
 {
     struct text_buffer b = {0};
@@ -186,7 +185,7 @@ static HRESULT insert_text(struct rules_run *run, void *insertion, const char *t
                                   text, &i->last);
 }
 
-/* A file beside the report, by its bare name. */
+/* A file in the report's folder, by its bare name. */
 static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_document *out)
 {
     const char *written = rules_attribute(e, "document");

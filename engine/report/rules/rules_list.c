@@ -58,8 +58,8 @@ static const char *threshold_severity(const struct threshold *t)
     return words[t->severity][t->has_critical];
 }
 
-/* "\A\B minus \A\C, divided by \A\D: over 5 %". A share of the memory is shown in percent, whatever the unit of
-   messages. */
+/* "\A\B minus \A\C, divided by \A\D: over 5 %". A fraction of memory is shown in percent, regardless of the message's
+   unit. */
 static void add_threshold(struct text_buffer *b, const struct threshold *t)
 {
     struct threshold shown = *t;

@@ -348,7 +348,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     const char *level = rules_attribute(e, "level"), *name = rules_attribute(e, "file");
     uint64_t number = 0;
     if (r->has_logging)
-        return S_OK; /* that of the file that imports */
+        return S_OK; /* the file that imports it */
     r->has_logging = true;
     if (level && text_to_u64(level, &number))
         r->log_level = (uint32_t)number;

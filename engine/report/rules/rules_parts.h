@@ -10,7 +10,7 @@
 
 #include <libxml/xpath.h>
 
-/* Which of a sort's words, without case; -1: none, or `text` is NULL. */
+/* Returns the index of a sort keyword, ignoring case; -1: not a keyword, or `text` is NULL. */
 int rules_word(enum rules_sort sort, const char *text);
 
 /* The packs of engine/report/rules/packs, which the build turns into a table; NULL at the end. */
@@ -32,8 +32,8 @@ enum {
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* brackets within one another */
     EXPRESSION_OPERATIONS = 20000000, /* of one evaluation: a second or less */
-    /* Of one that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. They count in the sum
-       of a run as those of the time that they may take. */
+    /* For an expression that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. In the
+       total of a run, they count as the operations that fit into the time they may take. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
     OPERATION_BYTES = 200, /* of texts and lists that it makes: they count as operations */
@@ -117,7 +117,7 @@ bool rules_is_bad(xmlNodePtr e);
 
 /* An attribute's text, borrowed from the document, or NULL. */
 const char *rules_attribute(xmlNodePtr e, const char *name);
-/* Adds the counter as a pattern of report schemas, "i/bytes\/sec/", behind '|' if *b is not empty. Characters of
+/* Adds the counter as a pattern of report schemas, "i/bytes\/sec/", after '|' if *b is not empty. Characters of
    `special` stand for themselves. */
 void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
@@ -149,10 +149,10 @@ struct rules_run {
    memory_alloc. RULES_INVALID: unknown string, or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
-/* Of a place in the report, or (context NULL) of the whole of it. The error names element and attribute. */
+/* For a place in the report, or (context NULL) for the whole report. The error names element and attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
-/* The same for an expression built from that of the attribute. */
+/* The same for an expression built from the attribute's expression. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
 /* Whether its caller stops it, or it has no time left; and the error for that, or for too many operations. */

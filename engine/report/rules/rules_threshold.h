@@ -7,7 +7,7 @@
 
 #define THRESHOLD_SECONDS 300 /* beyond the limit, if a rule does not say how long */
 
-/* The attributes of a Threshold; strings are those of the element. */
+/* The attributes of a Threshold; strings belong to the element. */
 struct threshold {
     xmlNodePtr element;
     const char *counter, *per, *minus, *unless; /* counter paths; NULL: none */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SQL_SERVER "SQLServer:" /* objects of the default instance; those of the instance X begin with MSSQL$X: */
+#define SQL_SERVER "SQLServer:" /* objects of the default instance; objects of the instance X begin with MSSQL$X: */
 #define SQL_NAMED  "MSSQL$"
 
 enum { SLICES_READ_MOST = 2 * SLICES_MOST_FIXED };
@@ -262,7 +262,7 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
     return hr;
 }
 
-/* Replaces the means by those of the quotient or difference with another counter in slices of the same start. Slices
+/* Replaces the means with the quotient or difference with another counter, in slices with the same start. Slices
    without enough use become empty. */
 static void slices_join(const struct threshold *t, struct read_slices *a, const struct read_slices *per,
                         const struct read_slices *minus)
@@ -344,7 +344,7 @@ static bool is_steady(const struct read_slices *all, double trend)
     return grown > 0 && grown >= 0.5 * (greatest - least);
 }
 
-/* Of the column, else of the slices. */
+/* From the column, otherwise from the slices. */
 static double trend_of(const struct threshold *t, const struct read_slices *all, xmlNodePtr row,
                        struct threshold_finding *f)
 {
@@ -395,7 +395,7 @@ static double increase_of(const struct read_slices *all, xmlNodePtr row, struct 
     return sum;
 }
 
-/* Of a whole report without slices, or too short for the duration. */
+/* For a whole report without slices, or one that is too short for the duration. */
 static double whole_value(const struct threshold *t, xmlNodePtr row, xmlNodePtr per, xmlNodePtr minus)
 {
     double value = row_number(row, t->of == MEASURE_MAX ? "max" : t->of == MEASURE_MIN ? "min" : "mean");

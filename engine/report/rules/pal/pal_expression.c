@@ -24,7 +24,7 @@ void pal_skip_lines(struct pal_machine *m)
         m->at++;
 }
 
-/* Skips from an opening bracket behind its closing one. */
+/* Moves from an opening bracket to the position after its closing bracket. */
 void pal_skip_brackets(struct pal_machine *m)
 {
     static const char open[] = "([{", close[] = ")]}";

@@ -39,10 +39,11 @@ static inline bool is_word(const struct pal_token *t, const char *word)
 {
     return t->kind == PAL_WORD && !strcmp(t->text, word);
 }
-/* Moves behind the sign if it is the present token. */
+/* Moves past the sign if it is the current token. */
 bool pal_take(struct pal_machine *m, const char *sign);
 void pal_skip_lines(struct pal_machine *m);
-void pal_skip_brackets(struct pal_machine *m); /* from an opening bracket behind its closing one */
+void pal_skip_brackets(
+    struct pal_machine *m); /* moves from an opening bracket to the position after its closing bracket */
 
 /* The first reason why the code is not understood. */
 void pal_fails(struct pal_machine *m, const char *why);
@@ -51,7 +52,7 @@ void pal_set_local(struct pal_machine *m, const char *name, struct pal_value val
 uint64_t pal_bit(const struct pal_machine *m, const struct pal_source *s);
 /* Reads an expression from the present token on. */
 struct pal_value pal_read(struct pal_machine *m);
-/* Keeps the value if it may be that of a computed counter: an arithmetic expression of several counters. */
+/* Keeps the value if it may belong to a computed counter: an arithmetic expression of several counters. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v);
 /* Follows the code. *empty, *old: it has no code, it is VBScript. The caller frees the candidates. */
 HRESULT pal_machine_run(struct pal_machine *m, const char *code, bool *empty, bool *old);

@@ -96,14 +96,14 @@ struct pal_tokens {
     struct pal_token *items;
     size_t count, capacity;
 };
-/* `names`: those of collections and questions, which may contain any characters. S_FALSE: it is too long. */
+/* `names`: the names of collections and questions, which may contain any characters. S_FALSE: it is too long. */
 HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts *names, struct pal_tokens *out);
 
 /* ---- understanding code ---- */
 
 enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 
-/* One condition on the rows of one counter. */
+/* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
     const char *condition;    /* XPath with PAL_ROW; NULL: compare the value as follows */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regular expressions as XPath 1.0, which has none. An expression is expanded into its alternatives, each a sequence of
    texts with gaps between them: "(MSSQL|SQLServer).*:Buffer Manager" is mssql, gap, :buffer manager, or the same with
-   sqlserver. A gap is a search for the next text behind the one before, and the first place is as good as any. */
+   sqlserver. A gap is a search for the next text after the previous text, and the first match is sufficient. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -143,7 +143,7 @@ static bool regex_read(struct regex *r, struct texts *out)
     return right;
 }
 
-/* One alternative: every text after the one before. */
+/* One alternative: each text must follow the previous one. */
 static const char *sequence_test(struct regex *r, const char *sequence, const char *of)
 {
     const char marks[] = {GAP, GAP_SOME, BEGIN, END, 0};
