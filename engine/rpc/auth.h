@@ -32,7 +32,7 @@ struct auth_accounts {
                  char account[AUTH_NAME_BYTES]);
 };
 
-/* What an initiator logs on with; borrowed until the context is closed. */
+/* The credentials of an initiator; borrowed until the context is closed. */
 struct auth_credentials {
     const char *user, *domain; /* UTF-8; domain "" for an account of the other computer */
     uint8_t hash[AUTH_HASH_BYTES];

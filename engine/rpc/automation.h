@@ -65,7 +65,7 @@ struct objref {
 
 struct std_objref std_objref_read(struct ndr_reader *r);
 void std_objref_write(struct ndr_writer *w, const struct std_objref *o);
-/* `has_conformance`: as a member behind a pointer, it is preceded by the count of 2-byte units. */
+/* `has_conformance`: if it is a member after a pointer, the count of 2-byte units precedes it. */
 void dual_strings_read(struct ndr_reader *r, bool has_conformance, struct dual_strings *out);
 /* Names NTLM as the only security binding. */
 void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct dual_strings *d);
@@ -73,7 +73,7 @@ void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct
 void objref_read(struct ndr_reader *r, struct objref *out);
 void objref_write(struct ndr_writer *w, const struct objref *o);
 
-/* MInterfacePointer behind a pointer (MS-DCOM 2.2.14): referent, count, count, OBJREF. *out NULL: a null pointer. */
+/* MInterfacePointer after a pointer (MS-DCOM 2.2.14): referent, count, count, OBJREF. *out NULL: a null pointer. */
 void ndr_read_object(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
 void ndr_write_object(struct ndr_writer *w, const struct objref *o);
 /* The same without the referent. */

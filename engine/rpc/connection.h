@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connection-oriented RPC (C706 12, MS-RPCE) as state machines without sockets: bytes go in, bytes and calls come out.
-   One connection belongs to one thread at a time. */
+   Only one thread at a time uses a connection. */
 #ifndef OPENPLA_RPC_CONNECTION_H
 #define OPENPLA_RPC_CONNECTION_H
 
@@ -17,7 +17,7 @@ struct rpc_limits {
     uint32_t silence_ms;      /* after a logon, until the next whole packet; 15 min */
 };
 
-/* What all connections of a server share; borrowed for as long as they live. */
+/* The state that all connections of a server share; borrowed for their lifetime. */
 struct rpc_service {
     const struct auth_accounts *accounts; /* NULL: nobody can authenticate */
     void *user;

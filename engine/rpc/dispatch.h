@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies of the interfaces that late binding uses: IDispatch (MS-OAUT 3.1), IEnumVARIANT (MS-OAUT 3.3) and
-   IClassFactory. Requests begin behind ORPCTHIS, answers behind ORPCTHAT; all of them end with an HRESULT. */
+   IClassFactory. Requests begin after ORPCTHIS, answers begin after ORPCTHAT; all answers end with an HRESULT. */
 #ifndef OPENPLA_RPC_DISPATCH_H
 #define OPENPLA_RPC_DISPATCH_H
 

@@ -19,7 +19,7 @@ enum { ORPC_IIDS_MOST = 64, ORPC_REFERENCES = 5 };
 
 /* ---- server ---- */
 
-/* One method call, while it runs. */
+/* One method call while it is being executed. */
 struct orpc_call {
     struct orpc_session *session;
     const char *account; /* of the caller */
@@ -27,11 +27,12 @@ struct orpc_call {
     GUID iid, causality;
     uint16_t opnum;
     uint64_t now_ms;
-    unsigned *array_form;         /* that this client uses: for ndr_read_array and ndr_write_array */
-    struct ndr_writer error_info; /* the handler may put an OBJREF of an IErrorInfo here; it is sent with the result */
+    unsigned *array_form; /* that this client uses: for ndr_read_array and ndr_write_array */
+    struct ndr_writer
+        error_info; /* the handler may store an OBJREF of an IErrorInfo here; it is sent with the result */
 };
 
-/* What the owner of the objects supplies. Calls of several connections run at the same time. */
+/* The functions that the owner of the objects provides. Calls of several connections run at the same time. */
 struct orpc_handler {
     void *user;
     /* Whether methods of this interface can be called. Others are never handed out. */
@@ -42,7 +43,7 @@ struct orpc_handler {
     HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
     void (*release)(void *user, void *pointer);
     /* A method: `in` follows ORPCTHIS, `out` follows ORPCTHAT. It writes its [out] parameters and the HRESULT, and
-       returns 0, or a fault; what it has written is dropped then. */
+       returns 0, or a fault, in which case its output is discarded. */
     uint32_t (*call)(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 };
 
@@ -57,8 +58,8 @@ HRESULT orpc_server_open(const struct orpc_handler *handler, const struct orpc_l
                          struct orpc_server **out);
 /* No session may be open. Releases all objects. */
 void orpc_server_close(struct orpc_server *s);
-/* For rpc_service.serves: the interfaces of DCOM, those of the handler, and the management interface (MS-RPCE), with
-   which some clients only log on. */
+/* For rpc_service.serves: the interfaces of DCOM, the handler's interfaces, and the management interface (MS-RPCE),
+   which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
 /* Releases objects that were not used or pinged. To be called every few seconds, with the clock that orpc_session_call
    has. */

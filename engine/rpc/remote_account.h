@@ -21,7 +21,8 @@ void remote_account_free(struct remote_account *a); /* wipes and empties it */
 struct auth_credentials remote_account_credentials(const struct remote_account *a);
 
 /* The account for a computer, "name", "name:port" or "\\name": the one given to this process, else the one given for
-   any host, else the stored one. An account of the name with its port precedes that of the name. S_FALSE: none. */
+   any host, else the stored one. An account for the name with its port takes precedence over an account for the name.
+   S_FALSE: none. */
 HRESULT remote_account_find(const char *host, struct remote_account *out);
 /* From now on this process logs on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account. */
 HRESULT remote_account_give(const char *host, const struct remote_account *a);

@@ -48,9 +48,9 @@ enum {
     AUTHENTICATE = 3,
     NAME_UNITS = 63,    /* of a user's name */
     DOMAIN_UNITS = 255, /* of a domain's */
-    BLOB_START = 16,    /* in the NT response, behind the proof */
+    BLOB_START = 16,    /* in the NT response, after the proof */
     BLOB_INFO = 28,     /* where the target info begins in the blob */
-    MIC_AT = 72,        /* in AUTHENTICATE, behind its version */
+    MIC_AT = 72,        /* in AUTHENTICATE, after its version */
     PAYLOAD_AT = 88,    /* behind the MIC */
     AV_END = 0,
     AV_FLAGS = 6,
@@ -72,7 +72,7 @@ static bool ntlm_message_is(const uint8_t *token, size_t size, uint32_t type, si
     return size >= least && memcmp(token, "NTLMSSP", 8) == 0 && ndr_load_u32(token + 8) == type;
 }
 
-/* One of the fields {length, room, offset} of a message. */
+/* A field {length, room, offset} of a message. */
 static bool ntlm_read_field(const uint8_t *token, size_t size, size_t at, const uint8_t **bytes, size_t *length)
 {
     const size_t offset = ndr_load_u32(token + at + 4);
@@ -83,7 +83,7 @@ static bool ntlm_read_field(const uint8_t *token, size_t size, size_t at, const 
     return true;
 }
 
-/* Adds bytes behind the message, which starts at `start`, and sets the field that refers to them. */
+/* Appends bytes to the message, which starts at `start`, and sets the field that refers to them. */
 static void ntlm_write_field(struct ndr_writer *w, size_t start, size_t at, const void *bytes, size_t size)
 {
     assert(size <= UINT16_MAX);
@@ -164,7 +164,7 @@ static void ntlm_set_keys(struct ntlm *n, const uint8_t session[16])
     ntlm_restart_key_streams(n);
 }
 
-/* Upper case by units, as Windows does: characters outside the BMP have no case there. */
+/* Converts to upper case unit by unit, as Windows does: characters outside the BMP are unchanged. */
 static void ntlm_derive_v2(const uint8_t hash[16], const uint8_t *user, size_t user_size, const uint8_t *domain,
                            size_t domain_size, uint8_t v2[16])
 {

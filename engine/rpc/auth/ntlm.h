@@ -11,7 +11,7 @@
 
 enum ntlm_state { NTLM_NEW, NTLM_NEGOTIATED, NTLM_DONE, NTLM_FAILED };
 
-/* One direction: what signs and what encrypts it. */
+/* One direction: the keys for signing and encryption. */
 struct ntlm_direction {
     uint8_t sign_key[16], seal_key[16];
     struct rc4 rc4;

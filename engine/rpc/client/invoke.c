@@ -81,7 +81,7 @@ static HRESULT exception_result(const struct dispatch_result *d)
     return hr;
 }
 
-/* An object that nobody takes would stay at the server until it is run down. */
+/* An object that no client takes would stay at the server until it is run down. */
 static void release_result(struct orpc_object *o, const struct ndr_variant *value)
 {
     struct orpc_object *object;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* IObjectExporter (MS-DCOM 3.1.2.5.1): where objects are, and which of them clients still need.
 
-   Nobody logs on for this interface, so nothing here may cost anything: a ping set is made only for an OID that exists,
-   which its holder alone knows, because OIDs are random. */
+   This interface needs no logon, so its calls must not use resources: a ping set is created only for an existing OID.
+   Only the holder of an object knows its OID, because OIDs are random. */
 #include "engine/base/memory.h"
 #include "engine/rpc/auth/digests.h"
 #include "engine/rpc/orpc/objects.h"
@@ -120,7 +120,7 @@ static uint32_t exporter_simple_ping(struct orpc_server *s, uint64_t now_ms, str
     return 0;
 }
 
-/* A list of OIDs behind a pointer; NULL: the pointer is null. */
+/* A list of OIDs after a pointer; NULL: the pointer is null. */
 static const uint8_t *exporter_read_oids(struct ndr_reader *in, uint16_t count)
 {
     if (!ndr_read_u32(in))

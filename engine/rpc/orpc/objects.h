@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What remote clients hold: objects by OID, their interfaces by IPID, and sets of OIDs that are pinged together. */
+/* The resources that remote clients hold: objects by OID, their interfaces by IPID, and sets of OIDs that are pinged
+   together. */
 #ifndef OPENPLA_RPC_OBJECTS_H
 #define OPENPLA_RPC_OBJECTS_H
 
@@ -29,7 +30,8 @@ struct remote_object {
     void *identity; /* its IUnknown */
     uint64_t oid;
     char account[AUTH_NAME_BYTES];
-    struct orpc_session *session; /* that used it last: what it does keeps all of its objects; NULL: it is closed */
+    struct orpc_session
+        *session; /* the client that used it last: its calls keep all of its objects alive; NULL: it is closed */
     uint64_t used_ms;
     unsigned pins;   /* calls that run on it */
     bool is_removed; /* from the tables; freed with the last pin */
@@ -55,7 +57,7 @@ struct orpc_server {
     size_t set_count;
 };
 
-/* One more reference count on an interface of an object, which is exported if it is not yet. */
+/* Adds a reference to an interface of an object, and exports the interface if necessary. */
 HRESULT objects_export(struct orpc_session *s, void *object, const GUID *iid, const char *account, uint32_t references,
                        uint64_t now_ms, struct std_objref *out);
 /* The interface of an IPID that this account holds, kept alive until objects_unpin; false: it holds none. */
@@ -78,7 +80,7 @@ void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t rem_unknown_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
-/* The object references of several interfaces, behind one array of pointers; fills `results`. */
+/* The object references of several interfaces, after an array of pointers; fills `results`. */
 void write_interfaces(struct orpc_call *call, void *object, const GUID *iids, HRESULT *results, size_t count,
                       struct ndr_writer *out);
 void write_version(struct ndr_writer *w); /* COMVERSION 5.7 */
@@ -99,7 +101,7 @@ struct activation_properties {
 void properties_read(struct ndr_reader *r, struct activation_properties *out);
 /* NULL: it is not among them. */
 const struct activation_property *properties_find(const struct activation_properties *p, const GUID *clsid);
-/* As an OBJREF_CUSTOM behind a pointer. */
+/* As an OBJREF_CUSTOM after a pointer. */
 void properties_write(struct ndr_writer *w, const GUID *iid, const GUID *clsid, const struct activation_properties *p);
 extern const GUID properties_in_iid, properties_in_clsid, properties_out_iid, properties_out_clsid,
     property_instantiation, property_context, property_location, property_scm_request, property_props_out,

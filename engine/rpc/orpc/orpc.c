@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One ORPC call: which interface it is of, who may make it, ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13), IRemUnknown and the
-   handler's methods; and the bodies of IRemUnknown and IObjectExporter as a client has them. */
+/* One ORPC call: its interface, the access check, ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13), IRemUnknown and the handler's
+   methods. Also the bodies of IRemUnknown and IObjectExporter on the client's side. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/digests.h"
@@ -38,7 +38,7 @@ enum {
 
 /* ---- ORPCTHIS and ORPCTHAT ---- */
 
-/* ORPC_EXTENT_ARRAY behind its pointer: each extension's id and bytes. */
+/* ORPC_EXTENT_ARRAY after its pointer: the id and the bytes of each extension. */
 static void extensions_read(struct ndr_reader *r, const GUID *expected, struct ndr_reader *found)
 {
     const uint32_t count = ndr_read_u32(r);

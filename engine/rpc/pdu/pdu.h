@@ -72,7 +72,7 @@ void pdu_finish(struct ndr_writer *w, size_t start, size_t token_size);
 void pdu_write_token(struct ndr_writer *w, size_t start, uint8_t auth_type, uint8_t auth_level, uint32_t auth_id,
                      const uint8_t *token, size_t size);
 
-/* What signs the PDUs of a call. */
+/* Signs the PDUs of a call. */
 struct pdu_security {
     struct auth_context *auth; /* NULL: nothing does */
     uint8_t type, level;

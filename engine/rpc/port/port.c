@@ -6,7 +6,7 @@
    A worker reads the bytes that have arrived, passes them to the state machine, performs a complete call, and sends the
    output. It stays with the connection as long as bytes come, and for STAY_MS after them, so a busy client waits for no
    other thread. Then it parks the connection: the poller waits for all parked ones, because a thread costs 1 MB under
-   Wine. Nobody waits longer than the state machine allows, so a client that is silent or sends single bytes loses its
+   Wine. No wait is longer than the state machine allows, so a client that is silent or sends single bytes loses its
    connection. */
 #include "engine/rpc/port.h"
 
@@ -36,7 +36,7 @@ struct rpc_port {
     struct rpc_port_handler handler;
     struct admission *admission;
     struct socket_end *listener;
-    struct socket_end *wake, *woken; /* a connection with ourselves: a byte in it wakes the poller */
+    struct socket_end *wake, *woken; /* a connection to this process itself: a byte in it wakes the poller */
     struct lock lock;                /* protects all that follows */
     struct thread_condition queued;
     struct port_client *queue, **queue_end; /* connections that wait for a worker */
@@ -106,7 +106,7 @@ static void client_note_end(struct port_client *c)
         port_report(c->port, RPC_PORT_FAILED, c->address, c->account, reason);
 }
 
-/* Whether it is to be closed; false: it is silent. */
+/* Whether it must be closed; false: it is idle. */
 static bool client_serve(struct port_client *c)
 {
     uint8_t bytes[RECEIVE_BYTES];
@@ -393,7 +393,7 @@ HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct aut
         hr = thread_start(poller_run, p, &poller);
     }
     if (SUCCEEDED(hr)) {
-        /* From here on the poller uses the port. */
+        /* From now on, the poller uses the port. */
         thread_close(poller);
         hr = thread_start(port_accept, p, &thread);
         if (SUCCEEDED(hr))
