@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that openpla.dll exports besides COM's: the flat functions under pla.dll's names, and the main program
-   of openplahost.exe. Also IDataManager's Extract, which calls one of them with the caller's rights. */
+   of openplahost.exe. It also contains IDataManager's Extract, which calls one of them with the caller's rights. */
 #ifndef OPENPLA_EXPORTS_H
 #define OPENPLA_EXPORTS_H
 
@@ -10,10 +10,10 @@
 #include <windows.h>
 #include <oleauto.h>
 
-/* cabinet_extract with the caller's rights. Another process must name both paths with a drive: for a share, this
-   process would connect and log on in its place. E_INVALIDARG for an invalid path, E_ACCESSDENIED for another process's
-   share or path without a drive. Where COM identifies the caller, its rights are used; CoImpersonateClient's failures
-   are returned. */
+/* cabinet_extract with the caller's rights. Another process must name both paths with a drive, because for a share this
+   process would connect and log on under its own account. E_INVALIDARG for an invalid path, E_ACCESSDENIED for another
+   process's share or path without a drive. If COM identifies the caller, the caller's rights are used;
+   CoImpersonateClient's failures are returned. */
 HRESULT extract_for(const struct caller *caller, const char *cabinet, const char *folder);
 
 /* Called with the path of each file after all have been extracted. */
@@ -21,19 +21,19 @@ typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
 /* Extracts a cabinet as Extract does, for the calling program. `callback` may be NULL. The string type of pla.dll's
    parameters is not documented: BSTRs are accepted too. E_POINTER, E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
-/* Deletes the report of a run, which is its folder: what runs created in it, and the folder unless it contains
-   something else. `folder` is its path; a BSTR is accepted too. E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run
-   created the folder, PLA_E_DCS_IN_USE while a run writes to it. */
+/* Deletes the report of a run, which is its folder: it deletes everything that runs created in it, and then the folder
+   unless it contains anything else. `folder` is its path; a BSTR is accepted too. E_POINTER, E_INVALIDARG,
+   E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while a run writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 
 /* The main program of the set host process: argv is <program> <namespace> <name> <run key>. Returns the exit code: 0 or
-   the failing HRESULT (E_INVALIDARG for another number of arguments or invalid Unicode). */
+   the failing HRESULT (E_INVALIDARG for a wrong number of arguments or invalid Unicode). */
 int OpenPlaHost(int argc, WCHAR **argv);
 
 /* Expands the variables of TaskArguments as a run does. The type in the VARIANT is not documented. Here it is a BSTR
-   with the arguments, or an array of BSTR or of VARIANT with BSTR: the arguments, then a name and a value per variable.
-   A repeated name is a list. *out is the caller's. E_POINTER, DISP_E_TYPEMISMATCH for another type, E_INVALIDARG for a
-   name without a value, more than 1,024 pairs or invalid Unicode, E_OUTOFMEMORY. */
+   with the arguments, or an array of BSTR or of VARIANT with BSTR: first the arguments, then a name and a value for
+   each variable. A repeated name forms a list. The caller frees *out. E_POINTER, DISP_E_TYPEMISMATCH for another type,
+   E_INVALIDARG for a name without a value, more than 1,024 pairs or invalid Unicode, E_OUTOFMEMORY. */
 HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out);
 
 #endif

@@ -25,7 +25,7 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 }
 #endif
 
-/* Whether the class is used in process because it is registered in process, and not through a manifest: without
+/* Whether the class is used in process because it is registered in process, and not through a manifest. Without
    registration there is no server that could do the work. 32-bit programs always use it in process (DECISIONS 42). */
 static bool is_registered_use(REFCLSID clsid)
 {

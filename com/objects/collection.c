@@ -50,7 +50,8 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: no item '%s'", collection->class->name, name);
 }
 
-/* Callers use the result as an item, so an object of another class or of another collection must not be found. */
+/* Callers use the result as an item, so the function must not return an object of another class or another collection.
+ */
 static HRESULT find_object(struct object *collection, IUnknown *object, struct object **out)
 {
     struct object **items, *model;
@@ -99,7 +100,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         variant_free(&index);
         return hr;
     }
-    if (index.type == VARIANT_BOOL_) /* False would mean the first item, which no script intends */
+    if (index.type == VARIANT_BOOL_) /* False would select the first item, which no script intends */
         return error_set(DISP_E_TYPEMISMATCH, "%s: the index must be a number or a name, not a Boolean",
                          collection->class->name);
     hr = variant_to_i64(&index, &number);
@@ -158,7 +159,7 @@ HRESULT collection_clear_items(void *interface_pointer)
     return S_OK;
 }
 
-/* Removes the items that were added last, but not equal ones that existed before. */
+/* Removes the items that were added last, but not equal items that existed before. */
 static void take_back(struct object *collection, struct object **items, size_t count)
 {
     while (count--) {
@@ -339,7 +340,7 @@ static IEnumVARIANTVtbl enumerator_vtable = {enumerator_query, enumerator_add_re
                                              enumerator_next,  enumerator_skip,          enumerator_reset,
                                              enumerator_clone};
 
-/* Takes over the items, also on failure. */
+/* Takes ownership of the items, even on failure. */
 static HRESULT enumerator_from_items(struct object **items, size_t count, LONG position, IEnumVARIANT **out)
 {
     struct enumerator *e = memory_zero(1, sizeof *e);

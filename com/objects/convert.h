@@ -22,12 +22,12 @@ HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
 
-/* Overwrites a secret before it is freed, because the system caches freed BSTRs. NULL is allowed. */
+/* Overwrites a secret before freeing it, because the system caches freed BSTRs. NULL is allowed. */
 void bstr_wipe(BSTR text);
-/* UTF-8 to a new BSTR. */
+/* Converts UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);
-/* A BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an embedded
-   NUL or a lone surrogate. */
+/* Converts a BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an
+   embedded NUL or a lone surrogate. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* From memory_alloc; NULL if it cannot be had. */
+/* From memory_alloc; NULL if the name cannot be determined. */
 static char *dispatch_member_name(ITypeInfo *info, DISPID id)
 {
     BSTR name;
@@ -154,11 +154,11 @@ HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT co
 /* A converted argument for the call. */
 struct stand_in {
     VARIANT value;
-    VARIANT *write_back; /* the script's variable that an [out] interface pointer goes to */
+    VARIANT *write_back; /* the script's variable for an [out] interface pointer */
     IDispatch *out;
 };
 
-/* The function description of the member for this kind of call; NULL if it does not exist. */
+/* The function description of the member for this kind of call; NULL if no function fits. */
 static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
 {
     FUNCDESC *f;
@@ -195,7 +195,7 @@ static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const V
     return hr;
 }
 
-/* Converts VT_ARRAY|VT_VARIANT, the arrays of VBScript and PowerShell, to an array of `type`. */
+/* Converts VT_ARRAY|VT_VARIANT, the array type of VBScript and PowerShell, to an array of `type`. */
 static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
 {
     LONG count;
@@ -211,8 +211,8 @@ static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
     return hr;
 }
 
-/* More than any list of a set contains. Wine's SafeArrayCreateVector returns a too small array if the size in bytes
-   exceeds 32 bits. */
+/* More items than any list in a set contains. Wine's SafeArrayCreateVector returns an array that is too small if the
+   size in bytes exceeds 32 bits. */
 #define SCRIPT_ITEMS_MAX 1000000
 
 /* A JScript array: an object with `length` and members "0", "1", ... */
@@ -288,7 +288,7 @@ static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
-/* Replaces an object by its default value, which ITypeInfo::Invoke would also read, but without limiting what the
+/* Replaces an object by its default value. ITypeInfo::Invoke would also read that value, but without limiting what the
    object may do. */
 static HRESULT stand_in_for_value(const VARIANT *given, VARTYPE wanted, struct stand_in *s)
 {
@@ -311,7 +311,7 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
 
 /* ---- numbers that ITypeInfo::Invoke would change ---- */
 
-/* Whether a negative number means its 32 bits: not for properties that are counts. */
+/* Whether a negative number stands for its 32 bits; this does not apply to properties that are counts. */
 static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
@@ -364,7 +364,7 @@ static bool may_be_no_number(const VARIANT *v)
     }
 }
 
-/* The parameter of the argument at rgvarg[at]. Named arguments come first and give their parameter, except for the
+/* The parameter of the argument at rgvarg[at]. Named arguments come first and identify their parameter, except for the
    value of a put; the others follow in reverse order. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
 {
@@ -399,7 +399,7 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     return DISP_E_EXCEPTION;
 }
 
-/* Reports an argument that was rejected before the call in the way the member would. */
+/* Reports an argument that was rejected before the call in the same way as the member would. */
 static HRESULT result_with_exception(struct wrapper *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
 {
     char *name = dispatch_member_name(info, id);
@@ -481,7 +481,7 @@ static HRESULT invoke_entered(struct wrapper *s, DISPID id, REFIID iid, WORD fla
     if (FAILED(hr))
         return com_result(s, hr);
     if (id == DISPID_NEWENUM)
-        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
+        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator requests only a method */
     hr = own_member_invoke(s, id, params, result);
     if (hr == S_FALSE)
         hr = guid_member_invoke(s, info, id, flags, params, result);

@@ -24,7 +24,7 @@ static HRESULT provider_collection_create(const char *category, struct object **
     return object_create(&trace_data_provider_collection_class, NULL, out);
 }
 
-/* One factory per registered class. Factories live as long as the module. */
+/* One factory per registered class. Factories exist as long as the module. */
 struct factory {
     IClassFactory iface;
     const CLSID *id;
@@ -64,7 +64,7 @@ static HRESULT STDMETHODCALLTYPE factory_create(IClassFactory *This, IUnknown *o
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    /* On Windows the system's activation calls here, for every client. */
+    /* On Windows the system's activation calls this function, for every client. */
     HRESULT hr = os_is_wine() ? call_enter(&call) : S_OK;
     if (FAILED(hr))
         return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of clients: calls on them, the values they stand for, and copies of them. Nothing else in com/ calls such
-   objects. */
+/* Objects of clients: calls on them, the values that they represent, and copies of them. Nothing else in com/ calls
+   such objects. */
 #ifndef OPENPLA_FOREIGN_OBJECT_H
 #define OPENPLA_FOREIGN_OBJECT_H
 
@@ -11,17 +11,18 @@
 
 /* Reads a property of the object by name, without arguments. DISP_E_UNKNOWNNAME if it does not exist. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);
-/* The object's default value, DISPID_VALUE. DISP_E_TYPEMISMATCH if it has none or it is an object again. */
+/* DISP_E_TYPEMISMATCH if it has no default value or the value is itself an object. DISP_E_TYPEMISMATCH if it has none
+   or it is an object again. */
 HRESULT foreign_value(IDispatch *object, VARIANT *value);
-/* The object in the VARIANT, following references; NULL without one. Borrowed. */
+/* The object in the VARIANT, following references; NULL if it contains no object. Borrowed. */
 IDispatch *foreign_object_in(const VARIANT *v);
 
 /* VariantChangeType, in which an object is replaced by its default value; `to` and `from` may be the same. */
 HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type);
 
 /* Like wrapper_model for any class, but copies a trace data provider, or a collection of them, that another process
-   created. Clients have those in their own process (DECISIONS 17) and pass them to collectors that may be the server's.
-   Other objects of other processes fail with E_INVALIDARG. */
+   created. Clients keep these objects in their own process (DECISIONS 17) and pass them to collectors that may be in
+   the server. Other objects of other processes fail with E_INVALIDARG. */
 HRESULT wrapper_model_or_copy(IUnknown *pointer, const char *argument, struct object **model);
 
 #endif

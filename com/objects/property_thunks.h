@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What object_vtable.inc generates from a property row: the members get_X and put_X of INTERFACE, their slots in the
-   vtable, and their number. */
+/* The code that object_vtable.inc generates from a property row: the members get_X and put_X of INTERFACE, their slots
+   in the vtable, and their number. */
 #ifndef OPENPLA_PROPERTY_THUNKS_H
 #define OPENPLA_PROPERTY_THUNKS_H
 

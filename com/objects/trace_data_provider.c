@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceDataProvider and the collection of them. MS-PLA 3.2.4.11. */
+/* ITraceDataProvider and its collection. MS-PLA 3.2.4.11. */
 #include "com/objects/collection.h"
 #include "com/objects/convert.h"
 #include "com/objects/foreign_object.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The COM wrappers of model objects: how they are created, counted and destroyed, and the error information that every
-   method leaves behind.
+   method sets.
 
-   A model object (engine/pla/model.h) knows nothing of COM. When a client first gets to see it, wrapper_get creates its
-   wrapper; later calls return the same one, because COM compares objects by their IUnknown. The two point at each
+   A model object (engine/pla/model.h) knows nothing of COM. When a client first receives it, wrapper_get creates its
+   wrapper; later calls return the same wrapper, because COM compares objects by their IUnknown. The two refer to each
    other:
 
        client --(counted)--> wrapper --(reference)--> model object
                                 ^----- model->wrapper -----'        (borrowed, under the object's lock)
 
-   The wrapper keeps its object alive, never the other way round. When the last COM reference goes, the wrapper takes
-   itself out of model->wrapper under the object's lock. Between the count reaching zero and that lock another thread
-   may find it there: try_reference fails on a count of zero, and wrapper_get creates a second wrapper, which replaces
-   the dying one. */
+   The wrapper keeps its object alive, but not the other way round. When the last COM reference is released, the wrapper
+   removes itself from model->wrapper under the object's lock. Between the count reaching zero and the locking, another
+   thread may find the wrapper there. try_reference then fails because the count is zero, and wrapper_get creates a
+   second wrapper, which replaces the dying one. */
 #include "com/objects/wrapper.h"
 
 #include "com/objects/convert.h"
@@ -34,7 +34,7 @@ struct com_class com_classes[] = {
 };
 const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];
 
-/* Only wrappers of this process answer to this interface; it has no proxy, so no other process can offer it. */
+/* Only wrappers of this process support this interface. It has no proxy, so no other process can provide it. */
 static const IID IID_OpenPlaWrapper = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
 
 static struct wrapper *wrapper_of_error_info(ISupportErrorInfo *i)
@@ -74,7 +74,7 @@ struct com_class *com_class_of(const struct class *model)
     return NULL;
 }
 
-/* Adds a reference unless the count has reached zero: then the wrapper is being destroyed. */
+/* Adds a reference unless the count has reached zero, in which case the wrapper is being destroyed. */
 static bool try_reference(struct wrapper *s)
 {
     LONG n = s->references;
@@ -216,7 +216,7 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument)
     return com_result(interface_pointer, error_set(E_POINTER, "%s: the pointer for the result is NULL", argument));
 }
 
-/* ---- one object with every interface, which no client receives ---- */
+/* ---- one object with every interface; no client receives it ---- */
 
 /* A static object: its references are not counted. */
 static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);
@@ -252,7 +252,7 @@ static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **o
 
 HRESULT kept_interfaces_begin(void)
 {
-    IStream *stream; /* never read: what counts is that it was written */
+    IStream *stream; /* never read; it only matters that it was written */
     HRESULT hr = CreateStreamOnHGlobal(NULL, TRUE, &stream);
     if (FAILED(hr))
         return hr;

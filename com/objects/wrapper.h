@@ -22,11 +22,11 @@ extern struct com_class com_classes[];
 extern const size_t com_classes_count;
 
 struct wrapper {
-    const void *vtable; /* first: an interface pointer points at it */
+    const void *vtable; /* must be first: an interface pointer points to it */
     ISupportErrorInfo error_info;
     LONG references;
     struct object *model;      /* a reference */
-    struct client_use *client; /* whose quota counts it; NULL: none, for objects of this process */
+    struct client_use *client; /* whose quota includes it; NULL: no quota, for objects of this process */
     struct com_class *class;
 };
 static inline struct wrapper *wrapper_of(void *interface_pointer)
@@ -43,8 +43,8 @@ struct com_class *com_class_of(const struct class *model);
 /* Returns the object's wrapper with a reference added, and creates it if the object has none. The
    members that need deferred contents (object_complete) load them. HRESULT of ERROR_NOT_ENOUGH_QUOTA, E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
-/* The last call of a method that returns an object. Takes over the reference to `model`. Returns hr if that is a
-   failure, else what wrapper_get returns; with interface_pointer NULL it only releases the model. */
+/* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns hr if
+   that is a failure, otherwise the result of wrapper_get; with interface_pointer NULL it only releases the model. */
 HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer);
 /* Returns a reference to the model behind an interface pointer. E_POINTER for NULL; E_INVALIDARG, naming `argument`, if
    the pointer is not a wrapper of this process or its object is not of the class (NULL: any class). */
@@ -57,7 +57,7 @@ ULONG wrapper_release(struct wrapper *s);
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
 /* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each replaces several calls between
-   processes by one. OpenPLA's clients call them; other servers do not have them. */
+   processes by a single one. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
     OWN_STATUSES,                  /* of a collection of sets, as the next two */
@@ -86,9 +86,9 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 #undef CLASS
 
 /* Keeps the server's interfaces registered with Wine's RPC layer as long as the process lives.
-   Wine unregisters an interface when its last object is released. It holds a lock while it waits for the interface's
-   calls to end; a call that needs this lock never ends, and the server stops answering. So one object, which no client
-   receives, keeps each interface registered. Call it in the multithreaded apartment. */
+   Wine unregisters an interface when the last object with it is released. While doing so, it holds a lock and waits for
+   the interface's calls to end. A call that needs this lock never ends, and the server stops answering. Therefore one
+   object, which no client receives, keeps each interface registered. Call it in the multithreaded apartment. */
 HRESULT kept_interfaces_begin(void);
 
 #endif

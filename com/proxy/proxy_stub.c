@@ -36,7 +36,7 @@ static ULONG padded(ULONG size)
 static HRESULT STDMETHODCALLTYPE query_interface(IRpcChannelBuffer *channel, REFIID iid, void **object)
 {
     HRESULT hr = unknown_query(channel, &IID_IRpcChannelBuffer, iid, object);
-    /* Later versions of the interface (asynchronous calls) and the runtime's own are not for us to wrap. */
+    /* Later versions of the interface (asynchronous calls) and the runtime's own interfaces are not wrapped. */
     return hr == E_NOINTERFACE ? IRpcChannelBuffer_QueryInterface(from_channel(channel)->inner, iid, object) : hr;
 }
 
@@ -56,14 +56,14 @@ static ULONG STDMETHODCALLTYPE stub_release(IRpcChannelBuffer *channel)
     return (ULONG)left;
 }
 
-/* The one member with an enumeration behind a text, which may leave it 2 bytes off a multiple of 4. */
+/* The only member with an enumeration after a string, which may end 2 bytes off a multiple of 4. */
 static bool is_commit(const struct padded_channel *self, const RPCOLEMESSAGE *message)
 {
     return (message->iMethod & 0x7fff) == offsetof(IDataCollectorSetVtbl, Commit) / sizeof(void *) &&
            IsEqualIID(self->iid, &IID_IDataCollectorSet);
 }
 
-/* Both sides come here before they write: a proxy its request, a stub its reply. The marshalling code does not write
+/* Both sides call this before they write: a proxy its request, a stub its reply. The marshalling code does not write
    the alignment gaps, so old heap contents would be sent in them. */
 static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, REFIID iid)
 {
@@ -85,8 +85,8 @@ static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLE
     if (message->Buffer) {
         BYTE *end = (BYTE *)message->Buffer + message->cbBuffer;
         if (is_commit(self, message) && message->cbBuffer >= 2 && message->cbBuffer % 4 == 0) {
-            /* The mode ends here; a server with enumerations of 4 bytes reads it from the following 4 bytes, and one
-               with 2 ignores them. */
+            /* The mode ends here. A server with 4-byte enumerations reads it from the following 4 bytes; a server with
+               2-byte enumerations ignores those. */
             const BYTE mode[] = {end[-2], end[-1], 0, 0};
             memcpy(end, mode, sizeof mode);
             message->cbBuffer += sizeof mode;
@@ -116,8 +116,8 @@ static IRpcChannelBufferVtbl channel_methods = {
     query_interface, add_ref, stub_release, get_buffer, send_receive, free_buffer, get_destination, is_connected,
 };
 
-/* A channel over inner, of which it holds a reference, for a proxy or stub of the interface iid (which must outlive
-   it); the caller releases it. NULL: out of memory. */
+/* A channel that wraps inner, to which it keeps a reference, for a proxy or stub of the interface iid (which must
+   outlive it); the caller releases it. NULL: out of memory. */
 static IRpcChannelBuffer *proxy_stub_channel(IRpcChannelBuffer *inner, const IID *iid)
 {
     struct padded_channel *self = memory_zero(1, sizeof *self);
@@ -131,8 +131,7 @@ static IRpcChannelBuffer *proxy_stub_channel(IRpcChannelBuffer *inner, const IID
     return &self->channel;
 }
 
-/* The factory of proxies and stubs: it wraps the generated proxies and takes the place of the generated stubs' Invoke.
- */
+/* The factory of proxies and stubs: it wraps the generated proxies and replaces Invoke in the generated stubs. */
 
 /* Generated (mspla_dlldata.c). */
 HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, void **object);
@@ -154,7 +153,7 @@ static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
     return CONTAINING_RECORD(buffer, struct proxy, buffer);
 }
 
-/* Not delegated to the outer object: this is the reference that the proxy manager itself holds. */
+/* Not delegated to the outer object, because this reference is held by the proxy manager itself. */
 static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
 {
     HRESULT hr = unknown_query(buffer, &IID_IRpcProxyBuffer, iid, object);
@@ -194,7 +193,7 @@ static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChan
 static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
 {
     struct proxy *self = from_proxy(buffer);
-    if (InterlockedExchange(&self->connected, 0)) /* Wine's would release a channel that does not exist */
+    if (InterlockedExchange(&self->connected, 0)) /* Wine's function would release a channel that does not exist */
         IRpcProxyBuffer_Disconnect(self->inner);
 }
 
@@ -202,11 +201,11 @@ static IRpcProxyBufferVtbl proxy_methods = {
     proxy_query_interface, proxy_add_ref, proxy_release, proxy_connect, proxy_disconnect,
 };
 
-/* In place of the Invoke of rpcrt4's stubs, in their vtables. */
+/* Replaces Invoke in the vtables of rpcrt4's stubs. */
 static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel)
 {
     const CInterfaceStubHeader *header = &CONTAINING_RECORD(stub->lpVtbl, CInterfaceStubVtbl, Vtbl)->header;
-    /* The uppermost bit is the client's mark of a valid opnum; Wine's stub would use it as part of an index. */
+    /* The highest bit is the client's mark for a valid opnum; Wine's stub would use it as part of an index. */
     message->iMethod &= 0x7fff;
     HRESULT hr = proxy_stub_check_request(header, message->iMethod, message->Buffer, message->cbBuffer);
     if (FAILED(hr))
@@ -278,9 +277,9 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
     return S_OK;
 }
 
-/* For the stubs of IDispatch's methods, which another stub serves, widl writes a table of functions; but not for the
-   collectors' interfaces, which have IDispatch from IDataCollector. Without it their IDispatch is RPC_X_BAD_STUB_DATA
-   for a client that calls it through the collector's own interface. */
+/* IDispatch's methods are served by another stub, for which widl writes a table of functions. It does not do so for the
+   collectors' interfaces, which inherit IDispatch from IDataCollector. Without the table, a client that calls IDispatch
+   through the collector's own interface gets RPC_X_BAD_STUB_DATA. */
 enum { MOST_OPNUMS = 128 };
 
 static void RPC_ENTRY call_interpreted(IRpcStubBuffer *stub, IRpcChannelBuffer *channel, PRPC_MESSAGE message,

@@ -32,8 +32,8 @@ static const unsigned NO_FORMAT = 0xffff; /* the offset of a method that another
 struct request {
     BYTE *bytes;
     size_t size, at;
-    bool exact;              /* `at` is the place of the next parameter; false: the lowest place that it can have */
-    size_t enumeration;      /* the place of the last enumeration, SIZE_MAX: none */
+    bool exact;              /* `at` is the position of the next parameter; false: the lowest possible position */
+    size_t enumeration;      /* the position of the last enumeration, SIZE_MAX: none so far */
     size_t pointee_boundary; /* where a user-marshalled pointer's value begins: 4, but Wine aligns it at 8 */
 };
 
@@ -65,7 +65,7 @@ static ULONG read_32(const BYTE *at)
     return value;
 }
 
-/* Steps over size bytes at the next multiple of alignment. False: the request ends before. */
+/* Skips size bytes at the next multiple of alignment. False: the request ends before that. */
 static bool request_take(struct request *request, size_t alignment, size_t size)
 {
     size_t start = (request->at + alignment - 1) & ~(alignment - 1);
@@ -88,7 +88,8 @@ static bool take_base_type(struct request *request, unsigned type)
     return request_take(request, size, size);
 }
 
-/* max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A BSTR of no text has bytes ffffffff. */
+/* max_count, bytes, count of 16-bit units (MS-OAUT 2.2.23.2), then the units. A NULL BSTR has the byte count ffffffff.
+ */
 static bool take_bstr(struct request *request)
 {
     if (!request_take(request, request->pointee_boundary, 12))
@@ -111,7 +112,7 @@ static bool take_user_marshalled(struct request *request, const MIDL_STUB_DESC *
     if (routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)BSTR_UserUnmarshal)
         return take_bstr(request);
     request->exact = false;
-    /* At the least: the head of a VARIANT (MS-OAUT 2.2.29.2), the pointer of a SAFEARRAY. */
+    /* At least the header of a VARIANT (MS-OAUT 2.2.29.2), or the pointer of a SAFEARRAY. */
     return routines->pfnUnmarshall == (USER_MARSHAL_UNMARSHALLING_ROUTINE)VARIANT_UserUnmarshal
                ? request_take(request, request->pointee_boundary, 20)
                : request_take(request, request->pointee_boundary, 4);
@@ -132,9 +133,9 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
     }
 }
 
-/* A peer with enumerations of 4 bytes aligns them to multiples of 4. An enumeration of 2 bytes may be 2 bytes before
-   that, as Commit's mode is after a server name of odd length. Such a peer's request is 4 bytes longer than it would be
-   with 2. */
+/* A peer with 4-byte enumerations aligns them to multiples of 4. A 2-byte enumeration may be 2 bytes before that, as
+   Commit's mode is after a server name of odd length. Such a peer's request is 4 bytes longer than it would be with
+   2-byte enumerations. */
 static void narrow_enumeration(struct request *request)
 {
     BYTE *at = request->bytes + request->enumeration;
@@ -172,14 +173,15 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
     return S_OK;
 }
 
-/* One call inside a frame with an exception handler. Wine's rpcrt4 catches the exceptions of a method itself, except
-   those that cannot be continued, and makes the bare code (c0000005) the result of Invoke; Windows' combase catches all
-   of them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written out: its
-   unwind data (in 64 bits) name the C runtime's handler, whose scope table sends every exception inside the call to the
-   line behind it. A handler table of the process (a vectored handler) would see exceptions that the code inside handles
-   itself; this one sees only unhandled ones. */
+/* One call inside a frame with an exception handler. Wine's rpcrt4 itself catches the exceptions of a method, except
+   those that cannot be continued, and returns the bare code (c0000005) from Invoke. Windows' combase catches all of
+   them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written in assembly:
+   its unwind data (in 64-bit programs) specify the C runtime's handler, whose scope table directs every exception
+   within the call to the line after it. A handler for the whole process (a vectored handler) would see exceptions that
+   the inner code handles itself; this handler sees only unhandled ones. */
 
-/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code with the result meaningless. */
+/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code, in which case the result is
+   meaningless. */
 HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
                                  DWORD *exception);
 
@@ -222,8 +224,9 @@ __asm__(".text\n"
 
 #elif defined(__i386__)
 
-/* Here frames with handlers are a list that begins at fs:0, each frame's link 20 bytes below where its ebp points; and
-   the handler itself unwinds to its frame (RtlUnwind comes back with esp alone kept) and goes on behind the call. */
+/* In 32-bit programs, frames with handlers form a list that begins at fs:0; the link of each frame is 20 bytes below
+   the address in its ebp. The handler itself unwinds to its frame (RtlUnwind preserves only esp) and continues after
+   the call. */
 __asm__(".text\n"
         ".globl _proxy_stub_call_in_frame\n"
         ".def _proxy_stub_call_in_frame; .scl 2; .type 32; .endef\n"
@@ -251,9 +254,9 @@ __asm__(".text\n"
         "    popl %ebx\n"
         "    popl %ebp\n"
         "    ret\n"
-        "Lproxy_stub_handler:\n" /* of the record, the frame, and two more arguments; it leaves them to its caller */
+        "Lproxy_stub_handler:\n" /* the record, the frame, and two more arguments, which it leaves to its caller */
         "    movl 4(%esp), %eax\n"
-        "    testl $6, 4(%eax)\n" /* an unwinding that others began */
+        "    testl $6, 4(%eax)\n" /* an unwinding started by other code */
         "    jnz 1f\n"
         "    movl 8(%esp), %edx\n"
         "    movl 40(%edx), %edx\n" /* the fourth argument of the function above */
@@ -280,7 +283,8 @@ __asm__(".text\n"
 #endif
 
 /* rpcrt4 raises Win32 errors, oleaut32's marshalling raises HRESULTs. The rest are exceptions of the processor and of
-   Windows (c...), of languages (e...), and 8000000x, 8000010x: breakpoints, functions that Wine lacks and the like. */
+   Windows (c...), of languages (e...), and codes 8000000x and 8000010x: breakpoints, functions that Wine lacks and the
+   like. */
 static HRESULT rpc_error(DWORD exception)
 {
     if (exception < 0x10000)

@@ -12,8 +12,8 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* Returns the token that the call impersonates, which can differ from that of the client's process. It can be turned
-   into a process token too. */
+/* Returns the token that the call impersonates, which can differ from the token of the client's process. The token can
+   also be converted to a process token. */
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
@@ -37,7 +37,7 @@ struct caller com_caller(void)
 {
     if (served_account)
         return (struct caller){.account = served_account};
-    ULONG id = 0; /* a NULL binding is that of the call which this thread serves */
+    ULONG id = 0; /* a NULL binding means the call that this thread is serving */
     RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
         return caller_self;
@@ -45,14 +45,14 @@ struct caller com_caller(void)
     return (struct caller){.process = status == RPC_S_OK ? id : 0, .token = os_is_wine() ? NULL : client_token};
 }
 
-/* One entry per client that has running calls, objects or memory. An entry is removed when it has none of them
-   (client_use_end, client_use_drop). Memory can be released later than the last object, for example of a collector that
-   was added to another client's set; such an entry is removed when the next new client comes. */
+/* One entry for each client that has running calls, objects or memory. An entry is removed when its client has none of
+   these (client_use_end, client_use_drop). Memory may be released after the last object, for example if a collector was
+   added to another client's set. Such an entry is removed when the next new client connects. */
 
 struct client_use {
     struct client_use *next;
-    DWORD id;       /* of the process; 0: of another machine */
-    uint64_t whose; /* hash of the account then */
+    DWORD id;       /* of the process; 0: a client on another machine */
+    uint64_t whose; /* in that case the hash of the account */
     HANDLE process; /* keeps the id from being reused; NULL if it cannot be opened */
     uint32_t requests, objects;
     struct memory_share *share;
@@ -219,8 +219,8 @@ HRESULT call_enter(struct call_entry *call)
     *call = (struct call_entry){0};
     if (!InterlockedCompareExchange(&guarded, 0, 0))
         return S_OK;
-    /* A call that an exception ended has not called call_leave. The stack grows down, so an outer call lies above us.
-     */
+    /* A call that was ended by an exception has not called call_leave. The stack grows down, so an outer call is at a
+       higher address. */
     if (served.call && (uintptr_t)served.call <= (uintptr_t)call)
         end_served();
     if (served.call)

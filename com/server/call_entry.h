@@ -10,15 +10,15 @@
 #include <objbase.h>
 #include <windows.h>
 
-/* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast:
-   does not look up the account. */
+/* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast,
+   because it does not look up the account. */
 struct caller com_caller(void);
-/* From now on this thread's calls act for a remote account, which is borrowed; NULL: no longer. Its logon, with packet
-   privacy, has been checked. */
+/* From now on this thread's calls act for a remote account, which is borrowed; NULL ends this. The account's logon,
+   with packet privacy, has been checked. */
 void call_serve_account(const struct account_sids *account);
 
-/* What a client uses of the server: running calls, objects, and the memory of these objects (the quotas "requests",
-   "objects" and "memory"). A client is a process of this computer, or an account of another computer. */
+/* The resources of the server that a client uses: running calls, objects, and the memory of these objects (the quotas
+   "requests", "objects" and "memory"). A client is a process of this computer, or an account of another computer. */
 struct client_use;
 
 /* Counts a call of the client; end it with client_use_end. HRESULT of RPC_S_SERVER_TOO_BUSY beyond the quota,
@@ -47,7 +47,7 @@ struct call_entry {
     bool counted;
 };
 /* E_ACCESSDENIED (call_check_level), HRESULT of RPC_S_SERVER_TOO_BUSY (client_use_begin), E_OUTOFMEMORY: return the
-   failure without call_leave. Calls within this process always succeed. */
+   failure without calling call_leave. Calls within this process always succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
 /* The client whose call this thread serves; NULL if the call is not counted. */

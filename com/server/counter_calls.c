@@ -23,8 +23,8 @@ HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_serv
     return hr;
 }
 
-/* The limit of all calls' buffers together: a client may request a buffer of 1 GB, which RPC allocates before our code
-   runs. No answer exceeds 64 MB. */
+/* The limit for the buffers of all calls together: a client may request a buffer of 1 GB, which RPC allocates before
+   this code runs. No answer exceeds 64 MB. */
 #define MOST_BYTES ((LONGLONG)256 << 20)
 static volatile LONGLONG held;
 
@@ -37,7 +37,7 @@ void __RPC_FAR *__RPC_USER MIDL_user_allocate(size_t size)
         return NULL;
     }
     *p = size;
-    return p + 2; /* stubs count on 16 bytes */
+    return p + 2; /* stubs rely on an alignment of 16 bytes */
 }
 
 void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
@@ -52,7 +52,7 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
 /* Who calls */
 
 enum { ADDRESS = 64 };
-/* Reads the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
+/* Parses the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
    becomes "" for a local call, and a string that is not an address if the binding does not contain one. */
 static bool read_origin(char address[ADDRESS])
 {
@@ -89,7 +89,7 @@ static HRESULT call_token(void **out)
     return hr;
 }
 
-/* Checks the access of the current call; `client` becomes a description of the client. */
+/* Checks the access of the current call; a description of the client is stored in `client`. */
 static DWORD call_check_access(char *client, size_t room)
 {
     char address[ADDRESS];
@@ -99,12 +99,12 @@ static DWORD call_check_access(char *client, size_t room)
     RPC_STATUS local = *address || by_pipe ? RPC_S_INVALID_BINDING : I_RpcBindingInqLocalClientPID(NULL, &process);
     struct pcq_call call = {
         .level_known = !wine, .level = RPC_C_AUTHN_LEVEL_NONE, .address = *address ? address : NULL};
-    /* Wine does not report the process of a pipe's client, but only programs of the prefix can open it, and all of them
-       have one account. */
+    /* Wine does not report the process of a client on a pipe, but only programs in the prefix can open the pipe, and
+       all of them have the same account. */
     call.caller.in_process = (wine && by_pipe && !*address) || (local == RPC_S_OK && process == GetCurrentProcessId());
     call.caller.process = local == RPC_S_OK ? process : 0;
     call.caller.token = wine ? NULL : call_token;
-    /* A call without authentication has no level. */
+    /* A call without authentication has no authentication level. */
     if (RpcBindingInqAuthClientA(NULL, NULL, NULL, &level, NULL, NULL) == RPC_S_OK)
         call.level = level;
     snprintf(client, room, "%s %lu", address, process);
@@ -125,7 +125,7 @@ static DWORD call_check_access(char *client, size_t room)
         return error;                                                                                                  \
     } while (0)
 
-/* Wine passes a handle of zeros as NULL (behaviour 25); by C706 it is a fault like any unknown handle. */
+/* Wine passes a handle of zeros as NULL (behaviour 25); according to C706 it is a fault like any unknown handle. */
 static void expect_query(RPC_HQUERY query)
 {
     if (!query)
@@ -208,7 +208,7 @@ error_status_t PerflibV2ValidateCounters(RPC_HQUERY hQuery, ULONG dwInSize, unsi
     return error == ERROR_SUCCESS ? pcq_validate_counters(hQuery, lpData, dwInSize, dwAdd != 0) : error;
 }
 
-/* The client disconnected without closing it. */
+/* The client disconnected without closing the query. */
 void __RPC_USER RPC_HQUERY_rundown(RPC_HQUERY query)
 {
     pcq_close_query(query);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Serves remote DCOM clients under Wine, which has no remote activation. `openplasrv /dcom` (the front) listens, checks
    logons, and decrypts; the service performs the calls. They are connected by two pipes without names, which the front
-   inherits, so no other program can claim to be it. */
+   process inherits, so no other program can impersonate it. */
 #ifndef OPENPLA_DCOM_H
 #define OPENPLA_DCOM_H
 
@@ -30,17 +30,18 @@ int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const W
 
 /* ---- the service's side ---- */
 
-/* The objects of remote clients. */
+/* The objects that remote clients use. */
 struct dcom_host;
 HRESULT dcom_host_open(const struct dcom_settings *settings, struct dcom_host **out);
-void dcom_host_close(struct dcom_host *h); /* releases all objects; no front may be served; NULL is allowed */
-/* Uses these accounts from now on. Takes them over. */
+void dcom_host_close(
+    struct dcom_host *h); /* releases all objects; no front process may be connected; NULL is allowed */
+/* Replaces the accounts by these. Takes them over. */
 void dcom_host_set_accounts(struct dcom_host *h, struct dcom_accounts *accounts);
-/* Performs the calls of a front until the pipe ends. Closes neither handle. */
+/* Performs the calls of a front process until the pipe ends. Closes neither handle. */
 void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle);
 
-/* For the service: keeps a front running while the settings ask for one, and follows changes of the settings and
-   accounts. Without effect on Windows, which serves DCOM itself. */
+/* For the service: keeps a front process running while the settings request one, and follows changes of the settings
+   and accounts. No effect on Windows, which serves DCOM itself. */
 void dcom_begin(void);
 void dcom_end(void);
 /* For programs that change the settings. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the front running as the settings say. One thread waits for a change of the settings, the end of the front,
-   and the end of the service; another one serves the front. A front whose settings have changed is replaced, and
-   its clients connect again; their objects stay unless limits have changed. */
+/* Keeps the front process running as the settings require. One thread waits for a change of the settings, the exit of
+   the front process, and the end of the service; another thread serves the front process. If the settings change, the
+   front process is replaced and its clients reconnect; their objects are kept unless limits have changed. */
 #include "com/server/dcom.h"
 #include "com/server/server.h"
 #include "engine/base/clock.h"
@@ -28,15 +28,15 @@ static struct {
     struct thread *keeper;
     HANDLE end, changed;
     HKEY key;
-    struct dcom_settings settings; /* of the front and the host */
+    struct dcom_settings settings; /* of the front process and the host */
     struct dcom_host *host;
     struct front_process front;
-    struct process *idle; /* Wine stops a service with the last other program */
+    struct process *idle; /* Wine stops a service together with the last other program */
 } keeper;
 
 /* ---- the front process ---- */
 
-/* One that breaks the protocol is terminated. */
+/* A front process that violates the protocol is terminated. */
 static void front_serve(void *user)
 {
     const struct front_process *f = user;
@@ -86,8 +86,8 @@ static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, stru
     return hr;
 }
 
-/* The front has no state to save, so it is terminated. Its end breaks the pipes. Our handles are closed after that,
-   when no thread uses them any more. */
+/* The front process has no state to save, so it is terminated. Its exit breaks the pipes. This side's handles are
+   closed after that, when no thread uses them any more. */
 static void front_stop(struct front_process *f)
 {
     if (f->process)
@@ -120,7 +120,7 @@ static HRESULT front_start(struct dcom_host *host, struct front_process *f)
     return hr;
 }
 
-/* ---- what the settings ask for ---- */
+/* ---- what the settings request ---- */
 
 static bool same_limits(const struct dcom_settings *a, const struct dcom_settings *b)
 {
@@ -161,7 +161,7 @@ static HRESULT keeper_start_front(void)
     return hr;
 }
 
-/* Takes over new settings and accounts. True: they differ from the previous ones. */
+/* Applies new settings and accounts. True: they differ from the previous settings or accounts. */
 static bool keeper_read(void)
 {
     struct dcom_settings s;
@@ -185,7 +185,7 @@ static bool keeper_read(void)
     return true;
 }
 
-/* The events to wait for: the front's process only while it runs. */
+/* The events to wait for; the front process is included only while it runs. */
 static DWORD keeper_wait(uint32_t pause)
 {
     HANDLE events[3] = {keeper.end, keeper.changed};
@@ -196,8 +196,8 @@ static DWORD keeper_wait(uint32_t pause)
     return WaitForMultipleObjects(count, events, FALSE, timeout);
 }
 
-/* The key above the settings', because it stays when they are deleted: Wine reports nothing more about a deleted
-   key. */
+/* The key above that of the settings is watched, because it still exists when the settings are deleted: Wine reports no
+   further changes of a deleted key. */
 static LSTATUS keeper_open_key(void)
 {
     return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", 0, NULL, 0,
@@ -211,7 +211,9 @@ static void keeper_run(void *user)
     DWORD what = WAIT_OBJECT_0 + 1;
     (void)user;
     while (what != WAIT_OBJECT_0) {
-        if (what == WAIT_OBJECT_0 + 1) { /* asked for before it is read: a change in between is another event */
+        if (what ==
+            WAIT_OBJECT_0 +
+                1) { /* the watch starts before the settings are read, so that a change in between is reported */
             RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
                                     keeper.changed, TRUE);
             if (keeper_read())
@@ -224,7 +226,7 @@ static void keeper_run(void *user)
                 fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
         }
         what = keeper_wait(pause);
-        if (what == WAIT_OBJECT_0 + 2) { /* the front ended: its port is used, or it failed */
+        if (what == WAIT_OBJECT_0 + 2) { /* the front process exited: its port is in use, or it failed */
             front_stop(&keeper.front);
             if (clock_passed_ms(started, clock_monotonic_ms()) >= LIVED_MS)
                 pause = PAUSE_MS;

@@ -36,19 +36,19 @@ struct front_session {
 
 static struct {
     HANDLE to_service, service;
-    struct lock write_lock; /* of to_service: a message is written whole */
+    struct lock write_lock; /* of to_service: each message is written as a whole */
     struct lock lock;       /* of the sessions, and of their answers */
     struct front_session *sessions[SESSION_BUCKETS];
     struct front_session *waiting; /* those without an answer */
     bool is_reading;               /* one of them reads from_service */
     struct dcom_input from_service;
     uint32_t last_id;
-    struct orpc_server *names; /* only to know the interfaces */
+    struct orpc_server *names; /* only to find out which interfaces exist */
     struct dual_strings bindings;
-    uint16_t port; /* that clients get in object references */
+    uint16_t port; /* the address that clients receive in object references */
 } front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
 
-/* The service has ended, or the pipe is broken: nothing can be answered any more. */
+/* The service has ended, or the pipe is broken: no call can be answered any more. */
 static void front_exit(void)
 {
     TerminateProcess(GetCurrentProcess(), 0);
@@ -116,7 +116,8 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0, s->own); /* impacket takes the first binding that has the name its user gave */
+    binding_set(&bindings, 0,
+                s->own); /* impacket uses the first binding whose name equals the one that its user specified */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;

@@ -30,11 +30,11 @@ struct host_session {
     struct orpc_session *session;
     /* Under the pipe's lock: */
     bool has_call, is_closed;
-    unsigned workers; /* that use it: one performs a call, another may still be sending the previous answer */
-    /* Of the worker that performs its call: the account of the last one. */
+    unsigned workers; /* threads that use it: one performs a call, another may still be sending the previous answer */
+    /* For the worker that performs its call: the account of the previous call. */
     uint32_t accounts_read; /* dcom_host.accounts_read when it was looked up */
     char account[AUTH_NAME_BYTES];
-    struct dcom_account known; /* name NULL: it does not exist */
+    struct dcom_account known; /* name NULL: the account does not exist */
     struct dcom_identity identity;
 };
 
@@ -76,7 +76,7 @@ static void account_drop(struct dcom_account *a)
     *a = (struct dcom_account){0};
 }
 
-/* A copy, because the host's accounts may be exchanged during a call. */
+/* A copy, because the host's accounts may be replaced during a call. */
 static void session_find_account(struct host_session *s, const char *name)
 {
     struct dcom_host *h = s->pipe->host;
@@ -94,7 +94,7 @@ static void session_find_account(struct host_session *s, const char *name)
         dcom_identity_of(&s->known, &s->identity);
 }
 
-/* NULL: it does not exist (any more). */
+/* NULL: it does not exist, or no longer exists. */
 static const struct account_sids *session_account(struct host_session *s, const char *name)
 {
     struct dcom_host *h = s->pipe->host;
@@ -184,7 +184,7 @@ static void session_answer(struct host_session *s, const struct link_header *hea
     s->has_call = false;
     lock_leave(&p->lock);
     lock_enter(&p->write_lock);
-    dcom_bytes_write(p->to_front, message.bytes, message.size); /* a failure is found by the reader */
+    dcom_bytes_write(p->to_front, message.bytes, message.size); /* a failure is detected by the reader */
     lock_leave(&p->write_lock);
     ndr_writer_free(&message);
     ndr_writer_free(&stub);
@@ -199,7 +199,7 @@ static void session_free(struct host_session *s)
     memory_free(s);
 }
 
-/* Under the lock. Returns the session if nothing uses it any more; free it without the lock. */
+/* Under the lock. Returns the session if no thread uses it any more; free it without holding the lock. */
 static struct host_session *session_if_unused(struct host_session *s)
 {
     if (!s->is_closed || s->workers)
@@ -208,7 +208,7 @@ static struct host_session *session_if_unused(struct host_session *s)
     return s;
 }
 
-/* ---- messages of the front ---- */
+/* ---- messages from the front process ---- */
 
 static struct host_session **pipe_find(struct host_pipe *p, uint32_t id)
 {
@@ -256,7 +256,7 @@ static struct host_session *pipe_take_call(struct host_pipe *p, const struct lin
     return s;
 }
 
-/* Under the lock. Removes the session from the table; returns as session_if_unused does. */
+/* Under the lock. Removes the session from the table; returns the same as session_if_unused. */
 static struct host_session *session_end(struct host_session **at)
 {
     struct host_session *s = *at;
@@ -412,6 +412,7 @@ static void pipe_end(struct host_pipe *p)
         while (p->sessions[i]) {
             struct host_session *s = p->sessions[i];
             p->sessions[i] = s->next;
+
             session_free(s);
         }
 }

@@ -18,13 +18,13 @@ enum dcom_event {
 struct dcom_event_facts {
     const char *service; /* NULL: DCOM */
     const char *user, *address, *reason, *class_name;
-    uint64_t count; /* of earlier events of this kind that were not written; 0: absent */
+    uint64_t count; /* number of earlier events of this kind that were not written; 0: not included in the event */
     HRESULT error;
 };
 /* Writes the event to the journal, and ignores a failure. */
 void dcom_event_write(enum dcom_event id, const struct dcom_event_facts *facts);
-/* Writes what happened at a port: the first events of each kind in a minute. A later event reports how many were
-   skipped. May be called by several threads. */
+/* Writes an event about a port; only the first events of each kind in a minute are written. A later event reports how
+   many were skipped. May be called by several threads. */
 void dcom_event_report(const char *service, const struct rpc_port_event *event);
 
 #endif

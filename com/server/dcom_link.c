@@ -81,7 +81,7 @@ static const uint8_t *bytes_read(struct ndr_reader *r, size_t *size)
     return ndr_take(r, 1, *size);
 }
 
-/* A string that fits, without NULs. */
+/* A string that fits and contains no NUL. */
 static void text_read(struct ndr_reader *r, char *out, size_t room)
 {
     size_t size;

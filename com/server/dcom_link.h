@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages between the process that accepts remote clients and the server that performs their calls. The server trusts
-   the other process with the names of accounts, and nothing else: messages are checked and limited. Portable. */
+   only the account names that the other process sends: messages are checked and limited. Portable. */
 #ifndef OPENPLA_DCOM_LINK_H
 #define OPENPLA_DCOM_LINK_H
 
@@ -8,22 +8,22 @@
 #include "engine/rpc/connection.h"
 
 enum link_kind {
-    LINK_OPEN = 1, /* a connection; from the front */
-    LINK_CALL,     /* from the front: at most one at a time for a connection */
+    LINK_OPEN = 1, /* a connection; sent by the front process */
+    LINK_CALL,     /* sent by the front process: at most one at a time per connection */
     LINK_CLOSE,    /* from the front */
-    LINK_ANSWER    /* to the front, for each call */
+    LINK_ANSWER    /* sent to the front process, for each call */
 };
 enum { LINK_HEADER = 12, LINK_ADDRESS_BYTES = 64, LINK_SESSIONS = 4096 };
 #define LINK_MESSAGE_MOST ((size_t)65 << 20)
 
 struct link_header {
-    uint32_t size; /* of the body behind it */
+    uint32_t size; /* size of the body after it */
     uint32_t kind, session;
 };
-/* False: no message of that size exists. */
+/* False: no message can have that size. */
 bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
 
-/* Each writes a whole message; see the writer's `failed`. */
+/* Each writes a complete message; check the writer's `failed`. */
 void link_write_open(struct ndr_writer *w, uint32_t session, const char *address, const struct dual_strings *bindings);
 void link_write_call(struct ndr_writer *w, uint32_t session, const struct rpc_call *call);
 void link_write_close(struct ndr_writer *w, uint32_t session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings of remote DCOM clients under Wine, and the accounts they log on with. Both are values below
-   HKLM\Software\OpenPLA\Dcom; of a password the secrets store has the hash that NTLM uses. Portable. */
+/* Settings of remote DCOM clients under Wine, and the accounts with which they log on. Both are values below
+   HKLM\Software\OpenPLA\Dcom; the secrets store contains the password hash that NTLM uses. Portable. */
 #ifndef OPENPLA_DCOM_SETTINGS_H
 #define OPENPLA_DCOM_SETTINGS_H
 
@@ -8,7 +8,7 @@
 #include "engine/rpc/auth.h"
 
 #define DCOM_KEY           "Software\\OpenPLA\\Dcom"
-#define DCOM_PORT          135 /* the only one that clients ask without being told */
+#define DCOM_PORT          135 /* the only port that clients query if no other is configured */
 #define DCOM_LOOPBACK      "127.0.0.1"
 #define DCOM_ALL_ADDRESSES "*"
 
@@ -22,20 +22,21 @@ enum dcom_limit {
 struct dcom_settings {
     bool is_on;
     uint16_t port;
-    uint16_t
-        advertised_port; /* that clients get in object references, for a host whose firewall redirects it; 0: `port` */
-    char *address;       /* to listen at, in digits; DCOM_ALL_ADDRESSES: all of this computer */
-    char *from;          /* patterns of addresses that may connect (ip_address_matches) */
+    uint16_t advertised_port; /* the port that clients receive in object references, for a host whose firewall redirects
+                                 it; 0: `port` */
+    char *address; /* the address to listen at, in digits; DCOM_ALL_ADDRESSES: all addresses of this computer */
+    char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
 };
-/* Defaults for what is not set: off. E_INVALIDARG with a message that names the invalid value; *out is empty then. */
+/* Defaults for settings that are not set: off. E_INVALIDARG with a message that names the invalid value; *out is empty
+   then. */
 HRESULT dcom_settings_read(struct dcom_settings *out);
-/* Checks and writes them. E_INVALIDARG with a message, also where other computers could reach the port and `from`
-   admits none of them. */
+/* Checks and writes them. E_INVALIDARG with a message, also if other computers could reach the port but `from` admits
+   none of them. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
-/* "connections=64;idle_seconds=60" changes those limits alone. E_INVALIDARG names the invalid part; then nothing is
-   changed. */
+/* "connections=64;idle_seconds=60" changes only those limits. E_INVALIDARG names the invalid part; in that case nothing
+   is changed. */
 HRESULT dcom_limits_read(const char *text, uint32_t limits[DCOM_LIMITS]);
 const char *dcom_limit_name(enum dcom_limit limit);
 uint32_t dcom_limit_default(enum dcom_limit limit);
@@ -48,8 +49,8 @@ enum { DCOM_PASSWORD_LEAST = 12, DCOM_ACCOUNT_MOST = 64 };    /* characters; byt
 struct dcom_account {
     char *name;
     enum dcom_role role;
-    char *sid; /* random, so another account that gets the same name later owns none of its sets */
-    char *key; /* of the hash in the secrets store */
+    char *sid; /* random, so that another account that later gets the same name owns none of its sets */
+    char *key; /* key of the hash in the secrets store */
 };
 struct dcom_accounts {
     struct dcom_account *items;
@@ -59,8 +60,8 @@ struct dcom_accounts {
 HRESULT dcom_accounts_read(struct dcom_accounts *out);
 void dcom_accounts_free(struct dcom_accounts *a);
 const struct dcom_account *dcom_account_named(const struct dcom_accounts *a, const char *name); /* NULL: none */
-/* Creates the account, or with `replace` gives an existing one another password and role. E_INVALIDARG for an invalid
-   name or too short a password, HRESULT of ERROR_ALREADY_EXISTS. */
+/* Creates the account, or with `replace` changes the password and role of an existing account. E_INVALIDARG for an
+   invalid name or a password that is too short, HRESULT of ERROR_ALREADY_EXISTS. */
 HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *password, bool replace);
 HRESULT dcom_account_remove(const char *name); /* S_FALSE: it does not exist */
 
@@ -72,7 +73,8 @@ struct dcom_identity {
 };
 void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out);
 
-/* The accounts as NTLM's acceptor asks for them; read at each logon, so a change takes effect at once. */
+/* The accounts in the form that NTLM's acceptor requires; they are read at each logon, so a change takes effect
+   immediately. */
 HRESULT dcom_auth_accounts(struct auth_accounts *out);
 
 #endif

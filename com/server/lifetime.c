@@ -144,8 +144,8 @@ static HRESULT see_shipped(const char *space, each_running each, bool *enough)
     return S_OK;
 }
 
-/* S_FALSE: `each` returned true. Otherwise reads all namespaces, and fails with the error of the last one that could
-   not be read. */
+/* S_FALSE: `each` returned true. Otherwise reads all namespaces, and fails with the error of the last namespace that
+   could not be read. */
 static HRESULT see_running(each_running each)
 {
     bool enough = false;

@@ -16,8 +16,8 @@ void server_object_created(void);
 void server_object_destroyed(void);
 LONG server_object_count(void);
 
-/* The COM classes; in com/objects/factory.c. With `for_client` the objects live in a client's process and forward their
-   methods to the server. The factory lives as long as the module. */
+/* The COM classes; in com/objects/factory.c. With `for_client`, the objects are in a client's process and forward their
+   methods to the server. The factory exists as long as the module. */
 enum {
 #define CLASS(name, guid, title, create, category)    COM_CLASS_##name,
 #define FACADE(name, guid, title, create, for_client) COM_CLASS_##name,
@@ -29,14 +29,14 @@ enum {
 IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid);
 /* OpenPLA's separate class for this class of Windows (reg/registration_table.h). */
 CLSID com_class_beside(const CLSID *clsid);
-/* Makes COM in this process use our proxies and stubs, which are not registered when OpenPLA runs beside Windows' PLA.
-   Once is enough. */
+/* Makes COM in this process use OpenPLA's proxies and stubs, which are not registered when OpenPLA runs next to
+   Windows' PLA. Once is enough. */
 HRESULT com_use_own_proxies(void);
 
-/* Whether any set is running; in com/server/lifetime.c. */
+/* Whether any set is running; defined in com/server/lifetime.c. */
 bool server_set_is_running(void);
 /* Prints the running sets, or stops and prints each. Returns true if some are still running or if they cannot be
-   listed; prints the reason to stderr then. */
+   listed; in that case the reason is printed to stderr. */
 bool server_report_sets(bool stop_them);
 
 /* The main program of openplasrv.exe; exported. Returns exit code 0 or 1. Prints the usage for unknown arguments. */
@@ -47,8 +47,8 @@ typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG
                                            DWORD impersonation, void *list, DWORD capabilities, void *reserved_too);
 
 /* Calls `initialize`, which is CoInitializeSecurity: packet privacy (MS-PLA 2.1). Objects that the server calls may
-   identify it but not act for it. Objects of clients cannot bring custom marshalling code, and no server is started on
-   behalf of a client. */
+   identify the server but not act for it. Objects of clients cannot bring custom marshalling code, and no server is
+   started on behalf of a client. */
 HRESULT server_secure(initialize_security *initialize);
 
 /* The processes that have objects of the server. Wine never releases the references of a process that exits without
@@ -59,9 +59,9 @@ void clients_note_caller(void);
 bool clients_alive(void);
 
 /* The child process that keeps Wine running: wineserver stops services when the last program that is not a service has
-   exited. A service with work to do keeps one such program, which does nothing and exits with it.
-   server_child_start starts openplasrv.exe with the arguments `option` and this process's id. *child, NULL on failure,
-   is for idle_child_end. */
+   exited. A service with work to do keeps one such program running, which does nothing and exits together with the
+   service. server_child_start starts openplasrv.exe with the arguments `option` and this process's id. *child, NULL on
+   failure, is for idle_child_end. */
 HRESULT server_child_start(const char *option, struct process **child);
 /* server_child_start with `/idle`. */
 HRESULT idle_child_start(struct process **child);
