@@ -15,21 +15,22 @@ enum cli_exit {
     CLI_FAILED = 1,    /* failed, at least in part; stderr has the message */
     CLI_USAGE = 2,     /* the command line is wrong */
     CLI_REMARKS = 3,   /* done, with warnings on stderr, for example about corrupt data */
-    CLI_UNCHECKED = 5, /* done, but no rule knew anything of the report: 4 is "openpla rules" own */
+    CLI_UNCHECKED = 5, /* done, but no rule applied to anything in the report; exit code 4 belongs to "openpla rules" */
 };
 
 /* A verb: a separate file and a row in main.c's table. */
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
-    const char *help;    /* complete, ends with a newline; NULL: run with -? prints it, also after other words */
+    const char *help;    /* complete, ends with a newline; NULL: the verb prints its help itself when run with -?, also
+                            after other words */
     /* argv without the names of program and verb, UTF-8. Returns an enum cli_exit. */
     int (*run)(int argc, char **argv);
 };
 
 /* A verb with sub-verbs: "openpla manifest add". */
 struct sub_verb {
-    const char *name;                  /* "": for operands and options without a sub-verb; must be the last row */
+    const char *name;                  /* "": for operands and options if there is no sub-verb; must be the last row */
     int (*run)(int argc, char **argv); /* argv without the sub-verb's name too */
 };
 /* Runs the sub-verb that argv[0] names, in any case. Returns an enum cli_exit; CLI_USAGE with the list of sub-verbs for
@@ -42,8 +43,8 @@ int cli_error(const char *verb, HRESULT hr);
 /* Prints "openpla VERB: ..." and how to get help to cli_messages(). Returns CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* From now on messages go to stdout and errors begin with "Error: ", as with Windows' tool of this name, unless the
-   command line asks for JSON, which has stdout to itself. */
+/* From now on messages go to stdout and errors begin with "Error: ", as in Windows' tool of this name, unless the
+   command line requests JSON; then stdout contains only JSON. */
 void cli_speak_as_windows(int argc, char **argv);
 /* The stream of messages: stderr, or stdout after cli_speak_as_windows. */
 FILE *cli_messages(void);
@@ -57,10 +58,11 @@ struct option {
     enum option_kind {
         OPTION_FLAG,     /* no value; target: bool */
         OPTION_TEXT,     /* one value; target: const char *, borrowed from argv */
-        OPTION_OPTIONAL, /* one value or none; target as for OPTION_TEXT, "" without a value */
+        OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT, "" if there is no value */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1; target: uint32_t */
-        OPTION_FORM, /* for verbs that parse their line without options_parse; target: const char, the value in the help
+        OPTION_FORM, /* for verbs that parse their command line without options_parse; target: const char, the value in
+                      * the help
                       */
     } kind;
     void *target;
@@ -70,26 +72,27 @@ struct option {
    CLI_DONE, or CLI_USAGE or CLI_FAILED after printing a message. */
 int options_parse(const char *verb, int argc, char **argv, const struct option *options, size_t count,
                   struct texts *operands);
-/* Receives a verb's options. `sub` is the name of its sub-verb ("" without one, NULL: the requested one). Everything is
-   valid only during the call, and no target may be written. */
+/* Receives a verb's options. `sub` is the name of its sub-verb ("" without one, NULL: the requested one). All arguments
+   are valid only during the call, and no target may be written. */
 typedef void options_heard(void *user, const char *sub, const struct option *options, size_t count);
-/* Makes the verb report all of its option tables instead of running, so completion, the list of verbs and help --json
-   show what the verb parses. Not thread-safe. */
+/* Makes the verb report all of its option tables instead of running, so that completion, the list of verbs and help
+   --json show the options that the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
 /* options_parse, options_with_settings and cli_sub_verb report their tables on request of options_ask, so a verb calls
-   one of them first. A verb that parses its line without them calls options_report first: true if its options were
-   requested and are reported now; the verb then returns, with any result. */
+   one of them first. A verb that parses its command line without these functions calls options_report first. If that
+   returns true, the options were requested and have been reported, and the verb returns with any result. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Whether the argument is -?, /?, -h or --help. */
 bool cli_asks_for_help(const char *argument);
-/* Whether the line parsed last contained one of these. Nothing is done then, and main prints the verb's help. */
+/* Whether the last parsed command line contained one of these. If so, nothing is done, and main prints the verb's help.
+ */
 bool options_help_wanted(void);
 
-/* Finds the name that a mistyped word most likely means, by the number of different letters. */
+/* Finds the most likely name for a mistyped word, by the number of different letters. */
 struct nearest {
     const char *word;
-    const char *name; /* NULL: no name is near */
+    const char *name; /* NULL: no name is similar */
     unsigned distance;
 };
 /* Zero-initialise, and set the word. The name is borrowed. */
@@ -97,7 +100,7 @@ void nearest_consider(struct nearest *n, const char *name);
 
 bool settings_is_config(const char *argument); /* "-config" */
 /* Adds the arguments to `out`, and replaces each "-config FILE" by the contents of FILE: parts of a command line, or
-   "[option]" and lines with its values. E_INVALIDARG without a file name. */
+   "[option]" and lines with its values. E_INVALIDARG if the file name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);
 /* settings_expand with messages. Returns CLI_DONE, or CLI_USAGE or CLI_FAILED after printing a message. */
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out);
@@ -125,24 +128,24 @@ struct cli_progress {
     bool visible;
 };
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
-void cli_progress_end(struct cli_progress *p); /* removes it from the screen */
+void cli_progress_end(struct cli_progress *p); /* removes the progress from the screen */
 
-/* Each in the file of its name. */
+/* Each verb is in the file of its name. */
 extern const struct verb verb_check, verb_compare, verb_completion, verb_config, verb_data, verb_dcom, verb_diskperf,
     verb_doctor, verb_events, verb_live, verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot,
     verb_push, verb_relog, verb_remote, verb_report, verb_rules, verb_run, verb_schema, verb_serve, verb_store,
     verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 
-/* What needs the server natively (cli/server.c). Prints that the verb needs the package that has it. Returns
- * CLI_FAILED.
- */
+/* Verbs that need the server, for the native program (cli/server.c). Prints that the verb needs the package that
+ contains it. Returns CLI_FAILED. */
 int cli_needs_server(const char *verb);
-/* The error of a start, with the package's name if the program that it needs is not installed beside this one. */
+/* The error of a failed start. It includes the package's name if the required program is not installed in this
+   program's folder. */
 HRESULT cli_start_error(HRESULT hr, const char *program);
 #ifndef _WIN32
-/* Replaces this process by the command of the server's package, if that is installed and the verb is not one of the
-   program alone. "--native" as the first word prevents that and is removed. Returns CLI_DONE if this program is to run
-   the line, or CLI_FAILED after printing a message. */
+/* Replaces this process by the command of the server's package, if the package is installed and the verb is not native
+   only. "--native" as the first word prevents that and is removed. Returns CLI_DONE if this program is to run the line,
+   or CLI_FAILED after printing a message. */
 int cli_hand_to_server(int *argc, char **argv);
 #endif
 
@@ -164,7 +167,7 @@ const struct verb *help_find_verb(const char *name); /* case-insensitive; NULL: 
 HRESULT lines_read(const char *path, struct texts *out);
 
 /* Reads a file with a set's definition, as perfmon and logman save templates. Returns the XML as UTF-8 without a byte
-   order mark, whichever of Windows' encodings the mark names; from memory_alloc. */
+   order mark, regardless of the encoding of the file; from memory_alloc. */
 HRESULT template_load(const char *path, char **xml, size_t *size);
 
 /* Ctrl+C and other requests to exit, as an event that loops can wait for. From now on until interrupt_end, such a
@@ -172,7 +175,7 @@ HRESULT template_load(const char *path, char **xml, size_t *size);
 bool interrupt_begin(void);
 /* True: exit was requested, now or before. False: the timeout has elapsed. */
 bool interrupt_wait(uint32_t timeout_ms);
-/* interrupt_wait without waiting, for loops and engine threads that ask often: the system is queried ten times a
+/* interrupt_wait without waiting, for loops and engine threads that check often: the system is queried ten times a
    second. `context` is unused. */
 bool interrupt_asked(void *context);
 void interrupt_end(void);

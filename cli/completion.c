@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
    the option tables of the verbs and finds sets in the store's folders, so no program is started when Tab is pressed;
-   under Wine that takes seconds. The folder completion has the functions that use the tables. */
+   under Wine that takes seconds. The folder completion contains the shell functions that use the tables. */
 #include "cli/cli.h"
 #include "engine/report/report_schema.h"
 
@@ -14,10 +14,10 @@ extern const struct shipped_schema completion_drivers[];
 /* Windows' names of the tools. */
 static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
-/* How a shell writes a list of words, a row of the table, and the verbs with their summaries. */
+/* How a shell represents a list of words, a row of the table, and the verbs with their summaries. */
 struct shell {
     const char *name, *driver;
-    const char *head; /* the beginning of a line with the names of the programs; NULL: none */
+    const char *head; /* the beginning of a line that contains the names of the programs; NULL: no such line */
     const char *list_begin, *list_named, *list_end;
     const char *row_begin, *row_named, *row_end;
     const char *table_begin, *table_end;
@@ -117,7 +117,7 @@ static void put_choice(const struct heard *h, const struct option *option)
         printf(" -%s=%.*s", option->name, (int)length, form);
 }
 
-/* `sub` is one word more than `of`. */
+/* `sub` has one word more than `of`. */
 static const char *last_word(const char *sub, const char *of)
 {
     const size_t length = strlen(of);
@@ -183,7 +183,7 @@ static void put_verb(const struct shell *shell, const struct verb *verb)
     texts_free(&subs);
 }
 
-/* In single quotes, in which an apostrophe cannot stand. */
+/* In single quotes, within which an apostrophe is not possible. */
 static void put_summaries(const struct shell *shell)
 {
     fputs(shell->summaries_begin, stdout);
@@ -204,7 +204,7 @@ static void put_tools(void)
             printf(" %s %s.exe", tools[i], tools[i]);
 }
 
-/* The shell's part of the script, in which @TOOLS@ is the names of the programs. */
+/* The shell's part of the script, in which @TOOLS@ is replaced by the names of the programs. */
 static void put_driver(const char *file)
 {
     for (const struct shipped_schema *driver = completion_drivers; driver->name; driver++) {

@@ -159,7 +159,7 @@ static bool input_comes(void)
     return true;
 }
 #else
-/* False: the user wants to exit; while signals are blocked they do not end a read of the terminal. */
+/* False: the user wants to exit; while signals are blocked, they do not interrupt a read of the terminal. */
 static bool input_comes(void)
 {
     enum { AGAIN = 100 /* ms */ };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define VERB    "events"
-#define LOOK_MS 1000 /* polling interval while following, in case the folder's watch reports nothing */
+#define LOOK_MS 1000 /* polling interval for -follow, in case the folder watch reports nothing */
 
 struct choice {
     const char *set, *level;
@@ -51,7 +51,7 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
-/* The journal's fields are strings; these are always numbers, while a set or a file may be named 7. */
+/* The journal's fields are strings. These fields are always numbers, whereas a set or a file may be named 7. */
 static bool is_number_field(const char *name)
 {
     static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",
@@ -93,7 +93,7 @@ static void print_text(const struct journal_entry *e)
     printf("\n");
 }
 
-/* Shows the selected events after the first `skipped`. *seen: how many were selected. */
+/* Shows the selected events after the first `skipped`. *seen: the number of selected events. */
 static HRESULT event_show(struct journal_reader *r, const struct choice *c, uint64_t skipped, uint64_t *shown,
                           uint64_t *seen)
 {

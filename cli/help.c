@@ -144,7 +144,7 @@ int help_of(int argc, char **argv)
     return verb ? help_print(verb, argc - 1, argv + 1) : help_list(stdout);
 }
 
-/* ---- openpla version: on one line that scripts read ---- */
+/* ---- openpla version: one line that scripts can parse ---- */
 
 static int version_run(int argc, char **argv)
 {

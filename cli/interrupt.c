@@ -12,7 +12,7 @@ static HANDLE asked, done;
 static int begun;
 
 /* Runs on a system thread. When the window closes, the session ends or the system shuts down, the process is terminated
-   as soon as this returns, so wait for the loop to complete its file. */
+   as soon as this function returns, so it waits for the loop to complete its file. */
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What one call writes: the file gets it in one piece, as each fwrite takes a lock. */
+/* Collects the output of one call and writes it at once, because each fwrite takes a lock. */
 struct pending {
     FILE *out;
     size_t size;
@@ -130,7 +130,7 @@ void json_number(struct json *j, const char *name, double value)
     put_value(j, name, text, strlen(text));
 }
 
-/* Whether the text is a number as JSON has them: no blanks, no sign "+", no zeros in front. */
+/* Whether the string is a number in JSON's form: no blanks, no "+" sign, no leading zeros. */
 static bool json_is_number(const char *text)
 {
     static const char digits[] = "0123456789";

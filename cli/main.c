@@ -27,7 +27,7 @@ const struct verb *const cli_verbs[] = {
     &verb_typeperf, &verb_unlodctr, &verb_version,    NULL,
 };
 
-/* The verb that the program is named after: logman.exe is a copy of openpla.exe. */
+/* The verb after which the program is named: logman.exe is a copy of openpla.exe. */
 static const struct verb *own_verb(const char *program)
 {
     char name[16];
@@ -46,8 +46,8 @@ static bool asks_for_version(const char *argument)
            text_equal_nocase(argument, "-version") || text_equal_nocase(argument, "/version");
 }
 
-/* Handles "--trace LIST" before the verb: sets the environment variable, so that the processes it starts trace too.
-   Returns an enum cli_exit. */
+/* Handles "--trace LIST" before the verb: sets the environment variable, so that processes started by this one trace
+   too. Returns an enum cli_exit. */
 static int trace_switch_set(const char *list)
 {
     if (!list || FAILED(debug_trace_check(list))) {
@@ -150,8 +150,8 @@ int wmain(int argc, WCHAR **argv)
 int main(int argc, char **argv)
 {
 #ifdef OPENPLA_STATIC
-    /* What the C library itself contains: other sources of names are libraries of the computer, built for another one.
-     */
+    /* Only what the C library itself contains: other sources of names are libraries of this computer, built for another
+     C library. */
     (void)__nss_configure_lookup("passwd", "files");
     (void)__nss_configure_lookup("hosts", "files dns");
 #endif

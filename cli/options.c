@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The receiver of a verb's options, and the current sub-verb. */
+/* The function that receives a verb's options, and the current sub-verb. */
 static struct {
     options_heard *heard;
     void *user;
@@ -130,7 +130,7 @@ void nearest_consider(struct nearest *n, const char *name)
 {
     const size_t length = strlen(n->word);
     const unsigned most = length > 12 ? 3 : length > 4 ? 2 : 1, distance = letters_between(n->word, name);
-    /* A word of one letter is similar to any other one. */
+    /* A word of a single letter is similar to any other such word. */
     if (distance <= most && distance < strlen(name) && (!n->name || distance < n->distance)) {
         n->name = name;
         n->distance = distance;
@@ -152,7 +152,7 @@ static int no_such_option(const char *verb, const char *argument, const struct o
 static const struct option *find_option(const char *argument, const struct option *options, size_t count)
 {
     const char *name = argument;
-    /* En and em dashes, into which web pages turn hyphens. */
+    /* En and em dashes, which web pages use in place of hyphens. */
     const bool dash = strncmp(argument, "\xE2\x80\x93", 3) == 0 || strncmp(argument, "\xE2\x80\x94", 3) == 0;
     if (dash || argument[0] == '-' || argument[0] == '/') {
         name += dash ? 3 : argument[0] == '-' && argument[1] == '-' ? 2 : 1;
@@ -163,7 +163,7 @@ static const struct option *find_option(const char *argument, const struct optio
     return NULL;
 }
 
-/* "-5" and "-" are values; "-x" is an unknown option. */
+/* "-5" and "-" are values; "-x" is treated as an unknown option. */
 static bool looks_like_option(const char *argument)
 {
     return argument[0] == '-' && argument[1] && (argument[1] < '0' || argument[1] > '9');
@@ -246,7 +246,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
 
 /* ---- -config FILE: a command line kept in a file ---- */
 
-/* Words between blanks; quotes hold blanks together. */
+/* Words are separated by blanks; quotes keep blanks together. */
 static HRESULT add_words(const char *line, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -268,7 +268,7 @@ static HRESULT add_words(const char *line, struct texts *out)
     return hr;
 }
 
-/* "[o]" names an option whose values are on the following lines; "-o out.csv" is a part of a command line. */
+/* "[o]" names an option whose values are on the following lines; "-o out.csv" is part of a command line. */
 static HRESULT add_settings(const char *path, struct texts *out)
 {
     struct texts lines = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files of verbs, and strings and logs as they are shown to people. */
+/* Output files of verbs, and functions that display strings and logs. */
 #include "cli/output.h"
 
 #include "cli/cli.h"
@@ -54,7 +54,8 @@ HRESULT output_check_input(const char *path, const char *input)
                : S_OK;
 }
 
-/* Creates the temporary file. Another process that writes the same output has it open, so only one succeeds. */
+/* Creates the temporary file. Another process that writes the same output has the file open, so only one of them
+   succeeds. */
 static HRESULT partial_create(const char *path, const char *partial, bool copied)
 {
     enum { BLOCK = 1 << 18 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of verbs: files, strings and logs as they are shown to people, JSON. */
+/* Output of verbs: files, JSON, and strings and logs as they are displayed. */
 #ifndef OPENPLA_OUTPUT_H
 #define OPENPLA_OUTPUT_H
 
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* An output file. Until it is complete, its name belongs to the old file or to none, so no partial file is left under
-   the name, however the program ends. If the program can clean up, as after Ctrl+C and SIGTERM, it leaves nothing.
-   typeperf writes its log under the final name, because others read it while it grows (DECISIONS 131).
-   Zero-initialise. */
+/* An output file. Until an output file is complete, its name refers to the old file or to no file. No partial file is
+   therefore left under that name, no matter how the program ends. If the program can clean up, as after Ctrl+C and
+   SIGTERM, it leaves no temporary file. typeperf writes its log under the final name, because others read it while it
+   grows (DECISIONS 131). Zero-initialise. */
 struct output {
     const char *path; /* borrowed */
     char *partial;    /* the temporary file; NULL: a device, a pipe or a link, which is written directly */
@@ -30,7 +30,7 @@ HRESULT output_check_input(const char *path, const char *input);
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
 /* The path to write to. */
 const char *output_path(const struct output *o);
-/* Reports a failure of writing output_path under the name that the user gave. */
+/* Reports a failure to write output_path under the name that the user gave. */
 HRESULT output_failed(const struct output *o, HRESULT hr);
 /* Renames the closed temporary file to its final name. */
 HRESULT output_finish(struct output *o);
@@ -59,7 +59,7 @@ enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
     int depth;
-    bool filled[JSON_DEPTH];   /* the list at this depth has an element */
+    bool filled[JSON_DEPTH];   /* the list at this depth has at least one element */
     char brackets[JSON_DEPTH]; /* its opening bracket */
     bool compact;              /* on one line */
 };
@@ -71,7 +71,7 @@ void json_end(struct json *j, char bracket /* '}' or ']' */);
 void json_text(struct json *j, const char *name, const char *text);
 void json_integer(struct json *j, const char *name, int64_t value);
 void json_number(struct json *j, const char *name, double value);
-/* The string as a number, digit by digit, if it is one; else as a string. */
+/* Writes the string as a number, digit by digit, if it is a number; otherwise as a string. */
 void json_number_text(struct json *j, const char *name, const char *text);
 void json_bool(struct json *j, const char *name, bool value);
 

@@ -14,14 +14,14 @@
 #include <windows.h>
 #include <string.h>
 
-/* Under Wine one of some thousand processes dies before its program has run. */
+/* Under Wine, about one in several thousand processes dies before its program has run. */
 #define BIRTHS 5
 
 struct reached {
     bool children;
     struct run_apis_options apis;
     struct run_apis *trace;
-    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as injection_into_process takes it */
+    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, in the form that injection_into_process expects */
     const WCHAR *line; /* the program's command line, unchanged */
     PROCESS_INFORMATION started;
 };
@@ -48,7 +48,7 @@ static HRESULT read_file(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* The file that Windows would start for this name. */
+/* The file that Windows would start if given this name. */
 static HRESULT find_program(const char *name, char **out)
 {
     const DWORD room = 32768;
@@ -66,7 +66,8 @@ static HRESULT find_program(const char *name, char **out)
     return hr;
 }
 
-/* Checked before the start: Wine also starts programs of the host OS, at once and without a handle (behaviour 24). */
+/* Checked before the start: Wine also starts programs of the host OS, immediately and without returning a handle
+   (behaviour 24). */
 static HRESULT check_program(const char *path)
 {
     struct file *f;
@@ -100,7 +101,8 @@ static HRESULT find_dll(char **out)
     return hr;
 }
 
-/* Passes on our streams, window and the C runtime's inherited handles, as if our parent had started it. */
+/* Passes on this process's streams, window and the C runtime's inherited handles, as if the program had been started by
+   this process's parent. */
 static BOOL process_create(const WCHAR *path, WCHAR *line, PROCESS_INFORMATION *started)
 {
     STARTUPINFOW startup;
@@ -137,7 +139,7 @@ static HRESULT process_start(struct reached *r)
     return hr;
 }
 
-/* The program receives Ctrl+C from the console too, and decides. */
+/* The program also receives Ctrl+C from the console, and decides what to do. */
 static BOOL WINAPI on_control(DWORD control)
 {
     return control == CTRL_C_EVENT || control == CTRL_BREAK_EVENT;
@@ -173,7 +175,8 @@ static HRESULT run_prepare(struct reached *r, const char *name)
     return hr;
 }
 
-/* An option and its value, if it has one, from argv on. Returns the number of arguments taken; 0: unknown. */
+/* An option at the start of argv, with its value if it has one. Returns the number of arguments used; 0: unknown
+   option. */
 static int take_option(struct reached *r, int argc, char **argv)
 {
     const struct {

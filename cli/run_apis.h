@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run -apis: a trace of the calls of the program that is started. */
+/* openpla run -apis: a trace of the calls of the started program. */
 #ifndef OPENPLA_RUN_APIS_H
 #define OPENPLA_RUN_APIS_H
 
@@ -14,7 +14,7 @@ struct run_apis_options {
 struct run_apis;
 /* Claims the program, a full path, and starts the session that writes the log, which must not exist. */
 HRESULT run_apis_begin(const struct run_apis_options *options, const char *program, struct run_apis **out);
-/* Stops the session and frees; NULL is allowed. *lost: events that the log lacks. */
+/* Stops the session and frees it; NULL is allowed. *lost: the number of events missing in the log. */
 HRESULT run_apis_end(struct run_apis *a, uint32_t *lost);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the counters of this computer, as paths or with descriptions, and suggests the counter that a wrong path most
-   likely means. */
+/* Lists the counters of this computer, as paths or with descriptions, and suggests the most likely counter for a wrong
+   path. */
 #include "cli/counters/counter_list.h"
 
 #include "cli/cli.h"
@@ -127,7 +127,8 @@ static const char *nearest_of(const struct texts *names, const char *word)
     return n.name;
 }
 
-/* NULL: no similar name. If the objects cannot be listed, the message about the rejected path has no suggestion. */
+/* NULL: no similar name. If the objects cannot be listed, the message about the rejected path contains no suggestion.
+ */
 static const char *nearest_object(struct counter_nearest *n, const char *object)
 {
     if (!n->listed)
@@ -151,7 +152,7 @@ static char *path_with(const struct counter_path *path, const char *object, cons
     return counter_path_format(&other);
 }
 
-/* Searches the counter in the object of the path, or in the most similar object. */
+/* Searches for the counter in the object of the path, or in the most similar object. */
 static char *nearest_text(struct counter_nearest *n, const struct counter_path *path)
 {
     struct texts counters = {0};
@@ -184,8 +185,8 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
-/* The name in the logs that equals the word in any case, else the most similar one; NULL: none. `object` NULL: names of
-   objects; else of its counters. */
+/* The name in the logs that equals the word, ignoring case, or else the most similar name; NULL: no similar name.
+   `object` NULL: names of objects; otherwise names of its counters. */
 static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
 {
     struct nearest n = {.word = word};
@@ -214,7 +215,7 @@ char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
     const char *counter = parts.counter;
     if (object && !strpbrk(counter, "*?"))
         counter = name_in_logs(in, object, counter);
-    /* If both exist, the instance or the computer does not. */
+    /* If both exist, it is the instance or the computer that does not. */
     const bool differs =
         object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
     char *found = differs ? path_with(&parts, object, counter) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of openpla typeperf -q: the counters of this computer with descriptions; and suggestions for paths with an
+/* The list of openpla typeperf -q (the counters of this computer with descriptions), and suggestions for paths with an
    unknown object or counter. */
 #ifndef OPENPLA_COUNTER_LIST_H
 #define OPENPLA_COUNTER_LIST_H
@@ -11,7 +11,7 @@
 /* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer), with `instances`
    one per instance; `json` with descriptions. Fails with PDH's status and a message that names the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
-/* Adds the same paths to `paths`. */
+/* Adds these paths to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);
 /* Whether OpenPLA's PDH is used, whose sources are known. */
 bool counter_list_is_ours(void);

@@ -87,7 +87,7 @@ static void lodctr_query_json(const struct registered_extensions *list)
 
 /* ---- the command line ---- */
 
-/* An argument "/M:file": the letter, and the part after the colon (NULL: none). */
+/* An argument "/M:file": the letter, and the part after the colon (NULL: no such part). */
 struct letter {
     char letter; /* small; 0: it is an operand */
     const char *value;
@@ -185,8 +185,8 @@ static int load_ini(const char *path)
 
 /* ---- manifests ---- */
 
-/* The program of applicationIdentity: an absolute path, otherwise a file in the folder, otherwise a file beside the
-   manifest. */
+/* The program named by applicationIdentity: an absolute path, or a file in the folder, or a file in the manifest's
+   folder. */
 static HRESULT place_application(struct registered_provider *p, const char *manifest, const char *folder)
 {
     char *own = NULL, *whole = NULL;
@@ -272,7 +272,7 @@ static int lodctr_rebuild(void)
     return CLI_DONE;
 }
 
-/* Windows stores the library's time and size and loads no other; OpenPLA loads it in a separate process. */
+/* Windows stores the library's time and size and loads no other library; OpenPLA loads it in a separate process. */
 static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;
@@ -448,7 +448,7 @@ const struct verb verb_unlodctr = {
 
 /* ---- diskperf ---- */
 
-/* Its switches controlled a driver of Windows 2000: the answer is the same for all. */
+/* Its switches controlled a driver of Windows 2000, so the answer is always the same. */
 static int diskperf_run(int argc, char **argv)
 {
     if (options_report(NULL, NULL, 0))

@@ -12,7 +12,7 @@
 enum { MAX_GAPS = 100 };
 
 struct counter_statistics {
-    uint64_t missing;      /* samples in which it has no value, or its wildcard no instance */
+    uint64_t missing;      /* samples in which the counter has no value, or its wildcard no instance */
     uint64_t fewest, most; /* instances of a wildcard */
 };
 
@@ -32,7 +32,7 @@ struct log_statistics {
     size_t counter_count;
 };
 
-/* cells: NULL when there is no sample, only counters. */
+/* cells: NULL if there are no samples but only counters. */
 static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, const struct log_cell *cells)
 {
     size_t count;
@@ -67,7 +67,7 @@ static void add_gap(struct log_statistics *s, int64_t from, int64_t to)
     s->gaps_in_all++;
 }
 
-/* A second run through the times, with the interval known. */
+/* Reads the times again, after the interval is known. */
 static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, struct log_statistics *s)
 {
     const struct log_cell *cells;
@@ -84,7 +84,7 @@ static HRESULT find_gaps(struct log_reader *log, struct cli_progress *progress, 
     return hr;
 }
 
-/* Reads the log to its end. Free *out also after a failure. */
+/* Reads the log to its end. *out must be freed even after a failure. */
 static HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *progress, struct log_statistics *out)
 {
     struct sample_distances distances = {0};

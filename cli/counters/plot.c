@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla plot: charts of counter logs, as a picture or a page. The charts are those of a report page: a first report
-   lists the counters, a second one contains the selected ones. */
+   lists the counters, and a second one contains the selected counters. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
@@ -80,7 +80,7 @@ static void add_limits(struct plot *p)
     text_buffer_free(&all);
 }
 
-/* Ends the chart of the counter of all rows so far. */
+/* Ends the chart for the counter whose rows have been read. */
 static void end_counter(struct plot *p)
 {
     struct text_buffer *b = &p->tables;
@@ -263,7 +263,7 @@ static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
 }
 
 /* Explains why nothing is drawn: no counter matches the pattern, no sample is in the time range, or no value can be
-   computed, because reports contain only counters with values. */
+   computed (reports contain only counters with values). */
 static HRESULT not_drawn(const struct plot *p, const char *pattern)
 {
     struct inputs in = {0};

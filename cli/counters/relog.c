@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla relog: converts logs to another format, with a part of the counters, of the time, or every nth sample. */
+/* openpla relog: converts logs to another format, optionally only some counters, a time range, or every nth sample. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/output.h"
@@ -35,7 +35,7 @@ struct relog {
     char *path, *shown; /* of the output; as the user wrote it */
     struct output file; /* if the format is a file format */
     bool appends;       /* to a file that exists */
-    bool valued;        /* a written sample has a value */
+    bool valued;        /* a sample that was written has a value */
     bool has_warnings;  /* a warning about the output was shown */
     uint64_t written;
     int64_t first, last; /* written */
@@ -61,8 +61,8 @@ static int choose_format(struct relog *r)
     return CLI_DONE;
 }
 
-/* Without -f the format is BIN, whatever the name of the output. A name that promises another format is an error, since
-   the next program would reject the file. With -f any name is what the user wants, as for Windows' relog. */
+/* Without -f the format is BIN, regardless of the output's name. A name with another format's extension is an error,
+   since the next program would reject the file. With -f, any name is accepted, as in Windows' relog. */
 static int check_name(const struct relog *r)
 {
     /* Other extensions of our formats, and formats that analysts expect and relog does not write. */
@@ -146,7 +146,7 @@ static HRESULT look_through(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* A log without values may have wildcards, whose instances come with the samples. */
+/* A log without values may have wildcards, whose instances are known only from samples. */
 static bool names_appear_late(const struct relog *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
@@ -193,7 +193,7 @@ static HRESULT write_samples(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Prints warnings such as that a database was unreachable for a while. */
+/* Prints warnings, for example that a database was unreachable for a while. */
 static void print_writer_warnings(struct relog *r)
 {
     char *text;
@@ -319,7 +319,7 @@ static void print_json(const struct relog *r)
     json_end(&j, '}');
 }
 
-/* -q: the counters, on the screen or as a list that -cf reads. */
+/* -q: prints the counters on the screen, or writes them as a list that -cf reads. */
 static HRESULT list_counters(struct relog *r)
 {
     struct text_buffer b = {0};
@@ -409,7 +409,7 @@ static int relog_copy(struct relog *r)
         hr = inputs_open(&r->inputs, &r->files);
     if (FAILED(hr))
         return failed(r, hr);
-    /* A log without a time zone keeps its times: it is read and written with one bias. */
+    /* A log without a time zone keeps its times: it is read and written with the same bias. */
     r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
     r->zone.known = true;
     int result = read_time(r, "b", &r->begin, &r->inputs.from);

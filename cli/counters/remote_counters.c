@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of other computers for the verbs of this program. The PDH that reads them is linked natively and openpdh.dll
-   under Wine, which has its own accounts and an export to add one. */
+/* Counters of other computers for the verbs of this program. The PDH that reads them is linked in the native program.
+   Under Wine it is openpdh.dll, which has its own accounts and exports a function to add one. */
 #include "cli/counters/remote_counters.h"
 
 #include "cli/cli.h"

@@ -5,10 +5,10 @@
 
 #include "engine/base/error.h"
 
-/* First thing in a verb that reads them. */
+/* Call this first in a verb that reads them. */
 void remote_counters_begin(void);
-/* Asks for the account's password; from then on this process logs on to the machine with it, NULL: to each that a path
-   names. */
+/* Asks for the account's password. From then on, this process uses the account to log on to the machine (NULL: to each
+   machine in a path). */
 HRESULT remote_counters_log_on(const char *machine, const char *account);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of live samples, as -si sets them, and full paths of counters on command lines. */
+/* The times of live samples as -si defines them, and full paths of counters on command lines. */
 #include "cli/counters/sample_pace.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of live samples, as -si sets them, and full paths of counters on command lines. */
+/* The times of live samples as -si defines them, and full paths of counters on command lines. */
 #ifndef OPENPLA_SAMPLE_PACE_H
 #define OPENPLA_SAMPLE_PACE_H
 
@@ -19,14 +19,14 @@ struct sample_pace {
 struct sample_pace pace_begin(uint64_t interval_ms);
 /* Until the next sample is due, rounded up; 0: now. */
 uint32_t pace_remaining_ms(const struct sample_pace *p);
-/* The sample is due: the next one is that of the following point. */
+/* The sample is due: the next one is due at the following point. */
 void pace_advance(struct sample_pace *p);
 /* Waits until the next sample is due; false: the user wants to exit. */
 bool pace_wait(struct sample_pace *p);
 /* After each sample. */
 void pace_taken(struct sample_pace *p);
 
-/* The path with a computer name: its own, else `machine`, else this computer's. From memory_alloc; NULL: out of
+/* The path with a computer name: its own, or else `machine`, or else this computer's. From memory_alloc; NULL: out of
    memory. */
 char *counter_full_path(const char *path, const char *machine);
 

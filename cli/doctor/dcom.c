@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: whether the port of remote DCOM clients is open and an account exists, if they are to be served. */
+/* openpla doctor: if remote DCOM clients are to be served, whether their port is open and an account exists. */
 #include "cli/doctor/doctor.h"
 #include "com/server/dcom_settings.h"
 #include "engine/base/network.h"

@@ -20,26 +20,26 @@ struct doctor_finding {
 };
 /* Zero-initialise, and set the options. */
 struct doctor {
-    uint64_t room; /* bytes; a disk with less is low, one with a tenth of it full */
+    uint64_t room; /* bytes; a disk with less free space is nearly full, and with a tenth of it full */
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;
-    char *folder; /* the registered one, from memory_alloc; NULL: none, then the program's folder is used */
+    char *folder; /* the registered folder, from memory_alloc; NULL: not registered, so the program's folder is used */
 };
 /* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Each fails only when out of memory: whatever cannot be checked is a finding. */
-HRESULT doctor_check_store(struct doctor *d);    /* its files, its sets with their runs, its disk, its clock */
+/* Each check fails only when out of memory: anything that cannot be checked is a finding. */
+HRESULT doctor_check_store(struct doctor *d); /* checks its files, its sets with their runs, its disk and its clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* of traces */
-HRESULT doctor_check_host(struct doctor *d);     /* the kernel's files, databases, the zone, counters */
+HRESULT doctor_check_host(struct doctor *d);     /* checks the kernel's files, databases, the time zone and counters */
 #ifdef _WIN32
 HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder */
 HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
 HRESULT doctor_check_ports(struct doctor *d);  /* after doctor_check_service */
 HRESULT doctor_check_dcom(struct doctor *d);   /* after doctor_check_service */
-/* Whether the checks before found a running service: else nobody listens, which is another finding. */
+/* Whether the previous checks found a running service. If not, it is already reported that no process listens. */
 bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif

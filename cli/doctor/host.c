@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: what OpenPLA needs of the host OS. */
+/* openpla doctor: checks the features that OpenPLA needs from the host OS. */
 #include "cli/doctor/doctor.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* On Windows the kernel's events come from Windows. */
+/* On Windows, kernel events come from Windows. */
 static bool is_linux(void)
 {
 #ifdef _WIN32

@@ -16,21 +16,21 @@
 #include <string.h>
 
 #define MINUTE      (INT64_C(60) * 10000000)
-#define AHEAD       (5 * MINUTE) /* two computers of a share may differ this much */
-#define MOST_FAULTS 20           /* of one kind; the rest is a number */
+#define AHEAD       (5 * MINUTE) /* the clocks of two computers that use a share may differ this much */
+#define MOST_FAULTS 20           /* findings of one kind that are listed; the rest are only counted */
 
 struct looking {
     struct doctor *d;
-    struct texts folders; /* where sets write, each once */
+    struct texts folders; /* the folders to which sets write, each once */
     int64_t newest;       /* what was written last */
     char newest_path[512];
     uint32_t faults;
     bool locked; /* waiting for the lock of each set could take minutes */
 };
 
-/* ---- what store check finds ---- */
+/* ---- problems found by store check ---- */
 
-/* A record holds the number of the set's next run: -repair keeps it, or moves it away if it is corrupt. */
+/* A record contains the number of the set's next run: -repair keeps it, or moves it away if it is corrupt. */
 static enum doctor_id id_of_damage(const struct store_finding *f)
 {
     if (strcmp(path_extension(f->path), ".run") != 0)
@@ -113,7 +113,7 @@ static HRESULT add_folder(struct looking *l, const char *root)
     char *path = os_expand_environment(root);
     if (!path)
         return E_OUTOFMEMORY;
-    /* The nearest existing folder: the first run creates the rest. */
+    /* The nearest existing folder: the first run creates the missing ones. */
     while (*path && !folder_exists(path)) {
         char *above = path_folder(path);
         if (!above || strcmp(above, path) == 0) {
@@ -134,7 +134,7 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-/* `name` NULL: the name is unknown, and so is its run. store check reports errors of the XML. */
+/* `name` NULL: the name is unknown, and so is its run. store check reports errors in the XML. */
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
@@ -236,7 +236,7 @@ static HRESULT see_namespace(struct looking *l, const char *space)
     return hr;
 }
 
-/* ---- clock and room ---- */
+/* ---- clock and free space ---- */
 
 static HRESULT check_clock(struct looking *l)
 {

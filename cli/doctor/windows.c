@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor under Windows and Wine: the registration and its files, Wine itself, the service, whether the server
-   answers, and whether a program listens on the port where counters are offered. */
+   answers, and whether a program listens on the port for counters. */
 #include "cli/doctor/doctor.h"
 #include "com/facade/facade.h"
 #include "com/facade/server_call.h"
@@ -18,8 +18,8 @@
 #include <winsock2.h>
 
 #define SERVER     "openplasrv.exe"
-#define MOST_ROWS  20 /* of the table; the rest is a number */
-#define FIRST_WINE 8  /* that the tests run under */
+#define MOST_ROWS  20 /* findings of the table that are listed; the rest are only counted */
+#define FIRST_WINE 8  /* the Wine version under which the tests run */
 
 /* ---- files ---- */
 
@@ -43,7 +43,7 @@ static HRESULT check_files(struct doctor *d, const char *folder)
     return hr;
 }
 
-/* Whether two files have the same bytes; false too where one cannot be read. */
+/* Whether two files have the same contents; also false if one cannot be read. */
 static bool is_same_build(const char *a, const char *b)
 {
     struct file *left = NULL, *right = NULL;
@@ -65,7 +65,7 @@ static bool is_same_build(const char *a, const char *b)
     return same;
 }
 
-/* This program is in another folder than the server. */
+/* This program is not in the server's folder. */
 static HRESULT check_elsewhere(struct doctor *d, const char *own)
 {
     char *mine = path_join(own, "openpla.exe"), *theirs = path_join(d->folder, "openpla.exe");
@@ -100,7 +100,7 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
                        f->expected ? "\"" : "", f->expected ? f->expected : "absent", f->expected ? "\"" : "");
 }
 
-/* A Wine that runs 32-bit programs has files in their system folder. */
+/* A Wine that runs 32-bit programs has files in the 32-bit system folder. */
 static bool runs_32(void)
 {
     char *path = os_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
@@ -302,7 +302,7 @@ static HRESULT server_check_answer(struct doctor *d, const struct question *q)
     return doctor_find(d, id, NULL, "the server answered a query with: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
-/* Does not start a stopped service, and adds no second finding for what is already missing. */
+/* Does not start a stopped service, and does not report again what is already missing. */
 static bool is_worth_asking(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)

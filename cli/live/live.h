@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of openpla live: the samples of the last hour, and what shows them. */
+/* The parts of openpla live: the samples of the last hour, and the views that show them. */
 #ifndef OPENPLA_LIVE_H
 #define OPENPLA_LIVE_H
 
@@ -23,16 +23,16 @@ struct live_counter {
     char *path;  /* with the computer */
     char *label; /* without */
     struct page_unit unit;
-    double largest; /* of all samples, at least 0 */
+    double largest; /* of all samples; 0 or more */
 };
 
-/* The sampling thread adds samples, threads of connections read them under the lock. Sample n is in row n % rows. */
+/* The sampling thread adds samples; connection threads read them under the lock. Sample n is in row n % rows. */
 struct live_history {
     struct lock lock;
     struct live_counter *counters; /* do not change after live_history_open, except for `largest` */
     size_t count, rows;
     uint64_t interval_ms;
-    uint64_t begun; /* differs from that of any other run */
+    uint64_t begun; /* differs from that of every other run */
     uint64_t taken; /* samples since the beginning */
     int64_t *times; /* FILETIME, UTC */
     float *values;  /* rows of `count`; NAN: no value */
@@ -45,7 +45,7 @@ uint64_t live_history_first(const struct live_history *h);
 int64_t live_history_time(const struct live_history *h, uint64_t sample);
 float live_history_value(const struct live_history *h, uint64_t sample, size_t counter);
 void live_history_free(struct live_history *h);
-/* Adds the value with its unit, "-" for NAN. */
+/* Adds the value with its unit, or "-" for NAN. */
 void live_add_value(struct text_buffer *b, const struct live_counter *c, float value);
 
 /* ---- live_counters.c: which counters ---- */
@@ -53,18 +53,18 @@ void live_add_value(struct text_buffer *b, const struct live_counter *c, float v
 /* Adds the counters of a stored set's collectors and alerts, and lowers *interval_ms to their shortest interval unless
    that is 0. PLA_E_DCS_NOT_FOUND; E_INVALIDARG if the set has no counters. */
 HRESULT live_set_counters(const char *set, struct texts *counters, uint64_t *interval_ms);
-/* Adds the counters that are shown if none are named. */
+/* Adds the default counters. */
 HRESULT live_default_counters(struct texts *counters);
 
-/* ---- live_screen.c: a picture of the samples as text ---- */
+/* ---- live_screen.c: the samples drawn as text ---- */
 
 struct live_screen {
     unsigned columns, lines;
     size_t top; /* the first counter that is shown; corrected if it is too large */
     bool paused;
 };
-/* Draws the samples up to `taken`: lines of at most `columns` characters, each with the ANSI sequences that clear its
-   rest. */
+/* Draws the samples up to `taken`: lines of at most `columns` characters, each with an ANSI sequence that clears the
+   rest of the line. */
 void live_screen_draw(const struct live_history *h, uint64_t taken, struct live_screen *s, struct text_buffer *out);
 
 /* ---- live_terminal.c: the terminal ---- */
@@ -80,7 +80,7 @@ enum live_key {
     LIVE_KEY_TOP
 };
 /* Switches stdout's terminal to the alternate screen and its input to single keys. False: stdout is not a terminal that
-   knows ANSI sequences. */
+   supports ANSI sequences. */
 bool live_terminal_begin(void);
 void live_terminal_size(unsigned *columns, unsigned *lines);
 /* Waits at most timeout_ms for a key. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of the browser's view: the page's parts, the counters and samples as JSON. */
+/* The resources of the browser view: the parts of the page, and the counters and samples as JSON. */
 #include "cli/live/live_http.h"
 #include "cli/output.h"
 #include "engine/base/json_text.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_VALUES = 60000 }; /* in one answer; the browser asks for the rest */
+enum { MOST_VALUES = 60000 }; /* in one answer; the browser requests the rest */
 
 const char live_answer_headers[] = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
                                    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -36,7 +36,7 @@ static void add_counters(const struct live_history *h, struct text_buffer *b)
     text_buffer_add(b, "]}");
 }
 
-/* {"next":7,"more":false,"samples":[[time in ms of 1970, value, null ...]]}: `next` is the sample to ask for. */
+/* {"next":7,"more":false,"samples":[[time in ms of 1970, value, null ...]]}: `next` is the next sample to request. */
 static void add_samples(const struct live_history *h, uint64_t since, struct text_buffer *b)
 {
     const uint64_t first = live_history_first(h);

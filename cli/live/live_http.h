@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The browser's view: the resources of the page and their answers. */
+/* The browser view: the resources of the page and their answers. */
 #ifndef OPENPLA_LIVE_HTTP_H
 #define OPENPLA_LIVE_HTTP_H
 
 #include "cli/http/http.h"
 #include "cli/live/live.h"
 
-/* The answers that exist. No file of this computer is one. */
+/* The answers that exist. None of them is a file of this computer. */
 enum live_resource { LIVE_PAGE, LIVE_SCRIPT, LIVE_STYLE, LIVE_LIBRARY, LIVE_COUNTERS, LIVE_SAMPLES };
 struct live_request {
     enum live_resource resource;
     uint64_t since; /* of LIVE_SAMPLES: the first sample that is requested */
 };
-/* Finds the resource that a request names. Returns 200 with *out, 400 or 404. */
+/* Finds the resource for a request. Returns 200 with *out, 400 or 404. */
 unsigned live_request_read(const struct http_request *request, struct live_request *out);
 /* Answers for http_options; `user` is the struct live_history. */
 unsigned live_answer(void *user, const struct http_request *request, struct http_body *out);

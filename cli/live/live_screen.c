@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture of the samples as text: a line for each counter with its value, a bar and the course of its last values. */
+/* Draws the samples as text: a line for each counter with its value, a bar and a graph of its latest values. */
 #include "cli/live/live.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"

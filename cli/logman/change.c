@@ -148,7 +148,7 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
 }
 
 /* -b, -e, -r, -m: when a set is started and stopped. Changes the set's first schedule, and creates it if needed. A
-   schedule has no end time: -b and -e set the set's Duration unless -rf is given. E_INVALIDARG. */
+   schedule has no end time, so -b and -e set the set's Duration unless -rf is given. E_INVALIDARG. */
 static HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
 {
     const struct logman_option *manual = logman_option(line, LOGMAN_MANUAL),
@@ -217,8 +217,8 @@ static HRESULT change_add_warning(const struct change *c, char *text)
 
 /* ---- lists ---- */
 
-/* Whether a word begins a new item; other words are joined to the previous item, as for paths with blanks without
-   quotes. */
+/* Whether a word begins a new item; other words are appended to the previous item, as for unquoted paths with blanks.
+ */
 static bool begins_path(const char *word, const char *before)
 {
     const char *object = before + strspn(before, "\\");
@@ -269,7 +269,7 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
     return SUCCEEDED(hr) && joined ? change_warn_joined(c, o, out->items[out->count - 1]) : hr;
 }
 
-/* A path may lack its first backslash, and have "%%" as in a batch file. */
+/* A path may lack its first backslash, and may contain "%%" as in a batch file. */
 static HRESULT path_normalize(struct texts *paths, size_t i)
 {
     char *path = paths->items[i];
@@ -321,7 +321,7 @@ static HRESULT put_list(const struct change *c, enum logman_use use, const char 
     return hr;
 }
 
-/* The lists that may come as words without quotes; the others are properties in options.def. */
+/* The lists that may be given as unquoted words; all others are properties in options.def. */
 static HRESULT put_lists(const struct change *c)
 {
     const struct class *class = c->collector->class;
@@ -348,7 +348,7 @@ static HRESULT put_number(const struct logman_option *o, struct object *object, 
     return hr;
 }
 
-/* The options that set a property named in their row. */
+/* The options that set the property named in their row. */
 static HRESULT put_properties(const struct change *c)
 {
     HRESULT hr = S_OK;
@@ -547,7 +547,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* For a session, only its mode shows it. */
+    /* For a session, only its mode shows the format. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)
@@ -592,7 +592,7 @@ static HRESULT put_trace(const struct change *c)
 
 /* ---- all ---- */
 
-/* File options of a collector that writes no file are skipped: Commit has a note on them. */
+/* File options of a collector that writes no file are skipped: Commit reports them. */
 static HRESULT check_uses(const struct change *c)
 {
     static const struct {

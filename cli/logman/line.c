@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses a command line: verb anywhere, options by dash or slash, lists up to the next option. And the values of
-   options: numbers, times, days, modes. */
+/* Parses a command line: the verb may be anywhere, options begin with a dash or slash, and lists extend to the next
+   option. It also parses the values of options: numbers, times, days, modes. */
 #include "cli/logman/line.h"
 
 #include "cli/cli.h"
@@ -122,7 +122,7 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
     HRESULT hr = S_OK;
     *day = 0;
     *time = -1;
-    /* In quotes they are one word. */
+    /* Quoted, they are a single word. */
     for (size_t i = 0; i < words->count && SUCCEEDED(hr); i++)
         for (const char *at = words->items[i]; *at && SUCCEEDED(hr); at += strspn(at, " ")) {
             const size_t length = strcspn(at, " ");
@@ -303,7 +303,7 @@ static const struct logman_word *find_word(const struct logman_word *words, cons
     return NULL;
 }
 
-/* The string after the dash, NULL: no dash. *dashes is 2 for "--"; *foreign: an en or em dash. */
+/* The string after the dash, or NULL if there is no dash. *dashes is 2 for "--"; *foreign: an en or em dash. */
 static const char *behind_dash(const char *word, int *dashes, bool *foreign)
 {
     *dashes = 1;
@@ -331,7 +331,7 @@ static int find_option(const char *word, bool *negated, bool *foreign)
     return -1;
 }
 
-/* Words in the place of an option. */
+/* Words that stand where an option is expected. */
 static bool is_option(const char *word)
 {
     bool negated, foreign;
@@ -342,7 +342,7 @@ static bool is_option(const char *word)
     return name && !foreign && word[0] == '-' && *name && (*name < '0' || *name > '9');
 }
 
-/* Words that people and programs use by mistake, and the right option. */
+/* Words that people and programs use by mistake, with the right option. */
 static const char *const meant[][2] = {
     {"task", "-rc, or for an alert -tn"},
     {"duration", "-rf"},
@@ -398,7 +398,7 @@ static bool ends_in_quote(const char *word)
     return length >= quote && strcmp(word + length - quote, RIGHT_QUOTE) == 0;
 }
 
-/* Joins the word at `i` with those behind it up to the closing quote. */
+/* Joins the word at `i` with the following words up to the closing quote. */
 static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t i)
 {
     const size_t quote = sizeof LEFT_QUOTE - 1;
@@ -423,7 +423,7 @@ static HRESULT join_quoted(struct logman_line *line, struct texts *words, size_t
     return line_add_warning(line, text_format("curly quotes around '%s' are treated as quotes", joined));
 }
 
-/* Words copied from a web page may have curly quotes, which no shell understands. */
+/* Words copied from a web page may have curly quotes, which shells do not treat as quotes. */
 static HRESULT join_curly_quotes(struct logman_line *line, struct texts *words)
 {
     HRESULT hr = S_OK;
@@ -451,7 +451,7 @@ static HRESULT take(struct reader *r, struct texts *words)
     return texts_add(words, r->words.items[r->at++]);
 }
 
-/* "(process, thread)" may be several words. */
+/* "(process, thread)" may arrive as several words. */
 static HRESULT take_flags(struct reader *r, struct texts *words)
 {
     struct text_buffer b = {0};
@@ -483,7 +483,7 @@ static HRESULT take_words(struct reader *r, const struct logman_row *row, struct
     HRESULT hr = S_OK;
     if (row->words == WORDS_NONE || (row->words == WORDS_MAYBE && !(next(r) && row->is_value(next(r)))))
         return S_OK;
-    /* The first is its value, whatever it looks like, unless it is an option's name. */
+    /* The first word is the option's value, whatever it looks like, unless it is an option's name. */
     bool negated, foreign;
     if (r->at >= r->words.count || find_option(r->words.items[r->at], &negated, &foreign) >= 0)
         return error_set(E_INVALIDARG, "-%s: missing value", row->name);
@@ -523,7 +523,7 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     /* Flags and level after a removed provider are ignored. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
-    /* So is a value after --name, as in "--max 100". */
+    /* A value after --name, as in "--max 100", is ignored too. */
     if (row->is_value && next(r) && row->is_value(next(r)))
         r->at++;
     return S_OK;
@@ -543,7 +543,7 @@ struct operands {
     const struct logman_word *verb, *adverb;
 };
 
-/* One of the two words may be a mistyped verb, or after a verb a mistyped collector type. */
+/* One of the two words may be a mistyped verb or, after a verb, a mistyped collector type. */
 static HRESULT too_many_words(const struct logman_line *line, const struct operands *o, const char *word)
 {
     const char *const both[] = {line->name, word};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A parsed command line of logman: verb, adverb, name, options with their words, and the values of these. Parsing
+/* A parsed command line of logman: verb, adverb, name, options with their words, and the option values. Parsing
    accesses no server. */
 #ifndef OPENPLA_LINE_H
 #define OPENPLA_LINE_H
@@ -40,7 +40,7 @@ enum logman_use {
 enum logman_words {
     WORDS_NONE,
     WORDS_ONE,
-    WORDS_MAYBE, /* one that is_value accepts, or none */
+    WORDS_MAYBE, /* one word that is_value accepts, or no word */
     WORDS_TWO,   /* one or two */
     WORDS_ALL,   /* up to the next option */
     WORDS_MOMENT,
@@ -70,10 +70,10 @@ struct logman_row {
     unsigned adverbs;                   /* collector types that accept it */
     bool (*is_value)(const char *word); /* for WORDS_MAYBE, and for a value after --name, which is ignored */
     struct logman_property property;
-    const char *form, *text; /* for help: the form of the value, NULL: none; the description */
+    const char *form, *text; /* for help: the form of the value (NULL: no value); the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
-const char *logman_form(const struct logman_row *row); /* the row's form; for -f the words of the log formats */
+const char *logman_form(const struct logman_row *row); /* the row's form; for -f the names of the log formats */
 
 struct logman_word {
     const char *name;
@@ -96,14 +96,15 @@ struct logman_line {
     bool help;
     struct logman_option *options;
     size_t count, capacity;
-    struct texts warnings; /* notes about words that were reinterpreted */
+    struct texts warnings; /* notes about words that were interpreted differently */
 };
 
-/* `settings`: the words of -config's files, which the command line overrides. argv without the program's name and
-   without -config, UTF-8. E_INVALIDARG with a message that names the word, E_OUTOFMEMORY. Free *out in any case. */
+/* `settings`: the words in -config's files, which the command line overrides. argv without the program's name and
+   without -config, UTF-8. E_INVALIDARG with a message that names the word, E_OUTOFMEMORY. *out must be freed in any
+   case. */
 HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
-/* The last option of that use; NULL: not given. */
+/* The last option with that use; NULL: not given. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
 bool logman_is_given(const struct logman_line *line, enum logman_use use); /* and not negated */
 

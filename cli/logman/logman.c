@@ -29,7 +29,7 @@
 
 /* ---- this computer or another ---- */
 
-/* Works as a client of the server, like any program; natively by the engine itself. */
+/* Works as a client of the server, like any program; the native program uses the engine directly. */
 static HRESULT new_object(const char *server, bool is_collection, struct object **out)
 {
 #ifdef _WIN32
@@ -46,7 +46,7 @@ static HRESULT new_object(const char *server, bool is_collection, struct object 
 #endif
 }
 
-/* Whether -s names another computer that is reached without Windows' COM, so that -u is the account for it. */
+/* Whether -s names another computer that is accessed without Windows' COM, so that -u is the account for it. */
 static HRESULT logs_on(const struct logman_line *line, bool *out)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
@@ -61,7 +61,7 @@ static HRESULT logs_on(const struct logman_line *line, bool *out)
     return hr;
 }
 
-/* *password from memory_alloc; NULL for one of the line. */
+/* *password from memory_alloc; NULL if the password was on the command line. */
 static HRESULT ask_for_password(const struct logman_option *user, char **asked, const char **password)
 {
     *asked = NULL;
@@ -95,7 +95,7 @@ static HRESULT log_on(const struct logman_line *line)
 /* The set that the line names. */
 struct logman_target {
     struct object *set;       /* a reference */
-    struct object *collector; /* a reference; NULL: not chosen yet */
+    struct object *collector; /* a reference; NULL: not selected yet */
     char *name;               /* with its namespace, if given */
     char *short_name;         /* without */
     char *collector_name;     /* of "Set\Collector"; NULL */
@@ -121,7 +121,7 @@ unsigned logman_adverb_of(const struct object *collector)
     return 0;
 }
 
-/* The namespace that the name begins with, and the rest; NULL: none. */
+/* The namespace at the beginning of the name, and the rest; NULL: no namespace. */
 static const char *space_of(const char *name, const char **rest)
 {
     *rest = name;
@@ -154,7 +154,7 @@ static HRESULT name_target(const struct logman_line *line, struct logman_target 
     return t->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* With -ets a name means a session unless it contains its namespace; for query and update it may name a collector too.
+/* With -ets a name means a session unless it contains a namespace; for query and update it may also name a collector.
    E_INVALIDARG without a name. Queries the set; `found` says whether it exists. */
 static HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
 {
@@ -223,8 +223,8 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-/* Chooses the collector that an update changes: the named one, the one with the set's name, else the only one of the
-   type (adverb 0: any). E_INVALIDARG if several match. */
+/* Selects the collector that an update changes: the named one, or the one with the set's name, or the only one of the
+   type (adverb 0: of any type). E_INVALIDARG if several match. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;
@@ -276,7 +276,7 @@ struct run {
     const struct logman_line *line;
     struct texts warnings; /* notes about reinterpreted words */
     struct texts issues;
-    struct json *json; /* for --json: the object of the whole output; else NULL */
+    struct json *json; /* for --json: the object that contains the whole output; otherwise NULL */
 };
 
 /* ---- credentials, issues ---- */
@@ -299,7 +299,7 @@ static HRESULT put_credentials(const struct run *r, struct object *set)
     return hr;
 }
 
-/* Commit's issues, a line each, only with -verbose: scripts count lines. */
+/* Commit's issues, one per line, printed only with -verbose because scripts count lines. */
 static HRESULT keep_issue(void *user, HRESULT hr, const char *key, const char *text)
 {
     struct run *r = user;
@@ -508,7 +508,7 @@ static HRESULT run_verb(struct run *r)
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
     else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&
-             definition_is_damaged(hr)) /* it is bound, even if its definition cannot be read */
+             definition_is_damaged(hr)) /* it is bound even if its definition cannot be read */
         hr = set_delete(t.set, &caller_self);
     logman_target_free(&t);
     return hr;
@@ -532,8 +532,8 @@ static const char *text_of_code(HRESULT hr)
     return NULL;
 }
 
-/* stdout gets only Windows' message for the code, which scripts compare; the reason and advice follow on stderr. `line`
-   may be NULL. */
+/* stdout contains only Windows' message for the code, which scripts compare; the reason and the advice go to stderr.
+   `line` may be NULL. */
 static void say_failed(const struct logman_line *line, HRESULT hr)
 {
     const char *known = text_of_code(hr), *own = error_text(hr), *advice = line ? logman_advice(line, hr) : NULL;
@@ -566,7 +566,7 @@ static void run_put_warnings(struct json *j, const struct texts *warnings)
         json_text(j, NULL, warnings->items[i]);
 }
 
-/* The end of every document; closes what a failure left open. */
+/* The end of every document; closes brackets that a failure left open. */
 static void end_json(const struct run *r, HRESULT hr)
 {
     struct json *j = r->json;
@@ -613,7 +613,7 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
     return hr;
 }
 
-/* The words of the line, and those of the files of -config. */
+/* The words of the command line, and those in the files of -config. */
 static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
 {
     HRESULT hr = S_OK;

@@ -7,14 +7,14 @@
 #include "cli/output.h"
 #include "engine/pla/model.h"
 
-/* The adverb of a collector; 0: logman has none for it. */
+/* The adverb for a collector; 0: logman has no adverb for it. */
 unsigned logman_adverb_of(const struct object *collector);
 
 /* ---- applying the options of a line to a set and its collector (docs/user/logman.md) ---- */
 
-/* Sets the properties. `session`: the set is a trace session's (-ets); `create`: missing options get logman's defaults.
-   Notes about reinterpreted words are added to `warnings`. E_INVALIDARG with a message that names option and value; the
-   objects may be partly changed then. */
+/* Sets the properties. `session`: the set belongs to a trace session (-ets); `create`: missing options get logman's
+   defaults. Notes about words that were interpreted differently are added to `warnings`. E_INVALIDARG with a message
+   that names option and value; in this case the objects may be partly changed. */
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *warnings);
 
@@ -23,30 +23,30 @@ HRESULT logman_change(const struct logman_line *line, struct object *set, struct
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector);
 /* A reference to the provider with the name or GUID. HRESULT of ERROR_NOT_FOUND. */
 HRESULT logman_known_provider(const char *name, struct object **out);
-/* The Value of a value map's item as a number; 0 with a failure. */
+/* The Value of a value map's item as a number; 0 after a failure. */
 HRESULT logman_item_number(struct object *item, uint64_t *out);
 
-/* ---- the output of `logman query`, in the columns and words that scripts parse ---- */
+/* ---- the output of `logman query`, with the columns and words that scripts parse ---- */
 
 /* The table of sets. */
 HRESULT logman_show_list(struct object *collection);
-/* Each set of the collection in turn. */
+/* Prints each set of the collection. */
 HRESULT logman_show_all_sets(struct object *collection, bool session);
-/* One set: its lines, and a block for each collector. */
+/* Prints one set: its lines, and a block for each collector. */
 HRESULT logman_show_set(struct object *set, bool session);
-/* All known providers, those of a process, or the keywords, levels and processes of one of them. */
+/* Prints all known providers, or those of a process, or the keywords, levels and processes of a provider. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
-/* The provider that the line names, and a value map of the processes that have registered it. */
+/* The provider that the command line names, and a value map of the processes that have registered it. */
 HRESULT logman_find_provider(const struct logman_line *line, struct object **out, struct object **processes);
 /* All known providers, or with -pid those of the process; a reference to their collection. */
 HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
 /* "Counter", "Trace" ... */
 const char *logman_type_of(const struct object *collector);
 
-/* `logman query --json`: the objects with their properties, under MS-PLA's names. Each function writes a member of the
-   current object, "sets" or "providers". After a failure its brackets are still open. Name, Status and Types of each
-   set. */
+/* `logman query --json`: the objects with their properties, under the names in MS-PLA. Each function writes a member of
+   the current object, "sets" or "providers". After a failure its brackets are still open. Name, Status and Types of
+   each set. */
 HRESULT logman_json_list(struct json *j, struct object *collection);
 HRESULT logman_json_all_sets(struct json *j, struct object *collection);
 HRESULT logman_json_set(struct json *j, struct object *set);
@@ -54,7 +54,7 @@ HRESULT logman_json_providers(struct json *j, const struct logman_line *line);
 
 /* ---- help, and advice for common mistakes ---- */
 
-/* Advice for a line that failed with the code; NULL: none. */
+/* Advice for a command line that failed with the code; NULL: no advice. */
 const char *logman_advice(const struct logman_line *line, HRESULT hr);
 /* Adds warnings about ways in which the set will differ from what users expect. E_OUTOFMEMORY. */
 HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,

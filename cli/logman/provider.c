@@ -65,7 +65,7 @@ static const struct {
                     {"splitio", 0x200000},    {"driver", 0x800000},  {"profile", 0x1000000}, {"fileio", 0x2000000},
                     {"fileioinit", 0x4000000}};
 
-/* The kernel's flags come in groups; the top three bits of a constant are the group's number. */
+/* The kernel's flags are divided into groups; the top three bits of a constant are the number of the group. */
 enum { GROUPS = 8, GROUP_SHIFT = 29, GROUP_BITS = (1 << GROUP_SHIFT) - 1 };
 struct kernel_masks {
     uint32_t groups[GROUPS];
@@ -120,7 +120,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
         const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
-        size_t end = length; /* blanks may be part of a name, and follow it too */
+        size_t end = length; /* a name may contain blanks, and blanks may follow it */
         while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         char *name = text_copy_n(at, end);
@@ -134,7 +134,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     return hr;
 }
 
-/* Each flag is an item: the known one, else one without a name. */
+/* Each flag becomes an item: the known item, or else an item without a name. */
 static HRESULT put_masks(struct object *map, struct kernel_masks *m, struct object **items, size_t count)
 {
     HRESULT hr = S_OK;
@@ -193,7 +193,7 @@ static HRESULT add_names(struct object *map, const char *option, char *names)
     return hr;
 }
 
-/* 0 means all, as no word does; of the kernel none. */
+/* 0 means all, as if no word was given; for the kernel it means no flags. */
 static HRESULT put_flags(struct object *provider, const char *option, char *word)
 {
     uint64_t number;
@@ -249,7 +249,7 @@ static HRESULT provider_find_index(struct object *providers, const GUID *guid, s
     return S_OK;
 }
 
-/* The words are a provider, its flags, its level. */
+/* The words are a provider, its flags and its level. */
 static HRESULT put_provider(struct object *collector, const char *option, bool negated, char **words, size_t count)
 {
     struct object *providers = child(collector, "TraceDataProviders"), *provider, *before = NULL;
@@ -280,7 +280,8 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     return hr;
 }
 
-/* Words between blanks and tabs; quotes hold blanks together. At most `most`; the rest is a free name. */
+/* Words are separated by blanks and tabs; quotes keep blanks together. At most `most` characters; the rest is a free
+   name. */
 static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;
@@ -311,7 +312,7 @@ static HRESULT put_lines(struct object *collector, const char *file)
         const size_t count = line_split(copy, words, 3);
         if (count)
             hr = put_provider(collector, "-pf", false, words, count);
-        /* A name of blanks without quotes. */
+        /* An unquoted name with blanks. */
         if (hr == HRESULT_FROM_WIN32(ERROR_NOT_FOUND)) {
             char *whole = lines.items[i];
             hr = put_provider(collector, "-pf", false, &whole, 1);

@@ -16,7 +16,7 @@ static const char rule[] = "----------------------------------------------------
 
 /* ---- values ---- */
 
-/* "" if it is not available. From memory_alloc. */
+/* "" if the value is not available. From memory_alloc. */
 static char *text_of(struct object *o, const char *property)
 {
     struct value v;
@@ -200,8 +200,8 @@ static HRESULT show_schedules(struct object *set)
     return hr;
 }
 
-/* The value of the enabled items. Those of a flag array are combined in groups, numbered by the top three of 32 bits.
- */
+/* The value of the enabled items. The values of a flag array are combined in groups, which the top three of 32 bits
+ number. */
 static void add_number(struct text_buffer *b, struct object *map, bool hexadecimal)
 {
     enum { FLAG_ARRAY = 3, GROUP_SHIFT = 29, GROUPS = 8 };
@@ -294,7 +294,7 @@ static HRESULT show_trace(struct object *collector)
     return hr;
 }
 
-/* OutputLocation is of the next run (MS-PLA 3.2.4.5); while a run is active, its file is shown. */
+/* OutputLocation refers to the next run (MS-PLA 3.2.4.5); while a run is active, that run's file is shown. */
 static void line_output(struct object *set, struct object *collector)
 {
     enum { RUNNING = 1, COMPILING }; /* DataCollectorSetStatus */

@@ -39,7 +39,7 @@ static HRESULT put_variant(struct json *j, const struct property *p, const struc
     } else if (v->type == VARIANT_EMPTY || v->type == VARIANT_NULL || FAILED(variant_to_i64(v, &number))) {
         json_text(j, p->name, NULL);
     } else {
-        /* Keywords have 64 bits, more than the numbers of most readers of JSON. */
+        /* Keywords have 64 bits, more than numbers in most JSON readers. */
         put_hexadecimal(j, p->name, (uint64_t)number);
     }
     return S_OK;
@@ -94,7 +94,7 @@ static HRESULT put_value(struct json *j, const struct property *p, const struct 
         text_from_guid(&v->guid, guid);
         json_text(j, p->name, guid);
         return S_OK;
-    case PROPERTY_OBJECT: /* a child, which is not got as a value */
+    case PROPERTY_OBJECT: /* a child object, which is not read as a value */
         return S_OK;
     default:
         return put_variant(j, p, &v->variant);

@@ -10,7 +10,7 @@
 
 /* Shows a file while it is read; `tables`: patterns of the tables to show, none: all. */
 HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *warnings);
-/* Shows it as one JSON object; after a failure it is complete too, with the reason as `error`. */
+/* Shows the file as one JSON object. After a failure the object is complete too, with the reason as `error`. */
 HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *warnings);
 /* Writes a cell of that type ("" or NULL: unknown) as a number or a string. */
 void config_put_fact(struct json *j, const struct report_data *fact);

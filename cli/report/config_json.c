@@ -7,12 +7,12 @@
 struct json_show {
     struct json *j;
     const struct texts *tables;
-    char open[JSON_DEPTH]; /* open brackets, closed in any case */
+    char open[JSON_DEPTH]; /* open brackets, which are closed in any case */
     int depth;
     enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
     bool is_configuration;               /* and no report */
     unsigned hidden;                     /* nesting depth of skipped tables */
-    bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth has tables */
+    bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth contains tables */
     struct {
         bool columns[REPORT_MAX_COLUMNS];
     } numeric[REPORT_MAX_TABLES]; /* columns of numbers in the table at this depth */
@@ -29,7 +29,7 @@ static void close_bracket(struct json_show *s)
     json_end(s->j, s->open[--s->depth]);
 }
 
-/* The parts of the document follow one another; missing ones are written empty. */
+/* The parts of the document come in order; missing parts are written as empty. */
 static void go_to(struct json_show *s, int part)
 {
     static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};

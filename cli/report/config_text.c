@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a configuration's XML as tables of aligned columns, or as a paragraph per row if a table is too wide. The
-   first rows determine the widths; columns that are empty there are shown in later rows if they have values. */
+/* Prints a configuration's XML as tables of aligned columns, or with a paragraph for each row if a table is too wide.
+   The first rows determine the widths; a column that is empty in them is shown in later rows that have a value. */
 #include "cli/output.h"
 #include "cli/report/config.h"
 #include "engine/base/memory.h"
@@ -12,7 +12,7 @@ enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 100, LAST_COLUMN
 struct shown_table {
     const struct report_table *table;
     size_t widths[REPORT_MAX_COLUMNS]; /* 0: empty so far */
-    bool measured;                     /* the first rows have been printed */
+    bool measured;                     /* whether the first rows have been printed */
     bool paragraphs;
     struct text_buffer waiting; /* the first rows: their columns and other cells, each with its NUL */
     size_t waiting_rows;
@@ -145,7 +145,7 @@ static void print_header(const struct shown_table *t)
     text_buffer_free(&b);
 }
 
-/* The cells of a row in the order of the columns, then cells of columns that are not shown. */
+/* The cells of a row in column order, then cells of columns that are not shown. */
 static void print_row(const struct shown_table *t, const char *texts, const char *rest)
 {
     struct text_buffer b = {0};
@@ -248,7 +248,7 @@ static void add_cell(struct text_buffer *b, const struct report_data *cell)
     }
 }
 
-/* After the cells of the columns: cells that the Header does not name. */
+/* After the cells of the columns come cells that the Header does not name. */
 static void add_others(struct text_buffer *b, const struct report_table *t, const struct report_row *row)
 {
     const size_t begin = b->length;

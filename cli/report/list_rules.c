@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla rules -list: which rules there are, with their limits and who published them. */
+/* openpla rules -list: lists the rules with their limits and publishers. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report/report.h"

@@ -16,20 +16,20 @@ struct report_request {
     const char *set, *language;
     uint32_t level;
     uint32_t slice;    /* seconds; 0: automatic */
-    uint32_t seconds;  /* that rules, and a sheet, may run; 0: the default */
+    uint32_t seconds;  /* time limit for rules, and for a style sheet; 0: the default */
     const char *sheet; /* of the page; NULL: built in */
     bool as_json, show_progress, yes, html;
     bool checked;                   /* rules are applied */
-    bool unchecked;                 /* no rule knew anything of the report */
+    bool unchecked;                 /* no rule applied to anything in the report */
     struct texts rules;             /* names of rules; empty: the built-in ones */
-    const struct rules *slices_for; /* that need more slices than the schemas have; NULL: none */
+    const struct rules *slices_for; /* rules that need more slices than the schemas specify; NULL: no such rules */
     struct trace_knowledge known;
-    struct texts name_files; /* -names: of the computer that wrote the logs; not freed by report_request_free */
+    struct texts name_files; /* -names: names from the computer that wrote the logs; not freed by report_request_free */
     struct rules *read;      /* NULL: none are applied */
     /* What came of it. */
     char *path;  /* of the report */
     char *page;  /* NULL: not requested */
-    char *names; /* how many names of counters were understood; NULL: they are English */
+    char *names; /* how many names of counters were recognized; NULL: they are English */
     struct texts warnings;
 
     struct texts inputs;
@@ -38,20 +38,20 @@ struct report_request {
 };
 /* Creates the report. Ctrl+C cancels with the HRESULT of ERROR_CANCELLED. */
 HRESULT report_request_make(struct report_request *r);
-void report_request_free(struct report_request *r); /* all but `known` and name_files */
+void report_request_free(struct report_request *r); /* frees all but `known` and name_files */
 
 /* The sub-verb import-pal of "openpla rules". */
 int rules_import_pal(int argc, char **argv);
 
-/* Rules files, or built-in ones by their names; without names the built-in ones that contain all. Free *out in any
- * case. */
+/* Rules files, or built-in rules by name; without names, the built-in rules that contain all others. *out must be freed
+   in any case. */
 HRESULT rules_read_named(const struct texts *names, struct rules **out);
 
 /* Prints the rules with their limits and sources. */
 HRESULT rules_print_list(const struct rules *rules, const char *language, bool as_json);
 
-/* A report of a log, a trace or a folder by the general schema, in its own folder for temporary files. It has what
-   these rules need (NULL: the built-in ones). Zero-initialise. */
+/* A report of a log, a trace or a folder, created with the general schema in a separate folder for temporary files. It
+   contains everything that these rules need (NULL: the built-in rules). Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
     char *names; /* as in report_request */

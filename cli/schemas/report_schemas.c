@@ -123,7 +123,7 @@ static void grammar_add_child(struct text_buffer *b, const struct xml_within *ro
     text_buffer_add(b, "      </xs:element>\n");
 }
 
-/* Elements that may occur repeatedly are in any order, others in the order of the rows. */
+/* Elements that may occur repeatedly can be in any order, others are in the order of the rows. */
 static void grammar_add_children(struct text_buffer *b, enum schema_type type)
 {
     bool any = false, ordered = false;
@@ -241,7 +241,7 @@ HRESULT report_grammar_text(struct text_buffer *b)
     grammar_end_simple(b);
     grammar_add_pattern(b, schema_sort_names[VALUE_GUIDS], "\\{" GUID_PATTERN "\\}|" GUID_PATTERN);
     grammar_add_pattern(b, schema_sort_names[VALUE_EVENT_ID], "[0-9]{1,5}|\\*");
-    /* Both hold: the form, and that there is a digit. */
+    /* Both must hold: the form is right, and there is a digit. */
     text_buffer_format(b,
                        "  <xs:simpleType name=\"%s\">\n    <xs:restriction>\n      <xs:simpleType>"
                        "<xs:restriction base=\"xs:string\"><xs:pattern value=\"" MASK_HALF "(;" MASK_HALF
@@ -255,7 +255,7 @@ HRESULT report_grammar_text(struct text_buffer *b)
     return S_OK;
 }
 
-/* ---- the grammar of rules: elements come in any order, as rules take them ---- */
+/* ---- the grammar of rules: elements may come in any order, as rules accept them ---- */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -312,7 +312,7 @@ static void rules_add_attributes(struct text_buffer *b, unsigned type)
                        type == RULES_Anything ? "##any" : "http://www.w3.org/XML/1998/namespace");
 }
 
-/* If any element is allowed, a named element beside it would be ambiguous in the schema. */
+/* If any element is allowed, an additional named element would be ambiguous in the schema. */
 static bool rules_takes_any(unsigned type)
 {
     for (size_t i = 0; i < COUNT(withins); i++)

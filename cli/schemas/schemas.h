@@ -22,7 +22,7 @@ HRESULT report_schema_text(struct text_buffer *b);
 HRESULT report_grammar_text(struct text_buffer *b);
 HRESULT rules_schema_text(struct text_buffer *b);
 
-/* An object and the environment its rows need: a collector is in a set beside another one. */
+/* An object and the environment that its rows need: a collector is in a set next to another one. */
 struct specimen {
     struct object *object;
     struct object *set; /* NULL for an object without a parent */
@@ -30,7 +30,7 @@ struct specimen {
 HRESULT specimen_create(const struct class *class, struct specimen *out);
 void specimen_release(struct specimen *s);
 
-/* Escapes & < > for XML, and for Markdown outside of code. */
+/* Escapes & < > for XML, and for Markdown outside code. */
 void add_escaped(struct text_buffer *b, const char *text);
 
 #endif

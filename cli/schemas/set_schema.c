@@ -7,7 +7,7 @@
 
 /* ---- specimens ---- */
 
-/* A collector named "taken" in a new set, and the specimen beside it. */
+/* A collector named "taken" in a new set, and the sample object next to it. */
 static HRESULT put_into_set(struct specimen *s)
 {
     struct object *other = NULL;
@@ -46,7 +46,7 @@ void specimen_release(struct specimen *s)
 
 /* ---- types ---- */
 
-#define MAX_TYPES 32 /* more than the classes below a set */
+#define MAX_TYPES 32 /* more than the number of classes below a set */
 
 /* The complex types to write, in the order of discovery. */
 struct schema {
@@ -107,7 +107,7 @@ static void add_hex_number(struct text_buffer *b, uint64_t n)
         add_digit(b, digit_at(n, place));
 }
 
-/* From `least` to `most` digits. Written out, because libxml2 2.9 cannot process counts such as {1,7} beside
+/* From `least` to `most` digits. Written out, because libxml2 2.9 cannot process counts such as {1,7} next to
    alternatives with a common prefix. */
 static void add_any_digits(struct text_buffer *b, unsigned least, unsigned most)
 {
@@ -140,7 +140,7 @@ static void add_hex_up_to(struct text_buffer *b, uint64_t most)
     add_hex_number(b, most);
 }
 
-/* Decimal from min to max; flags possibly as a negative number; hexadecimal; or empty, the default. */
+/* Decimal from min to max; flags may also be a negative number; hexadecimal; or empty, which means the default. */
 static void add_number_type(const struct schema *s, int depth, int64_t min, uint64_t max, bool bits)
 {
     line(s, depth, "<xs:simpleType><xs:union>");
@@ -186,7 +186,7 @@ static void add_enumeration_type(const struct schema *s, const struct enumeratio
 
 /* ---- rows ---- */
 
-/* The named type of a kind; NULL where the type is the row's own. */
+/* The named type for a kind; NULL if the type is specific to the row. */
 static const char *type_name(const struct property *p)
 {
     switch (p->kind) {
@@ -388,7 +388,7 @@ HRESULT set_schema_text(struct text_buffer *b)
         want_type(&s, *c);
     for (size_t i = 0; i < s.count; i++)
         text_buffer_format(b, "  <xs:element name=\"%s\" type=\"%s\"/>\n", s.types[i]->name, s.types[i]->name);
-    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* classes may add further ones */
+    for (size_t i = 0; SUCCEEDED(hr) && i < s.count; i++) /* classes may add more */
         hr = add_class(&s, s.types[i]);
     add_enumerations(&s);
     add_common_types(&s);

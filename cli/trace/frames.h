@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of stacks as a user reads them: module!function+offset, as far as it is known. */
+/* Frames of stacks as users read them: module!function+offset, as far as known. */
 #ifndef OPENPLA_CLI_FRAMES_H
 #define OPENPLA_CLI_FRAMES_H
 
@@ -13,27 +13,27 @@
 struct trace_frames {
     struct trace_stacks stacks;
     struct symbols *symbols;            /* NULL: none */
-    uint64_t frames[STACK_MOST_FRAMES]; /* of the stack that was shown last */
+    uint64_t frames[STACK_MOST_FRAMES]; /* of the last stack that was shown */
 };
 struct trace_frame {
     uint64_t address;
     struct code_place place; /* zero: unknown */
     const char *function;    /* of the symbols, or the method; NULL: unknown */
-    uint64_t offset;         /* from the function; without one from the module */
+    uint64_t offset;         /* from the function; if unknown, from the module */
 };
-/* The first reading of the traces. `symbols`: as symbols_open takes them; may be empty. Prints what could not be joined
-   to stderr. */
+/* The first reading of the traces. `symbols`: as symbols_open takes them; may be empty. Prints to stderr the parts that
+   could not be joined. */
 HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, const struct texts *symbols,
                           trace_take *also, void *context);
-/* Prints which symbols were not found to stderr. */
+/* Prints to stderr the symbols that were not found. */
 void trace_frames_report(const struct trace_frames *f);
-/* The frame of an address at the time of the event `number`. `innermost`: the address that was executed, not one that
-   is returned to. */
+/* The frame of an address at the time of the event `number`. `innermost`: the address was executed, and is not a return
+   address. */
 void trace_frames_find(struct trace_frames *f, uint32_t process, uint64_t address, bool innermost, uint64_t number,
                        struct trace_frame *out);
 /* Adds "ntdll.dll!NtRead+0x14". */
 void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame);
-/* Adds the stack of an event, a line each frame, innermost first. `process`: of the event. */
+/* Adds the stack of an event, one line per frame, innermost first. `process`: of the event. */
 void trace_frames_add_lines(struct trace_frames *f, const struct event_stack *stack, uint32_t process, uint64_t number,
                             struct text_buffer *line);
 /* The members "stackProcess", "stackThread" and "stack". */

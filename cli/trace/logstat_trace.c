@@ -21,7 +21,7 @@ struct trace_statistics {
     int64_t first, last;             /* of events, FILETIMEs */
     uint64_t counter_samples;        /* events of a log of performance counters */
     struct trace_contents contents;
-    char *computer; /* also from a cut event; from memory_alloc; NULL: unknown */
+    char *computer; /* also from an incomplete event; from memory_alloc; NULL: unknown */
     struct texts damage;
     struct event_view *view;
     struct trace_schemas schemas;
@@ -39,7 +39,7 @@ static void take_warning(void *context, const char *text)
 {
     struct trace_statistics *s = context;
     if (s->damage.count < MOST_DAMAGE)
-        (void)texts_add(&s->damage, text); /* a damaged trace is not read less for want of memory */
+        (void)texts_add(&s->damage, text); /* if memory is short, a damaged trace is read just as far */
 }
 
 static HRESULT count_contents(struct trace_statistics *s, const struct etl_record *e, const struct etl_log *log)
@@ -78,7 +78,7 @@ static HRESULT count_event(struct trace_statistics *s, const struct etl_record *
     return S_OK;
 }
 
-/* Reads the trace to its end. Free *out also after a failure. */
+/* Reads the trace to its end. *out must be freed even after a failure. */
 static HRESULT trace_statistics_read(const char *path, struct cli_progress *progress, struct trace_statistics *out,
                                      struct etl_reader **reader)
 {
@@ -149,7 +149,7 @@ static const char *clock_name(uint32_t clock)
                                        : "unknown";
 }
 
-/* The end time; for a running or interrupted session the newest event. 0: no events. */
+/* The end time; for a running or interrupted session, the time of the newest event. 0: no events. */
 static int64_t end_of(const struct etl_log *log, const struct trace_statistics *s)
 {
     return log->end_utc != 0 ? log->end_utc : s->last;
@@ -261,7 +261,7 @@ int logstat_trace(const char *path, const char *shown, struct json *j)
     cli_progress_end(&progress);
     if (FAILED(hr) && reader) {
         result = cli_error(VERB, hr);
-    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* else it is a performance log, and that is corrupt */
+    } else if (SUCCEEDED(hr) && s.counter_samples == 0) { /* otherwise it is a performance log, which is corrupt */
         if (j)
             print_json(j, shown, etl_reader_log(reader), &s);
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logstat of event traces, and functions shared with that of performance logs. */
+/* logstat for event traces, and functions shared with that for performance logs. */
 #ifndef OPENPLA_CLI_LOGSTAT_TRACE_H
 #define OPENPLA_CLI_LOGSTAT_TRACE_H
 

@@ -19,12 +19,12 @@ struct collecting {
     const char *folder;
     bool overwrite;
     char *languages;
-    struct texts names; /* of the files, in lower case, without duplicates */
+    struct texts names; /* names of the files, in lower case, without duplicates */
     size_t written, skipped;
 };
 
-/* "Microsoft-Windows-Kernel-Process.man". A name that other systems do not allow, or that another provider has, ends
-   with the provider's GUID. */
+/* "Microsoft-Windows-Kernel-Process.man". A name that other systems do not allow, or that another provider has, gets
+   the provider's GUID as suffix. */
 static HRESULT file_name(struct collecting *c, const struct known_provider *p, char **out)
 {
     char guid[39], *plain = text_copy_n(p->name, strnlen(p->name, NAME_BYTES));
@@ -58,7 +58,7 @@ static HRESULT store(const struct collecting *c, const char *name, const struct 
     return hr;
 }
 
-/* S_FALSE: it has no manifest, or one that cannot be written; the reason was printed. */
+/* S_FALSE: it has no manifest, or a manifest that cannot be written; the reason was printed. */
 static HRESULT collect_one(struct collecting *c, const struct known_provider *p)
 {
     struct manifest_document d = {0};
@@ -67,7 +67,7 @@ static HRESULT collect_one(struct collecting *c, const struct known_provider *p)
     struct texts warnings = {0};
     char *name = NULL;
     HRESULT hr = registered_manifest_load(&p->guid, c->languages, &m);
-    if (hr != S_OK && hr != E_OUTOFMEMORY) { /* its DLL is missing or corrupt: the others matter */
+    if (hr != S_OK && hr != E_OUTOFMEMORY) { /* its DLL is missing or corrupt; continue with the others */
         fprintf(stderr, "openpla " VERB ": collect: %s: %s\n", p->name, error_text(hr));
         return S_FALSE;
     }

@@ -136,7 +136,7 @@ static int mof_list(int argc, char **argv)
 
 /* ---- show ---- */
 
-/* The types TDH_INTYPE_ by short names. */
+/* Short names for the types TDH_INTYPE_. */
 static const char *type_name(uint16_t in)
 {
     static const char *const plain[] = {"",       "string",  "ANSI string", "int8",  "uint8",  "int16",

@@ -11,7 +11,7 @@
 
 enum { START = 1, END, RUNDOWN_START, RUNDOWN_END, DISK_READ = 10, DISK_WRITE, SWITCH = 36, READY = 50 };
 enum { SEND = 10, RECEIVE, SEND_V6 = 26, RECEIVE_V6 };
-enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE: 2, running, is between them */
+enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE: 2 (running) is between them */
 enum { MOST_THREADS = 1 << 20, MOST_PROCESSES = 1 << 18, MOST_PROCESSORS = 4096 };
 
 struct one_thread {
@@ -23,7 +23,7 @@ struct one_thread {
 struct one_process {
     char *name;
     bool ended;
-    struct figures of; /* events without a known thread */
+    struct figures of; /* events whose thread is unknown */
 };
 struct one_processor {
     bool known;
@@ -36,7 +36,7 @@ static HRESULT no_memory(void)
     return error_set(E_OUTOFMEMORY, "out of memory for the statistics of threads");
 }
 
-/* NULL for the idle thread too. */
+/* Also NULL for the idle thread. */
 static struct one_thread *thread_of(struct thread_figures *f, uint32_t id)
 {
     f->threads.item_size = sizeof(struct one_thread);
@@ -71,8 +71,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* A thread that is switched out first has run since the start; another one than was switched in means lost events.
-     */
+    /* A thread whose first event is a switch away has run since the start. If a thread other than the one switched to
+     is switched away from, events were lost. */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {
@@ -127,7 +127,7 @@ static HRESULT take_field(void *context, enum event_step step, const struct even
     return S_OK;
 }
 
-/* S_FALSE: the event is unknown or its data are corrupt. Free it in any case. */
+/* S_FALSE: the event is unknown or its data are corrupt. It must be freed in any case. */
 static HRESULT read_fields(const struct dumped_event *e, struct fields *out)
 {
     *out = (struct fields){.schema = e->schema};
@@ -252,7 +252,7 @@ HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event 
 
 /* ---- rows ---- */
 
-/* Threads that run, or are ready, have done so until now. */
+/* Adds the time up to now for threads that are running or ready. */
 static void figures_settle(struct thread_figures *f, int64_t now)
 {
     size_t at = 0;

@@ -21,13 +21,13 @@ struct figures_row {
 /* Zero-initialise. */
 struct thread_figures {
     struct id_map threads, processes, processors;
-    int64_t begin;     /* FILETIME of the first counted event, then of each reset; 0: no event yet */
+    int64_t begin;     /* FILETIME of the first counted event, or of the last reset; 0: no event yet */
     uint64_t switches; /* of all processors, including idle threads */
     uint64_t lost;     /* events that the session lost */
 };
-/* Whether the event must be decoded by its class; else it may lack a schema. */
+/* Whether the event must be decoded by its class; if not, it may lack a schema. */
 bool thread_figures_want_class(const EVENT_RECORD *r);
-/* Counts an event; events of other providers than the kernel are skipped. E_OUTOFMEMORY. */
+/* Counts an event; events of providers other than the kernel are skipped. E_OUTOFMEMORY. */
 HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event *e);
 /* The sums until `now` (a FILETIME), for each thread or process with activity. *rows from memory_alloc; valid until the
    next call. */

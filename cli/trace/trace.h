@@ -18,14 +18,16 @@ int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb)
 /* trace_schemas_open; prints warnings about unusable files to stderr. */
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);
 
-/* Gives the events of the sessions as they come, one at a time, until all of them have ended, Ctrl+C, or `take` ends
-   it. `raw`: times are stamps of the session's clock. `after` (may be NULL) is called now and then, when nothing else
-   is, for what must not wait for the next event; its failure ends the reading too. Errors: those of `take`;
-   ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT with a text: no such session, or it is not in real time. */
+/* Passes the events of the sessions one at a time as they arrive, until all sessions have ended, Ctrl+C is pressed, or
+   `take` ends it. `raw`: times are timestamps of the session's clock. `after` (may be NULL) is called from time to time
+   when `take` is not running, for work that must not wait for the next event; its failure also ends the loop. Errors:
+   those of `take`; ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT with a text: no such session, or it is not in real time. */
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context);
 
-enum { TRACE_PROCESSES = 8192 }; /* number of stored names; a new one with the same slot replaces the old one */
+enum {
+    TRACE_PROCESSES = 8192
+}; /* maximum number of stored names; a new name with the same slot replaces the old one */
 /* The names of a trace's processes, by id. Zero-initialise. */
 struct trace_processes {
     struct {
@@ -46,7 +48,7 @@ void trace_processes_free(struct trace_processes *p);
 struct trace_choice {
     struct texts providers; /* names with * and ?, or GUIDs */
     struct texts processes; /* ids, or names with * and ? */
-    struct texts keywords;  /* numbers, of which a bit must be set, or names with * and ? */
+    struct texts keywords;  /* numbers of which at least one bit must be set, or names with * and ? */
     uint32_t worst;         /* levels up to this; 0: all */
     const char *text;       /* somewhere on the line, with * and ?; NULL: any */
 };
@@ -55,7 +57,7 @@ struct json;
 /* Adds members to the JSON object of an event. */
 typedef void trace_json_more(void *context, struct json *j);
 
-/* Adds a line without its end. *decoded: the event was known and its data fit. E_OUTOFMEMORY. */
+/* Adds a line without its end. *decoded: the event's schema was known and its data matched. E_OUTOFMEMORY. */
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);
 /* Writes it as a JSON object. `more` may be NULL. */
 HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,

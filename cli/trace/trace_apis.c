@@ -97,7 +97,7 @@ static void table_free(struct table *t)
 
 /* ---- events ---- */
 
-/* The fields of an event, read in their order; `good` is false from the first one that is not complete. */
+/* The fields of an event, read in order; `good` is false from the first incomplete field on. */
 struct fields {
     const uint8_t *at, *end;
     bool good, wide; /* wide: pointers of 8 bytes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what a trace holds, and finds the events that describe the computer. */
+/* Counts the contents of a trace, and finds the events that describe the computer. */
 #include "cli/trace/trace_contents.h"
 
 #include "engine/base/memory.h"
@@ -79,7 +79,7 @@ static struct provider_contents *provider_of(struct trace_contents *c, const GUI
     return &c->providers[at];
 }
 
-/* The class of a classic event, else the provider. */
+/* The class of a classic event, otherwise the provider. */
 static const char *name_of(const GUID *provider, const struct event_schema *s)
 {
     const char *class = etl_kernel_class(provider);
@@ -169,7 +169,7 @@ static HRESULT take_cpu(struct trace_machine *m, struct wanted_fields *w)
     return S_OK;
 }
 
-/* "C: NTFS", unless a merging program wrote what it is a name of. */
+/* "C: NTFS", unless a merging program wrote the device that the name refers to. */
 static HRESULT take_log_disk(struct trace_machine *m, struct wanted_fields *w)
 {
     if (m->mapped || !w->texts[0] || !w->texts[0][0])
@@ -201,14 +201,14 @@ static HRESULT take_paths(struct trace_machine *m, struct wanted_fields *w)
 static HRESULT take_volume(struct trace_machine *m, struct wanted_fields *w)
 {
     if (!w->texts[0] || !w->texts[1] || strncmp(w->texts[0], "\\Device\\", 8) != 0)
-        return S_OK; /* \??\ and \SystemRoot\ are no volumes */
+        return S_OK; /* \??\ and \SystemRoot\ are not volumes */
     if (!m->mapped)
         texts_free(&m->volumes);
     m->mapped = true;
     return add_once(&m->volumes, text_format("%s = %s", w->texts[0], w->texts[1]));
 }
 
-/* Adapters; filters and tunnels on them have separate rows. */
+/* Adapters; filters and tunnels on top of them have separate rows. */
 static HRESULT take_interface(struct trace_machine *m, struct wanted_fields *w)
 {
     if (!w->texts[0] || (number_text(w->texts[2]) & INTERFACE_HARDWARE) == 0)
@@ -237,7 +237,7 @@ static HRESULT machine_take(struct trace_machine *m, const struct machine_event 
     const struct event_data data = event_data_of(e->record, e->pointer_size);
     memcpy(w.names, of->fields, sizeof w.names);
     HRESULT hr = event_values_walk(e->schema, &data, take_field, &w, NULL);
-    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* the fields before a cut are used */
+    if (SUCCEEDED(hr) || hr == EVENT_DATA_INVALID) /* the fields before the truncation are used */
         hr = of->take(m, &w);
     fields_free(&w);
     return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace holds: the computer that it comes from, and its event providers with the share of their events that
-   decode and by what. For logstat and `openpla trace schema`. */
+/* The contents of a trace: the computer on which it was recorded, and its event providers with the percentage of their
+   events that can be decoded, and the sources that decode them. For logstat and `openpla trace schema`. */
 #ifndef OPENPLA_TRACE_CONTENTS_H
 #define OPENPLA_TRACE_CONTENTS_H
 
@@ -36,7 +36,7 @@ struct trace_machine {
     uint32_t mhz, processors, memory_mb;
     struct texts volumes;    /* "\Device\HarddiskVolume3\ = C:\", or "C: NTFS" */
     struct texts interfaces; /* "Ethernet: Example Adapter" */
-    bool mapped;             /* the volumes are those that a merging program wrote */
+    bool mapped;             /* the volumes were written by a merging program */
 };
 
 /* Zero-initialise. */
@@ -46,13 +46,13 @@ struct trace_contents {
     uint64_t events, decoded, by[DECODED_WAYS];
     struct trace_machine machine;
 };
-/* Counts an event; `provider` is that of the event, or its class. E_OUTOFMEMORY. */
+/* Counts an event; `provider` is the event's provider, or its class. E_OUTOFMEMORY. */
 HRESULT trace_contents_add(struct trace_contents *c, const GUID *provider, const struct dumped_event *e, bool decoded);
-/* The provider with the most events comes first. No event can be added after it. */
+/* The provider with the most events comes first. No event may be added afterwards. */
 void trace_contents_sort(struct trace_contents *c);
 void trace_contents_free(struct trace_contents *c);
 
-/* "54 %"; never 0 or 100 for a part. */
+/* "54 %"; a fraction never becomes 0 or 100. */
 void add_share(struct text_buffer *b, uint64_t part, uint64_t whole);
 /* Lines with labels in a column, as logstat prints them. */
 void trace_machine_print(const struct trace_machine *m);

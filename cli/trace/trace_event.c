@@ -18,7 +18,7 @@ struct line {
     struct text_buffer *out;
     const struct event_schema *schema;
     struct text_buffer cell;
-    bool first; /* of its struct or array */
+    bool first; /* name of its struct or array */
 };
 
 static void add_time(struct text_buffer *b, int64_t utc)
@@ -109,7 +109,7 @@ static void add_label(struct text_buffer *b, const struct dumped_event *e, struc
         text_buffer_format(b, " version %u", (unsigned)d->Version);
 }
 
-/* The bytes, and what in them reads as text. */
+/* The bytes, and the text that they contain. */
 static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, const char *reason)
 {
     const uint8_t *bytes = e->record->UserData;
@@ -195,7 +195,7 @@ struct fields {
     struct json *json;
     const struct event_schema *schema;
     struct text_buffer cell;
-    unsigned omitted; /* levels too deep for the JSON writer: their values are added to the containing level */
+    unsigned omitted; /* levels too deep for the JSON writer: their values are added to the enclosing level */
 };
 
 static bool is_integer(uint16_t in)
@@ -303,7 +303,7 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     put_guid(j, "activity", &h->ActivityId, room);
 }
 
-/* The sentence of a message of WPP, and its number. */
+/* The sentence of a WPP message, and its number. */
 static HRESULT put_message(struct json *j, const struct dumped_event *e, struct text_buffer *room)
 {
     uint32_t number;
@@ -333,7 +333,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
         const int depth = j.depth;
         hr = event_values_walk(e->schema, &data, json_take, &f, NULL);
         const struct error_kept why = error_keep(hr);
-        while (j.depth > depth) /* of data that end inside */
+        while (j.depth > depth) /* values of an event whose data end too early */
             json_end(&j, j.brackets[j.depth - 1] == '[' ? ']' : '}');
         json_end(&j, '}');
         if (hr == EVENT_DATA_INVALID) {

@@ -21,7 +21,7 @@
 
 #define PREFIX "OpenPLA trace top "
 enum { NAME_UNITS = 1025, SESSIONS = 64 };
-enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* 100,000 switches a second are 4 MB */
+enum { BUFFER_KB = 256, BUFFERS = 32, FLUSH_S = 1 }; /* 100,000 switches a second take 4 MB */
 enum { FLAGS = FLAG_PROCESS | FLAG_THREAD | FLAG_SWITCH | FLAG_DISPATCHER | FLAG_DISK | FLAG_NETWORK };
 
 struct block {
@@ -39,7 +39,7 @@ static void block_clear(struct block *b)
     b->p.LogFileNameOffset = offsetof(struct block, file);
 }
 
-/* Whether the name is that of a session whose program has exited. */
+/* Whether the name belongs to a session whose program has exited. */
 static bool is_left(const WCHAR *units)
 {
     size_t length = 0;
@@ -104,7 +104,7 @@ static HRESULT with_name(const char *name, bool start)
     return hr;
 }
 
-/* Starts the session, and stops one whose program was killed. *name from memory_alloc. Errors are ETW's, with a
+/* Starts the session, and stops one whose program was killed. *name from memory_alloc. Errors are those of ETW, with a
    message: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (there are already six such sessions) and others. */
 static HRESULT top_session_start(char **name)
 {
@@ -134,7 +134,7 @@ static void top_session_stop(const char *name)
 #define SECOND       INT64_C(10000000)
 /* EnableFlags of processes, threads, switches, disks, ready threads and the network */
 #define NEEDED_FLAGS "0x10913"
-enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* s, but for the rows */
+enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* s, except in the rows */
 
 enum sort_key { SORT_CPU, SORT_READY, SORT_SWITCHES, SORT_READ, SORT_WRITE, SORT_RECEIVE, SORT_SEND, SORT_ID };
 static const char *const sort_names[] = {"cpu", "ready", "switches", "read", "write", "receive", "send", "id"};
@@ -180,7 +180,7 @@ static uint64_t number_of(const struct figures_row *r, enum sort_key key)
 
 static enum sort_key sorted_by;
 
-/* Descending; equal rows by running time, then by id. */
+/* Descending; rows with equal values are sorted by running time, then by id. */
 static int by_key(const void *a, const void *b)
 {
     const struct figures_row *x = a, *y = b;
@@ -196,7 +196,7 @@ static int by_key(const void *a, const void *b)
 
 struct table {
     const struct figures_row *rows;
-    size_t count;         /* of all rows, not only the shown ones */
+    size_t count;         /* of all rows, not only of those shown */
     double seconds, busy; /* busy: percent of all processors */
     int64_t begin;
 };
@@ -307,7 +307,7 @@ static HRESULT next_table(struct top *t, int64_t now)
     t->next += interval;
     if (t->next > now)
         return hr;
-    /* No events for a while: restart with the next one. */
+    /* If there are no events for a while, restart with the next one. */
     thread_figures_reset(&t->figures, now);
     t->next = now + interval;
     return hr;

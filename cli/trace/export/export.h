@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the events of a trace mean, as the formats of other tools write it: samples, running and waiting threads,
+/* What the events of a trace mean, in the form that other tools' formats need: samples, running and waiting threads,
    counters, and events with fields. */
 #ifndef OPENPLA_EXPORT_H
 #define OPENPLA_EXPORT_H
@@ -12,12 +12,12 @@
 
 #define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
 
-/* Equal code in all stacks: a function, or an address without a known function. */
+/* Code that is equal in all stacks: a function, or an address without a known function. */
 struct export_frame {
     char *name;                       /* "ntdll.dll!NtRead", "app.exe+0x1080" */
     const struct code_module *module; /* NULL: none */
-    const char *function;             /* the part of `name` behind the module; the whole name without one */
-    uint64_t address;                 /* offset in the module; without one the address */
+    const char *function;             /* the part of `name` after the module; the whole name if there is no module */
+    uint64_t address;                 /* offset in the module; without a module, the address */
     bool kernel;
 };
 struct export_thread {
@@ -31,7 +31,7 @@ struct export_event {
     uint32_t processor;
     struct export_thread *thread;    /* NULL: unknown */
     const struct event_stack *stack; /* NULL: none */
-    uint32_t node;                   /* the same in the tree of frames, for formats with `event_stacks` */
+    uint32_t node;                   /* the same event's stack in the tree of frames, for formats with `event_stacks` */
     const char *name;                /* "Provider/Event" */
 };
 struct export_switch {
@@ -39,11 +39,12 @@ struct export_switch {
     uint32_t processor;
     struct export_thread *from, *to; /* NULL: the idle thread */
     int8_t from_priority, to_priority;
-    uint8_t state, reason; /* of the thread that is switched out: KTHREAD_STATE, KWAIT_REASON */
-    uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
+    uint8_t state, reason; /* of the thread that is switched away from: KTHREAD_STATE, KWAIT_REASON */
+    uint32_t node;         /* stack of the thread that is switched to; 0: unknown */
     const struct event_stack *stack;
 };
-/* A thread between two times on a processor. `ready`: since when it waited for a processor alone; 0: unknown. */
+/* A thread between two periods on a processor. `ready`: since when it was ready and only waited for a processor; 0:
+   unknown. */
 struct export_wait {
     struct export_thread *thread;
     int64_t begin, ready, end;
@@ -68,7 +69,7 @@ struct export;
 struct export_format {
     const char *name, *extension;
     bool folder;       /* the output is a folder */
-    bool event_stacks; /* events are given with their node */
+    bool event_stacks; /* events are passed with their node */
     HRESULT (*begin)(struct export *x);
     HRESULT(*sample)
     (struct export *x, struct export_thread *t, uint32_t processor, int64_t time, uint32_t node, uint32_t weight);
@@ -89,14 +90,14 @@ struct export
     const struct export_format *format;
     void *of_format;
     struct export_file out;
-    const char *folder, *title; /* folder: of formats with one; title: name of the trace */
+    const char *folder, *title; /* folder: for formats that write one; title: name of the trace */
     struct trace_frames *frames;
     struct stack_tree tree; /* of frames: a value is an index of `frame` + 1 */
     struct export_frame *frame;
     size_t frame_count, frame_capacity;
     struct export_thread **threads;
     size_t thread_count, thread_capacity;
-    int64_t begin, end; /* FILETIME of the first event; end of the trace since then */
+    int64_t begin, end; /* FILETIME of the first event; duration of the trace from then */
     uint32_t processors;
     uint64_t samples, runs, waits, events, undecoded;
     /* caches, of export_stacks.c */
@@ -105,27 +106,28 @@ struct export
     uint64_t stack[STACK_MOST_FRAMES];
 };
 
-/* The stack as a node of `tree`; 0: empty. E_OUTOFMEMORY. `epoch` changes when an address of the process can have other
-   code than before. */
+/* The stack as a node of `tree`; 0: empty. E_OUTOFMEMORY. `epoch` changes when an address of the process may contain
+   different code than before. */
 HRESULT export_stack(struct export *x, const struct event_stack *stack, uint32_t process, uint32_t epoch,
                      uint64_t number, uint32_t *node);
-/* The same of a single address. */
+/* The same for a single address. */
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
                        uint32_t *node);
-/* A frame that is not code. *index: of `frame`. */
+/* A frame that is not code. *index: its index in `frame`. */
 HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index);
 void export_stacks_free(struct export *x);
 
 /* Adds "app.exe (100)" and "main (101)". */
 void export_add_process(struct text_buffer *b, const struct export_thread *t);
 void export_add_thread(struct text_buffer *b, const struct export_thread *t);
-/* Names of states and reasons as Windows has them. */
+/* Names of states and reasons as in Windows. */
 const char *export_wait_reason(uint8_t reason);
 /* Adds a time as microseconds or milliseconds with all digits. */
 void export_add_us(struct text_buffer *b, int64_t time);
 void export_add_ms(struct text_buffer *b, int64_t time);
 
-/* A value of an event: members of structs are "Struct.Member", elements of arrays are one text. */
+/* A value of an event: members of structs are named "Struct.Member", and the elements of an array are combined in one
+   string. */
 typedef void export_field(void *context, const char *name, const char *text, bool is_number);
 /* Calls `take` for each field. S_FALSE: the event is not decoded, or its data end too early. */
 HRESULT export_fields(const struct export_event *e, export_field *take, void *context);

@@ -15,7 +15,7 @@ static const GUID perf_class = {0xCE1DBFB4, 0x137E, 0x4DA6, {0x87, 0xB0, 0x3F, 0
 static const GUID disk_class = {0x3D6FA8D4, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
 static const GUID tcp_class = {0x9A280AC0, 0xC8E0, 0x11D1, {0x84, 0xE2, 0x00, 0xC0, 0x4F, 0xB9, 0x98, 0xA2}};
 static const GUID udp_class = {0xBF3A50C5, 0xA9C9, 0x4988, {0xA0, 0x05, 0x2D, 0xF0, 0xB7, 0xC8, 0x0F, 0x80}};
-/* Classes of events that only describe the trace or its computer. */
+/* Classes of events that only describe the trace or the computer. */
 static const GUID descriptions[] = {
     {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}}, /* EventTrace */
     {0xB3E675D7, 0x2554, 0x4F18, {0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}}, /* ImageID */
@@ -65,8 +65,8 @@ static HRESULT thread_add(struct export_events *x, const struct live_thread *liv
     return (live->name && !t->name) || (p && p->name && !t->process_name) ? no_memory() : S_OK;
 }
 
-/* The thread that has the id now. *out is NULL for the idle thread, without an id, and if the thread's process is not
-   exported. `process` is used if the trace has not named the thread's process. */
+/* The thread that currently has the id. *out is NULL for the idle thread, without an id, and if the thread's process is
+   not exported. `process` is used if the trace has not named the thread's process. */
 static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process, struct export_thread **out,
                          struct live_thread **live)
 {
@@ -163,7 +163,7 @@ static HRESULT switch_out(struct export_events *x, const struct moment *m, const
     live->state = s->state;
     live->reason = s->reason;
     live->ready = s->state == STATE_READY || s->state == STATE_STANDBY || s->state == STATE_DEFERRED ? m->time + 1 : 0;
-    /* Another thread than was switched in means lost events. */
+    /* If a thread other than the one switched to is switched away from, events were lost. */
     return !p->known || p->running == old ? give_run(x, m->processor, s->from, p->known ? p->since : 0, m->time) : S_OK;
 }
 
@@ -256,7 +256,7 @@ static HRESULT counters_give(struct export_events *x, int64_t until)
     return hr;
 }
 
-/* A pause of the trace has one value of each counter. */
+/* If the trace pauses, each counter has a single value for the pause. */
 static HRESULT counters_advance(struct export_events *x, int64_t now)
 {
     HRESULT hr = S_OK;
@@ -362,7 +362,7 @@ static HRESULT take_other(struct export_events *x, const struct moment *m)
 
 /* ---- all events ---- */
 
-/* Buffers from before Windows 8 have another number beside the processor's. */
+/* In buffers from before Windows 8, a different number follows the processor's. */
 static uint32_t processor_of(const EVENT_RECORD *r)
 {
     return r->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX ? r->BufferContext.ProcessorIndex
@@ -401,7 +401,7 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
     return is_description(r) ? trace_schemas_learn(x->schemas, m->e) : take_other(x, m);
 }
 
-/* What is needed of every event, also of those that are not exported. */
+/* Work that every event requires, even if it is not exported. */
 static HRESULT take_state(struct export_events *x, const EVENT_RECORD *r)
 {
     const uint8_t type = r->EventHeader.EventDescriptor.Opcode, *data = r->UserData;

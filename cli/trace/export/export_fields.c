@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of events, and texts that several formats share. */
+/* Fields of events, and strings that several formats share. */
 #include "cli/trace/export/export.h"
 #include "engine/etw/event_values.h"
 
@@ -77,7 +77,7 @@ struct walk {
     void *context;
     const struct event_schema *schema;
     struct text_buffer name, text;
-    size_t ends[64]; /* of `name` outside each struct */
+    size_t ends[64]; /* length of `name` outside each struct */
     unsigned depth, arrays;
     bool first; /* element of the array */
 };
@@ -87,7 +87,7 @@ static bool is_integer(uint16_t in)
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
 }
 
-/* As JSON has numbers; readers keep 15 digits of them. */
+/* In the form of JSON numbers; readers keep 15 digits. */
 static bool is_number(const char *text)
 {
     enum { DIGITS = 15 };
@@ -187,7 +187,7 @@ HRESULT export_fields(const struct export_event *e, export_field *take, void *co
         hr = event_values_walk(schema, &data, walk_take, &w, NULL);
         hr = hr == EVENT_DATA_INVALID ? S_FALSE : FAILED(hr) ? hr : S_OK;
     }
-    if (hr == S_FALSE) { /* also behind the fields that could be read */
+    if (hr == S_FALSE) { /* also after the fields that could be read */
         w.name.length = w.text.length = 0;
         text_buffer_add_bytes(&w.text, e->dumped->record->UserData, e->dumped->record->UserDataLength);
         walk_give(&w, "undecoded", false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Output of exports: a buffered file, and columns that grow side by side in one temporary file and are written one
-   after another at the end. So memory does not grow with the trace. */
+   after another at the end. Memory use therefore does not grow with the trace. */
 #ifndef OPENPLA_EXPORT_FILE_H
 #define OPENPLA_EXPORT_FILE_H
 
@@ -11,12 +11,12 @@ struct export_file {
     struct file *file;
     struct text_buffer text; /* what is not yet written */
 };
-/* Writes the text if there is much of it. E_OUTOFMEMORY; errors of file_write. */
+/* Writes the text if enough has accumulated. E_OUTOFMEMORY; errors of file_write. */
 HRESULT export_file_settle(struct export_file *f);
 HRESULT export_file_flush(struct export_file *f);
 void export_file_close(struct export_file *f);
 
-/* Adds a JSON string with its quotation marks, or its content alone. */
+/* Adds a JSON string with its quotation marks, or only its content. */
 void export_json_text(struct text_buffer *b, const char *text);
 void export_json_content(struct text_buffer *b, const char *text);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns stacks of addresses into stacks of frames with names. The two trees grow alike: a node of the trace's tree, in
-   one process, is one node here. Caches know those, so most stacks cost two searches. */
+/* Turns stacks of addresses into stacks of frames with names. The two trees have the same structure: a node of the
+   trace's tree, within one process, corresponds to one node here. Caches store this correspondence, so most stacks need
+   only two lookups. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
 enum {
     MOST_NODES = 4 << 20,
-    MOST_CACHED = 1 << 20, /* per cache; a later entry replaces another one */
-    MOST_FRAMES = 1 << 20, /* later ones are called by their module */
+    MOST_CACHED = 1 << 20, /* entries per cache; a later entry replaces an earlier one */
+    MOST_FRAMES = 1 << 20, /* frames beyond this number are named after their module */
     MOST_NAME = 1024,      /* bytes of a frame's name */
 };
 
@@ -59,7 +60,7 @@ static HRESULT frame_add(struct export *x, struct text_buffer *name, size_t modu
     return S_OK;
 }
 
-/* Frames are equal if their names are. */
+/* Frames are equal if their names are equal. */
 static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t module_bytes,
                             const struct trace_frame *from, uint32_t *index)
 {
@@ -82,7 +83,7 @@ static HRESULT frame_intern(struct export *x, struct text_buffer *name, size_t m
     return hr;
 }
 
-/* The name without the offset in the function: calls of one function are one frame. */
+/* The name without the offset within the function: all calls in a function are one frame. */
 static size_t frame_name(const struct export *x, struct trace_frame *f, struct text_buffer *name)
 {
     const char *module = f->place.module ? f->place.module->name : f->place.method_module;
@@ -155,13 +156,13 @@ static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint3
 
 struct part {
     uint32_t process, epoch;
-    uint64_t number, context; /* context: what a node's name depends on beside itself */
+    uint64_t number, context; /* context: everything except the address on which a node's name depends */
     struct id_map *cache;
     bool innermost; /* the first frame is the address that was executed */
 };
 
-/* Adds the frames of `from`, a node of the trace's tree, below *node. Frames above the innermost one that is cached are
-   not looked up. */
+/* Adds the frames of `from`, a node of the trace's tree, below *node. Frames outside the innermost cached frame are not
+   looked up. */
 static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, uint32_t *node)
 {
     const struct stack_tree *t = stack_joiner_tree(x->frames->stacks.joiner);

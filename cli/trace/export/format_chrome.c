@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Trace Event Format, for Perfetto, chrome://tracing, the developer tools of browsers, and speedscope. Processors are
-   threads of the process 0, a thread's waits and events are on its own track, and its samples are a profile in the form
-   of V8's. */
+   threads of process 0. A thread's waits and events are on a separate track, and its samples form a profile in V8's
+   format. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-enum { MOST_NODES = 2 << 20 }; /* known to be written; beyond it nodes are written again, which readers accept */
+enum {
+    MOST_NODES = 2 << 20
+}; /* nodes known to be written; beyond this number nodes are written again, which readers accept */
 
 struct chrome {
     struct id_map nodes; /* profile and node -> written */
@@ -23,7 +25,7 @@ static HRESULT begin(struct export *x)
     return S_OK;
 }
 
-/* `process` and `thread`: numbers are 32 bits with a sign. */
+/* `process` and `thread`: numbers are signed 32-bit. */
 static struct text_buffer *begin_event(struct export *x, const char *phase, const char *name, uint32_t process,
                                        uint32_t thread, int64_t time)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Common Trace Format 1.8, for babeltrace2, Trace Compass and LTTng's tools: a folder with one stream file per
    processor and the text `metadata`, which declares a class for each kind of event and is written last. A packet is
-   collected in memory and then written. Everything is aligned to bytes, so a field is written as its bytes. */
+   collected in memory and then written. Everything is byte-aligned, so a field is written as its bytes. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -118,7 +118,7 @@ static struct byte_buffer *event_begin(struct export *x, uint32_t class, uint32_
     return &s->packet;
 }
 
-/* ---- what all traces have ---- */
+/* ---- declarations that all traces have ---- */
 
 static const char *comm(const struct export_thread *t)
 {
@@ -230,7 +230,7 @@ static bool is_hexadecimal(uint16_t in)
     return in == IN_TYPE_HEXINT32 || in == IN_TYPE_HEXINT64 || in == IN_TYPE_POINTER || in == IN_TYPE_SIZET;
 }
 
-/* An identifier of C. Babeltrace removes the leading '_', which keeps keywords apart. */
+/* An identifier of C. Babeltrace removes the leading '_', which keeps names distinct from keywords. */
 static void add_identifier(struct text_buffer *b, const char *name, size_t index)
 {
     text_buffer_add(b, "_");
@@ -242,7 +242,7 @@ static void add_identifier(struct text_buffer *b, const char *name, size_t index
         text_buffer_add_u64(b, index, 1);
 }
 
-/* Two fields of one name: the later one has its index behind the name. */
+/* If two fields have the same name, the later one has its index appended. */
 static bool is_repeated(const struct event_schema *s, size_t index)
 {
     struct text_buffer name = {0}, other = {0};
@@ -310,7 +310,7 @@ static HRESULT class_declare(struct export *x, const struct export_event *e, str
     return export_column_settle(&c->columns, &c->declared);
 }
 
-/* Events of one name and the same fields are one class. NULL with S_OK: too many classes. */
+/* Events with the same name and the same fields form one class. NULL with S_OK: too many classes. */
 static HRESULT class_of(struct export *x, const struct export_event *e, struct ctf_class **out)
 {
     struct ctf *c = x->of_format;
@@ -340,11 +340,11 @@ struct fields {
     struct byte_buffer *out;
     const struct event_schema *schema;
     const struct ctf_class *class;
-    struct text_buffer *text; /* of a field that is text, all its values */
+    struct text_buffer *text; /* all values of a field, as a string */
     size_t next;              /* field */
 };
 
-/* Ends all fields before `index`; what the event does not have is 0 or "". */
+/* Ends all fields before `index`; fields that the event lacks are 0 or "". */
 static void fields_until(struct fields *f, size_t index)
 {
     for (; f->next < index && f->next < f->class->count; f->next++) {
@@ -361,7 +361,7 @@ static void fields_until(struct fields *f, size_t index)
 static HRESULT take_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct fields *f = context;
-    if (v->depth == 0) /* members of structs belong to their struct */
+    if (v->depth == 0) /* members of structs are part of their struct */
         fields_until(f, v->index);
     if (step != STEP_VALUE || f->next >= f->class->count)
         return S_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The processed profile of the Firefox Profiler (profiler.firefox.com), version 70. Its tables are columns, so all
-   columns grow in a temporary file and are put together at the end. A thread with waits has a second track for them,
-   whose samples weigh milliseconds. Processors are tracks whose markers are the threads that ran. */
+/* The processed profile of the Firefox Profiler (profiler.firefox.com), version 70. Its tables consist of columns, so
+   all columns grow in a temporary file and are assembled at the end. A thread with waits has a second track for them,
+   whose samples are weighted in milliseconds. Processors are tracks whose markers are the threads that ran on them. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
@@ -111,7 +111,7 @@ static HRESULT sample(struct export *x, struct export_thread *t, uint32_t proces
 
 /* ---- markers ---- */
 
-/* `until` before `since`: an instant. The data are in track->data already. */
+/* `until` before `since`: an instant. The data are already in track->data. */
 static HRESULT put_marker(struct export *x, struct track *track, uint32_t name, int64_t since, int64_t until)
 {
     HRESULT hr = put_index(x, &track->name, name);
@@ -172,7 +172,7 @@ struct marker_fields {
     bool first;
 };
 
-/* Keys begin with '_', since "type" and "cause" have a meaning of the format. */
+/* Keys begin with '_', because the format gives "type" and "cause" a special meaning. */
 static void take_field(void *context, const char *name, const char *text, bool number)
 {
     struct marker_fields *m = context;
@@ -250,7 +250,7 @@ static HRESULT write_column(struct export *x, const char *name, const struct exp
     return hr;
 }
 
-/* `count` times the same value. */
+/* Adds the same value `count` times. */
 static HRESULT write_same(struct export *x, const char *name, uint64_t count, const char *value)
 {
     text_buffer_format(&x->out.text, "\"%s\":[", name);
@@ -354,7 +354,7 @@ static HRESULT write_threads(struct export *x, bool *first)
     return hr;
 }
 
-/* A column with a number from each frame, or of each node. */
+/* A column with one number per frame, or per node. */
 static HRESULT write_numbers(struct export *x, const char *name, uint64_t count,
                              int64_t (*value)(const struct export *x, uint64_t i))
 {
@@ -400,7 +400,7 @@ static int64_t same_index(const struct export *x, uint64_t i)
     return (int64_t)i;
 }
 
-/* Names of frames stand behind the other strings, and those of modules behind them. */
+/* Names of frames come after the other strings, and names of modules after them. */
 static int64_t frame_string(const struct export *x, uint64_t i)
 {
     return (int64_t)(((const struct firefox *)x->of_format)->strings.values + i);

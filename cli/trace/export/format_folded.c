@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks: "process;thread;outer;inner COUNT" a line, for flamegraph.pl, inferno and speedscope. */
+/* Folded stacks: One line "process;thread;outer;inner COUNT" per stack, for flamegraph.pl, inferno and speedscope. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-enum { MOST_COUNTS = 1 << 20 }; /* then lines are written; readers add lines of one stack */
+enum { MOST_COUNTS = 1 << 20 }; /* at this number lines are written; readers add up lines with the same stack */
 
 struct folded {
     struct id_map counts; /* thread and node -> number of samples */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof: a gzip stream of one protocol buffer message (profile.proto). Numbers of its fields are named below. Samples
-   come first; the tables that they refer to are written at the end, which the encoding allows. */
+/* pprof: a gzip stream of one protocol buffer message (profile.proto). The numbers of its fields are defined below.
+   Samples come first; the tables that they refer to are written at the end, which the encoding allows. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
@@ -54,7 +54,7 @@ static void put_bytes(struct byte_buffer *b, unsigned field, const void *bytes, 
     byte_buffer_put(b, bytes, size);
 }
 
-/* Moves `part` into the output as a field. */
+/* Moves `part` to the output as a field. */
 static void put_part(struct byte_buffer *b, unsigned field, struct byte_buffer *part)
 {
     put_bytes(b, field, part->bytes, part->size);
@@ -206,7 +206,8 @@ static HRESULT write_frames(struct export *x)
     return hr;
 }
 
-/* Ranges are unknown: an image is at another address in each process. The first mapping is of code in no image. */
+/* Ranges are unknown, because an image has a different address in each process. The first mapping is for code that is
+   not in an image. */
 static HRESULT write_mappings(struct export *x)
 {
     struct pprof *p = x->of_format;

@@ -66,7 +66,7 @@ static size_t account_size(const uint8_t *at, size_t left, uint32_t width)
     return size <= left ? size : SIZE_MAX;
 }
 
-/* *name from memory_alloc; NULL: out of memory. "": unknown. */
+/* *name from memory_alloc; NULL means out of memory. "": unknown. */
 static bool read_process(const EVENT_RECORD *r, uint32_t *id, char **name)
 {
     const uint32_t width = width_of(r), version = r->EventHeader.EventDescriptor.Version;
@@ -103,7 +103,7 @@ static bool read_thread(const EVENT_RECORD *r, uint32_t *process, uint32_t *id, 
     return true;
 }
 
-/* Keeps the old name if the new one is "". Takes the new one over. */
+/* Keeps the old name if the new one is "". Takes ownership of the new name. */
 static void set_name(char **to, char *name)
 {
     if (!*name) {
@@ -131,7 +131,7 @@ static HRESULT take_process(struct live_threads *l, const EVENT_RECORD *r, bool 
         memory_free(name);
         return S_OK;
     }
-    p->epoch += !first_reading; /* the id has another process */
+    p->epoch += !first_reading; /* the id belongs to another process now */
     p->seen = true;
     set_name(&p->name, name);
     return S_OK;
