@@ -188,23 +188,3 @@ bool secret_bytes_equal(const uint8_t *a, const uint8_t *b, size_t size)
         difference = difference | (uint8_t)(a[i] ^ b[i]);
     return difference == 0;
 }
-
-HRESULT random_bytes(void *out, size_t size)
-{
-    enum { WHOLE = 12 }; /* bytes of a new GUID that are wholly random: all but Data3 and two of the variant's */
-    uint8_t *at = out;
-    while (size) {
-        GUID guid;
-        uint8_t fresh[WHOLE];
-        HRESULT hr = os_new_guid(&guid);
-        if (FAILED(hr))
-            return hr;
-        memcpy(fresh, &guid, 6);
-        memcpy(fresh + 6, guid.Data4 + 2, 6);
-        const size_t part = size < WHOLE ? size : WHOLE;
-        memcpy(at, fresh, part);
-        at += part;
-        size -= part;
-    }
-    return S_OK;
-}

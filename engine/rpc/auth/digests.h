@@ -34,7 +34,5 @@ void rc4_apply(struct rc4 *r, uint8_t *bytes, size_t size); /* encrypts or decry
 
 /* Takes the same time for equal and different bytes, wherever they differ. */
 bool secret_bytes_equal(const uint8_t *a, const uint8_t *b, size_t size);
-/* From the random number generator of the host OS; its failure is returned with a message. */
-HRESULT random_bytes(void *out, size_t size);
 
 #endif

@@ -20,6 +20,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 
 #include <string.h>
@@ -214,7 +215,7 @@ static HRESULT ntlm_challenge(struct ntlm *n, const uint8_t *token, size_t size,
     ndr_write_bytes(&n->transcript, token, size);
     n->flags = ndr_load_u32(token + 12) & NTLM_TAKEN;
     n->flags |= NTLM_NTLM | NTLM_TARGET_INFO | NTLM_TARGET_SERVER | NTLM_REQUEST_TARGET;
-    HRESULT hr = random_bytes(n->challenge, sizeof n->challenge);
+    HRESULT hr = os_random(n->challenge, sizeof n->challenge);
     if (FAILED(hr))
         return hr;
     WCHAR *units;
@@ -292,7 +293,7 @@ static HRESULT ntlm_find_account(struct ntlm *n, const struct ntlm_authenticate 
         hr = text_from_utf16(units, m->domain_size / 2, true, &domain);
     /* An account that does not exist costs the same work. */
     if (SUCCEEDED(hr))
-        hr = random_bytes(hash, AUTH_HASH_BYTES);
+        hr = os_random(hash, AUTH_HASH_BYTES);
     if (SUCCEEDED(hr)) {
         text_fit(tried, sizeof tried, user);
         memcpy(n->account, tried, sizeof tried);
@@ -382,7 +383,7 @@ static HRESULT ntlm_respond(struct ntlm *n, const uint8_t *info, size_t info_siz
         memcpy(head + 8, time, 8);
     else
         ndr_store_u64(head + 8, (uint64_t)clock_utc());
-    HRESULT hr = random_bytes(head + 16, 8);
+    HRESULT hr = os_random(head + 16, 8);
     if (FAILED(hr))
         return hr;
     ndr_add(response, 1, BLOB_START);
@@ -445,7 +446,7 @@ static HRESULT ntlm_authenticate(struct ntlm *n, const uint8_t *token, size_t si
     ntlm_derive_v2(n->credentials->hash, user, user_size, domain, domain_size, v2);
     hr = ntlm_respond(n, info, info_size, v2, &response, base);
     if (SUCCEEDED(hr))
-        hr = random_bytes(session, sizeof session);
+        hr = os_random(session, sizeof session);
     if (SUCCEEDED(hr)) {
         memcpy(wrapped, session, sizeof wrapped);
         rc4_begin(&wrap, base, sizeof base);

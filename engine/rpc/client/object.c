@@ -3,8 +3,8 @@
 #include "engine/rpc/client/object.h"
 
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
-#include "engine/rpc/auth/digests.h"
 #include "engine/rpc/client/peer.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ HRESULT answer_malformed(uint32_t fault)
 HRESULT orpc_request_begin(struct ndr_writer *request)
 {
     GUID causality;
-    HRESULT hr = random_bytes(&causality, sizeof causality);
+    HRESULT hr = os_random(&causality, sizeof causality);
     if (SUCCEEDED(hr))
         orpc_write_this(request, &causality);
     return hr;
@@ -83,7 +83,7 @@ HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, s
     size_t size = 0;
     *out = NULL;
     struct orpc_activated *a = memory_zero(1, sizeof *a);
-    HRESULT hr = a ? random_bytes(&causality, sizeof causality) : E_OUTOFMEMORY;
+    HRESULT hr = a ? os_random(&causality, sizeof causality) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         orpc_write_activation(&request, &causality, clsid, iid, 1, false);
         hr = peer_call(p, p->port, &orpc_iid_scm_activator, NULL, CREATE_INSTANCE, &request, PEER_REPEAT, &answer,
@@ -128,7 +128,7 @@ static void object_release_there(struct orpc_object *o)
     size_t size;
     const struct orpc_references one = {o->ipid, o->held};
     const struct error_kept why = error_keep(error_latest()); /* the caller's, who cleans up after it */
-    if (SUCCEEDED(random_bytes(&causality, sizeof causality))) {
+    if (SUCCEEDED(os_random(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,
                   &request, PEER_ONCE, &answer, &size);
@@ -160,7 +160,7 @@ HRESULT orpc_object_query(struct orpc_object *o, const GUID *iid, struct orpc_ob
     struct std_objref reference;
     HRESULT result = E_NOINTERFACE;
     *out = NULL;
-    HRESULT hr = random_bytes(&causality, sizeof causality);
+    HRESULT hr = os_random(&causality, sizeof causality);
     if (SUCCEEDED(hr)) {
         orpc_write_query(&request, &causality, &o->ipid, ORPC_REFERENCES, iid, 1);
         hr = peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, QUERY_INTERFACE,

@@ -4,7 +4,7 @@
    This interface needs no logon, so its calls must not use resources: a ping set is created only for an existing OID.
    Only the holder of an object knows its OID, because OIDs are random. */
 #include "engine/base/memory.h"
-#include "engine/rpc/auth/digests.h"
+#include "engine/base/os.h"
 #include "engine/rpc/orpc/objects.h"
 
 enum {
@@ -144,7 +144,7 @@ static uint32_t exporter_complex_ping(struct orpc_server *s, uint64_t now_ms, st
     const uint8_t *add = exporter_read_oids(in, add_count), *remove = exporter_read_oids(in, remove_count);
     if (in->fault)
         return in->fault;
-    if (FAILED(random_bytes(&fresh, sizeof fresh)))
+    if (FAILED(os_random(&fresh, sizeof fresh)))
         return RPC_FAULT_NO_MEMORY;
     uint32_t status = 0;
     lock_enter(&s->lock);

@@ -11,8 +11,8 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
-#include "engine/rpc/auth/digests.h"
 
 #include <string.h>
 
@@ -156,9 +156,9 @@ HRESULT objects_export(struct orpc_session *session, void *object, const GUID *i
         return E_NOINTERFACE;
     struct remote_object *o = memory_zero(1, sizeof *o);
     struct remote_interface *i = memory_zero(1, sizeof *i);
-    HRESULT hr = o && i ? random_bytes(&o->oid, sizeof o->oid) : E_OUTOFMEMORY;
+    HRESULT hr = o && i ? os_random(&o->oid, sizeof o->oid) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = random_bytes(&i->ipid, sizeof i->ipid);
+        hr = os_random(&i->ipid, sizeof i->ipid);
     if (SUCCEEDED(hr))
         hr = s->handler.query(s->handler.user, object, &orpc_iid_unknown, &o->identity);
     if (SUCCEEDED(hr))

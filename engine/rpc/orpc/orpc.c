@@ -2,8 +2,8 @@
 /* One ORPC call: its interface, the access check, ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13), IRemUnknown and the handler's
    methods. Also the bodies of IRemUnknown and IObjectExporter on the client's side. */
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
-#include "engine/rpc/auth/digests.h"
 #include "engine/rpc/orpc/objects.h"
 
 #include <string.h>
@@ -126,9 +126,9 @@ HRESULT orpc_server_open(const struct orpc_handler *handler, const struct orpc_l
 {
     *out = NULL;
     struct orpc_server *s = memory_zero(1, sizeof *s);
-    HRESULT hr = s ? random_bytes(&s->oxid, sizeof s->oxid) : E_OUTOFMEMORY;
+    HRESULT hr = s ? os_random(&s->oxid, sizeof s->oxid) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = random_bytes(&s->rem_unknown, sizeof s->rem_unknown);
+        hr = os_random(&s->rem_unknown, sizeof s->rem_unknown);
     if (FAILED(hr)) {
         memory_free(s);
         return hr;

@@ -10,7 +10,7 @@
        anything else         ends the connection */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
-#include "engine/rpc/auth/digests.h"
+#include "engine/base/os.h"
 #include "engine/rpc/connection.h"
 #include "engine/rpc/pdu/pdu.h"
 
@@ -81,7 +81,7 @@ HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, 
     struct rpc_connection *c = memory_zero(1, sizeof *c);
     if (!c)
         return E_OUTOFMEMORY;
-    HRESULT hr = random_bytes(bytes, sizeof bytes);
+    HRESULT hr = os_random(bytes, sizeof bytes);
     if (FAILED(hr)) {
         memory_free(c);
         return hr;

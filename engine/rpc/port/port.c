@@ -12,9 +12,9 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
-#include "engine/rpc/auth/digests.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -288,7 +288,7 @@ static HRESULT port_open_wake(struct rpc_port *p)
     char address[SOCKET_ADDRESS_BYTES], port[8];
     uint8_t token[TOKEN_BYTES], received[TOKEN_BYTES];
     uint16_t number = 0;
-    HRESULT hr = random_bytes(token, sizeof token);
+    HRESULT hr = os_random(token, sizeof token);
     if (SUCCEEDED(hr))
         hr = socket_listen_at("127.0.0.1", 0, &listener);
     if (SUCCEEDED(hr)) {
