@@ -6,9 +6,12 @@ serve_peers.py OPENPLA [SCRAPES]    OPENPLA is an optimised build; needs the Deb
                                     program in NODE_EXPORTER), without which ours alone is measured
 The CPU is the sum of /proc/<pid>/task/*/schedstat over the scrapes by one kept connection, as Prometheus has one, after a
 warm-up, in alternating rounds, so that other load hits both. A series is a line of the page other than a comment. "the same" are the collectors of
-processors, memory, disks, network and the like, without those for each process, which the node exporter does not have. Exit
-code 1 if a ratio of CPU per series is above 0.7.
+processors, memory, disks, network and the like, without those for each process, which the node exporter does not have. "gzip" is
+what Prometheus asks for. At last 1,000 pages each of all processes and threads and of a fixed number of series. Exit code 1 if a
+ratio of CPU per series is above 0.7, 10,000 series take longer than 50 ms (the fastest page), memory is above 16 MB, or it grows
+between the 100th and the 1,000th page of the fixed number.
 """
+import gzip
 import http.client
 import os
 import re
@@ -18,15 +21,18 @@ import sys
 import time
 
 MOST_RATIO, WARM_UP, ROUNDS = 0.7, 5, 5
+MOST_MS, MOST_MB, MANY_PAGES, MOST_GROWTH_MB = 50, 16, 1000, 0.2
 SAME = [r"\Processor Information(*)\*", r"\Memory\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*", r"\TCPv4\*",
         r"\UDPv4\*", r"\System\Context Switches/sec", r"\System\System Up Time"]
+FIXED = [r"\Processor Information(*)\*", r"\Memory\*", r"\System\*", r"\TCPv4\*"]
 MANY = [r"\Process(*)\*", r"\Thread(*)\*", *SAME]
 NODE_SAME = ["--collector.disable-defaults", "--web.disable-exporter-metrics"] + [
     "--collector." + name for name in "cpu meminfo netdev diskstats stat filesystem vmstat netstat".split()]
 
 
 class Target:
-    def __init__(self, name, port, arguments):
+    def __init__(self, name, port, arguments, packed=False):
+        self.coding, self.bytes, self.fastest_ms = "gzip" if packed else "identity", 0, 1e9
         self.name, self.connection = name, http.client.HTTPConnection("127.0.0.1", port)
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.cpu_ms = self.wall_ms = self.series = self.scrapes = 0
@@ -41,8 +47,15 @@ class Target:
             self.scrape()
 
     def scrape(self):
-        self.connection.request("GET", "/metrics")
-        return sum(1 for line in self.connection.getresponse().read().splitlines() if line and not line.startswith(b"#"))
+        begun = time.monotonic()
+        self.connection.request("GET", "/metrics", headers={"Accept-Encoding": self.coding})
+        answer = self.connection.getresponse()
+        page = answer.read()
+        self.fastest_ms = min(self.fastest_ms, 1000 * (time.monotonic() - begun))
+        self.bytes = len(page)
+        if answer.headers["Content-Encoding"] == "gzip":
+            page = gzip.decompress(page)
+        return sum(1 for line in page.splitlines() if line and not line.startswith(b"#"))
 
     def cpu(self):
         total = 0
@@ -72,7 +85,7 @@ class Target:
     def show(self):
         n = self.scrapes
         print(f"{self.name:34} {self.series / n:7.0f} series  {self.wall_ms / n:7.1f} ms  CPU {self.cpu_ms / n:6.2f} ms a page, "
-              f"{self.per_series():6.2f} us a series  {self.rss_mb():5.1f} MB")
+              f"{self.per_series():6.2f} us a series  {self.rss_mb():5.1f} MB  {self.bytes / 1000:7.1f} kB sent")
 
     def end(self):
         self.process.terminate()
@@ -93,26 +106,43 @@ def compare(scrapes, *targets):
     return ratio
 
 
+def many_pages(target, is_fixed):
+    """Whether 1,000 pages keep the limits. Memory is compared only if the number of series is fixed: it follows the largest page."""
+    target.round(MANY_PAGES // 10)
+    before = target.rss_mb()
+    target.round(MANY_PAGES - MANY_PAGES // 10)
+    after, series = target.rss_mb(), target.series / target.scrapes
+    target.show()
+    ms = 0 if is_fixed else target.fastest_ms * 10000 / series
+    print(f"{MANY_PAGES} pages: {before:.2f} MB after {MANY_PAGES // 10}, {after:.2f} MB at the end (at most {MOST_MB}); "
+          + (f"10,000 series in {ms:.1f} ms, the fastest page (at most {MOST_MS})\n" if ms else "\n"))
+    target.end()
+    return after <= MOST_MB and ms <= MOST_MS and (after - before <= MOST_GROWTH_MB or not is_fixed)
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     scrapes = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     node = os.environ.get("NODE_EXPORTER") or shutil.which("prometheus-node-exporter")
     ports = iter(range(19500, 19600))
 
-    def ours(name, *arguments):
+    def ours(name, *arguments, packed=False):
         port = next(ports)
-        return Target(f"openpla serve, {name}", port, [program, "serve", "-http", str(port), *arguments])
+        return Target(f"openpla serve, {name}", port, [program, "serve", "-http", str(port), *arguments], packed)
 
-    def theirs(name, *arguments):
+    def theirs(name, *arguments, packed=False):
         if not node:
             return []
         port = next(ports)
-        return [Target(f"node exporter, {name}", port, [node, f"--web.listen-address=127.0.0.1:{port}", *arguments])]
+        return [Target(f"node exporter, {name}", port, [node, f"--web.listen-address=127.0.0.1:{port}", *arguments], packed)]
 
     ratios = [compare(scrapes, ours("the same", *SAME), *theirs("the same", *NODE_SAME)),
+              compare(scrapes, ours("the same, gzip", *SAME, packed=True), *theirs("the same, gzip", *NODE_SAME, packed=True)),
               compare(scrapes, ours("windows_exporter", "-preset", "windows_exporter"), *theirs("defaults")),
-              compare(scrapes, ours("processes and threads", *MANY))]
-    sys.exit(1 if max(ratios) > MOST_RATIO else 0)
+              compare(scrapes, ours("windows_exporter, gzip", "-preset", "windows_exporter", packed=True), *theirs("defaults, gzip", packed=True))]
+    kept = [many_pages(ours("processes and threads", *MANY), False), many_pages(ours("the same, gzip", *MANY, packed=True), False),
+            many_pages(ours("a fixed number", *FIXED), True), many_pages(ours("the same, gzip", *FIXED, packed=True), True)]
+    sys.exit(1 if max(ratios) > MOST_RATIO or not all(kept) else 0)
 
 
 main()
