@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes two targets of openpla.exe, which is PROGRAM. Its series equal
-typeperf's values of the same seconds within one sample, also of a target that is killed and comes again; a user would plot
-something else than happened."""
+"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes openpla.exe, which is PROGRAM: one target as it comes, another by
+TLS with a client's certificate and an account, under Wine in another prefix, and there a third natively, if a build has made that
+program. Their series equal typeperf's values of the same seconds within one sample, also of the target that has been killed and
+comes again; a user would plot something else than happened."""
+import concurrent.futures
 import datetime
 import json
 import os
 import re
+import pathlib
 import shutil
 import socket
 import subprocess
@@ -17,7 +20,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from program import EMULATOR, PROGRAM, check
+from certificates import OPENSSL, copy_certificate, make_certificate
+from program import EMULATOR, PROGRAM, check, host_path
 from served import PATIENCE, Served
 
 os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample takes its time
@@ -28,6 +32,11 @@ COUNTERS = {  # of typeperf: (metric, labels, what a value and a second are in t
     r"\Processor(0)\% Idle Time": ("windows_processor_idle_time_seconds_total", 'name="0"', 0.01),
     r"\Memory\Page Faults/sec": ("windows_memory_page_faults_total", "", 1),
 }
+
+
+SERVED = (r"\System\*", r"\Memory\*", r"\Processor(*)\*")
+# bcrypt of "secret of tests" with the least cost
+HASH = "$2b$05$abcdefghijklmnopqrstuuKL2hlVXxuZp5cQ3U8W5PfhhiohRZzKS"
 
 
 def free_port():
@@ -66,9 +75,9 @@ class Prometheus:
             check(time.monotonic() < end, what, self.query(expression), self.said()[-3000:])
             time.sleep(0.2)
 
-    def samples(self, metric, labels):
+    def samples(self, job, metric, labels):
         """(time, value) of the last minutes."""
-        found = self.query(f"{metric}{{job='plain',{labels}}}[10m]")
+        found = self.query(f"{metric}{{job='{job}',{labels}}}[10m]")
         check(len(found) == 1, f"one series {metric}", found)
         return [(float(t), float(v)) for t, v in found[0]["values"]]
 
@@ -78,38 +87,64 @@ class Prometheus:
         self.out.close()
 
 
-def typeperf(count):
-    """counter -> [(time, value)], from the second sample on."""
-    done = subprocess.run([*EMULATOR, PROGRAM, "typeperf", *COUNTERS, "-si", str(INTERVAL), "-sc", str(count), "--json"], check=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=PATIENCE)
-    rows = [json.loads(line) for line in done.stdout.decode().splitlines()]
-    series = {counter: [] for counter in COUNTERS}
-    for row in rows:
-        t = datetime.datetime.fromisoformat(row["time"].replace("Z", "+00:00")).timestamp()
-        for counter in COUNTERS:
-            value = next(v["value"] for v in row["values"] if v["counter"].endswith(counter))
-            series[counter].append((t, value))
-    return series
+class Target:
+    """openpla serve as a job of Prometheus."""
+
+    def __init__(self, job, *arguments, port=0, more="", command=None, environment=None):
+        self.job, self.arguments, self.more = job, arguments, more
+        self.command, self.environment = command or [*EMULATOR, PROGRAM], environment
+        self.server = self.start(port)
+        self.port = self.server.port
+
+    def start(self, port):
+        return Served("serve", str(port), *self.arguments, command=self.command, environment=self.environment)
+
+    def typeperf(self, count):
+        """counter -> [(time, value)], from the second sample on."""
+        done = subprocess.run([*self.command, "typeperf", *COUNTERS, "-si", str(INTERVAL), "-sc", str(count), "--json"], check=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=PATIENCE, env={**os.environ, **(self.environment or {})})
+        rows = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        series = {counter: [] for counter in COUNTERS}
+        for row in rows:
+            t = datetime.datetime.fromisoformat(row["time"].replace("Z", "+00:00")).timestamp()
+            for counter in COUNTERS:
+                value = next(v["value"] for v in row["values"] if v["counter"].endswith(counter))
+                series[counter].append((t, value))
+        return series
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.process.wait()
+        self.server.out.close()
+
+    def restart(self):
+        self.server = self.start(self.port)
 
 
-def rates_equal_typeperfs(prometheus):
+def rates_equal_typeperfs(prometheus, target, shown):
     """What PDH's rates add up to lies between what Prometheus has counted in one sample less and one sample more."""
-    shown = typeperf(12)
     begun, ended = shown[next(iter(COUNTERS))][0][0], shown[next(iter(COUNTERS))][-1][0]
-    prometheus.until(f"timestamp(windows_system_processes{{job='plain'}}) > {ended + 2 * INTERVAL}", bool, "scrapes behind typeperf's samples")
+    prometheus.until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes behind typeperf's samples")
     for counter, (metric, labels, unit) in COUNTERS.items():
         rows = shown[counter]
         check(all(value is not None for _, value in rows), f"values of {counter}", rows)
         happened = sum(value * unit * (t - before) for (before, _), (t, value) in zip(rows, rows[1:]))
-        scraped = prometheus.samples(metric, labels)
+        scraped = prometheus.samples(target.job, metric, labels)
         # Prometheus' time is when it asks; the sample is taken up to one interval later.
         first_in = min(v for t, v in scraped if t >= begun)
         last_in = max(v for t, v in scraped if t <= ended - INTERVAL)
         before = max(v for t, v in scraped if t <= begun - INTERVAL)
         after = min(v for t, v in scraped if t >= ended + INTERVAL)
         slack = 0.02 * happened + 2 * unit
-        check(last_in - first_in - slack <= happened <= after - before + slack, f"{counter}: typeperf has {happened}",
+        check(last_in - first_in - slack <= happened <= after - before + slack, f"{target.job}: {counter}: typeperf has {happened}",
               last_in - first_in, after - before, rows, scraped)
+        print(f"{target.job}: {counter}: typeperf {happened:.2f}, Prometheus {last_in - first_in:.2f} to {after - before:.2f}")
+
+
+def all_rates_equal_typeperfs(prometheus, targets):
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for target, shown in list(zip(targets, pool.map(lambda t: t.typeperf(12), targets))):
+            rates_equal_typeperfs(prometheus, target, shown)
 
 
 def types_are_known(prometheus):
@@ -122,23 +157,83 @@ def types_are_known(prometheus):
         check(found is None or found[0]["type"] == kind, f"{metric} is a {kind}", found)
 
 
-def a_killed_target_comes_again(prometheus, server, port, arguments):
-    server.process.kill()
-    server.process.wait()
-    server.out.close()
-    prometheus.until("up{job='tokens'}", lambda r: r and r[0]["value"][1] == "0", "a killed target is down")
-    check(not prometheus.query("windows_cpu_time_total{job='tokens',mode='idle',core='0,0'}"), "its series have ended")
-    again = Served("serve", str(port), *arguments)
-    prometheus.until("up{job='tokens'}", lambda r: r and r[0]["value"][1] == "1", "it is up again")
-    found = prometheus.query("resets(windows_cpu_time_total{job='tokens',mode='user',core='0,0'}[5m])")
+def a_killed_target_comes_again(prometheus, target):
+    job = f"job='{target.job}'"
+    target.kill()
+    prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "0", "a killed target is down")
+    check(not prometheus.query(f"windows_cpu_time_total{{{job},mode='idle',core='0,0'}}"), "its series have ended")
+    target.restart()
+    prometheus.until(f"up{{{job}}}", lambda r: r and r[0]["value"][1] == "1", "it is up again")
+    found = prometheus.query(f"resets(windows_cpu_time_total{{{job},mode='user',core='0,0'}}[5m])")
     check(found and found[0]["value"][1] == "0", "its counters go on, because they are the computer's", found)
-    return again
+
+
+def a_renewed_certificate_loses_no_scrape(prometheus, target):
+    """The connection that Prometheus keeps ends without an answer, and it asks again by a new one."""
+    scraped = f"count_over_time(up{{job='{target.job}'}}[5m])"
+    begun = time.time()
+    copy_certificate("renewed", "used")
+    until = time.monotonic() + PATIENCE
+    while ssl_subject(target.port) != "renewed":
+        check(time.monotonic() < until, "the renewed certificate is used")
+        time.sleep(0.1)
+    count = float(prometheus.query(scraped)[0]["value"][1])
+    prometheus.until(scraped, lambda r: r and float(r[0]["value"][1]) >= count + 5, "scrapes go on")
+    found = prometheus.query(f"min_over_time(up{{job='{target.job}'}}[{int(time.time() - begun)}s])")
+    check(found and found[0]["value"][1] == "1", "none has failed", found)
+
+
+def ssl_subject(port):
+    done = subprocess.run([OPENSSL, "s_client", "-connect", f"127.0.0.1:{port}", "-cert", "client.crt", "-key", "client.key"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    found = re.search(rb"^subject=CN ?= ?(\S+)", done.stdout, re.M)
+    return found[1].decode() if found else None
+
+
+def native_program():
+    """That of a build beside this one, which runs under an emulator."""
+    for preset in ("native-bench", "tools", "native-asan"):
+        path = pathlib.Path(PROGRAM).resolve().parents[2] / preset / "bin" / "openpla"
+        if EMULATOR and path.exists():
+            return [str(path)]
+    return None
+
+
+class Prefix:
+    """Another Wine prefix; natively nothing."""
+
+    def __init__(self):
+        self.environment = None
+        if EMULATOR:
+            self.environment = {"WINEPREFIX": os.environ["WINEPREFIX"] + "_scraped"}
+            self.run("setup")
+
+    def run(self, verb):
+        script = os.path.join(os.path.dirname(EMULATOR[-1]), "wine-prefix.sh")
+        subprocess.run([script, verb], env={**os.environ, **self.environment}, check=True, stdin=subprocess.DEVNULL)
+
+    def end(self):
+        if self.environment:
+            self.run("cleanup")
+            shutil.rmtree(self.environment["WINEPREFIX"])
+
+
+def secured_target(prefix):
+    for name, issuer, purpose in (("ca", None, None), ("server", "ca", "serverAuth"), ("renewed", "ca", "serverAuth"), ("client", "ca", "clientAuth")):
+        make_certificate(name, issuer, purpose)
+    copy_certificate("server", "used")
+    with open("secured.yml", "w", encoding="utf-8") as f:
+        f.write("tls_server_config:\n  cert_file: used.crt\n  key_file: used.key\n  client_auth_type: RequireAndVerifyClientCert\n"
+                f"  client_ca_file: ca.crt\nbasic_auth_users:\n  prometheus: {HASH}\n")
+    return Target("secured", "-preset", "windows_exporter", *SERVED, "-web", host_path("secured.yml"), port=free_port(), environment=prefix.environment,
+                  more="    scheme: https\n    tls_config:\n      ca_file: ca.crt\n      cert_file: client.crt\n      key_file: client.key\n"
+                  "    basic_auth:\n      username: prometheus\n      password: secret of tests\n")
 
 
 def main():
     program = shutil.which("prometheus")
-    if not program:
-        print("needs Debian's package prometheus")
+    if not program or not OPENSSL:
+        print("needs Debian's package prometheus, and openssl")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="openpla-prometheus.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
@@ -146,23 +241,28 @@ def main():
             f.write("a token\n")
         with open("web.yml", "w", encoding="utf-8") as f:
             f.write("bearer_token_file: tokens\n")
-        with_token = ["-preset", "windows_exporter", "-web", "web.yml"]
-        plain = Served("serve", "0", r"\System\*", r"\Memory\*", r"\Processor(*)\*", r"\Process(*)\*")
-        token_port = free_port()
-        tokens = Served("serve", str(token_port), *with_token)
-        prometheus = Prometheus(program, (("plain", plain.port, ""), ("tokens", token_port, "    authorization:\n      credentials: a token\n")))
+        prefix = Prefix()
+        secured = secured_target(prefix)
+        targets = [Target("plain", *SERVED, r"\Process(*)\*"), secured]
+        if native_program():
+            targets.append(Target("native", *SERVED, "-web", "web.yml", command=native_program(), more="    authorization:\n      credentials: a token\n"))
+        print("targets:", *(target.job for target in targets))
+        prometheus = Prometheus(program, [(target.job, target.port, target.more) for target in targets])
         try:
-            prometheus.until("sum(up)", lambda r: r and r[0]["value"][1] == "2", "both targets are up")
+            prometheus.until("sum(up)", lambda r: r and r[0]["value"][1] == str(len(targets)), "all targets are up")
             types_are_known(prometheus)
-            rates_equal_typeperfs(prometheus)
-            tokens = a_killed_target_comes_again(prometheus, tokens, token_port, with_token)
+            a_killed_target_comes_again(prometheus, secured)
+            prometheus.until("min(count_over_time(windows_system_processes[1m]))", lambda r: r and float(r[0]["value"][1]) > 5, "a few scrapes")
+            all_rates_equal_typeperfs(prometheus, targets)
+            a_renewed_certificate_loses_no_scrape(prometheus, secured)
             check(not re.search("level=(warn|error).*scrape", prometheus.said()), "no complaint about the pages", prometheus.said())
             shown = prometheus.query("count({job='plain'})")
             check(shown and int(shown[0]["value"][1]) > 100, "series", shown)
         finally:
             prometheus.end()
-            plain.end()
-            tokens.end()
+            for target in targets:
+                target.server.end()
+            prefix.end()
             os.chdir("/")
 
 
