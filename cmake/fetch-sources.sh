@@ -143,12 +143,17 @@ from_pools() {
     return 1
 }
 
-# The newest of sources.txt comes first. Debian 13 was released on the day before that snapshot, so it has those files.
+# The newest of sources.txt comes first. Debian 13 was released on the day before the first snapshot, which so has those
+# files; Mbed TLS 3.6.6 came to it with a later update.
 no_source() {
+    case $1 in
+    mbedtls) day=20261101 ;;
+    *) day=20250810 ;;
+    esac
     say "cannot fetch the source of '$1': this system's Debian mirrors have neither a whole source package nor an upstream" \
         "tar file of it (run this command, then repeat what you did)"
     grep "^$1 " "$here/sources.txt" | head -n 1 | while read -r _ sha256 path; do
-        echo "    /usr/lib/apt/apt-helper download-file http://snapshot.debian.org/archive/debian/20250810T000000Z/pool/$path" \
+        echo "    /usr/lib/apt/apt-helper download-file http://snapshot.debian.org/archive/debian/${day}T000000Z/pool/$path" \
             "$dir/dl/${path##*/} SHA256:$sha256" >&2
     done
     exit 1

@@ -69,18 +69,19 @@ class Mirror(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def make_source(pool, version):
+def make_source(pool, version, package="cmocka"):
     """A source package whose patch writes its version into origin.txt; its paragraph of an index."""
     debian = tar_of({"debian/patches/series": "origin.patch\n", "debian/patches/origin.patch": PATCH.format(version)})
-    files = {ORIG: (pool / ORIG).read_bytes(), f"cmocka_{version}.debian.tar.xz": debian}
+    orig = f"{package}_{version.split('-')[0]}.orig.tar.xz"
+    files = {orig: (pool / orig).read_bytes(), f"{package}_{version}.debian.tar.xz": debian}
     sums = "".join(line_of(name, content) for name, content in files.items())
     md5 = "".join(f" {hashlib.md5(content).hexdigest()} {len(content)} {name}\n" for name, content in files.items())
-    dsc = (f"Format: 3.0 (quilt)\nSource: cmocka\nBinary: libcmocka-dev\nArchitecture: any\nVersion: {version}\n"
+    dsc = (f"Format: 3.0 (quilt)\nSource: {package}\nBinary: lib{package}-dev\nArchitecture: any\nVersion: {version}\n"
            f"Maintainer: A Test <test@example.com>\nChecksums-Sha256:\n{sums}Files:\n{md5}").encode()
-    (pool / f"cmocka_{version}.debian.tar.xz").write_bytes(debian)
-    (pool / f"cmocka_{version}.dsc").write_bytes(dsc)
-    name = f"cmocka_{version}.dsc"
-    return (f"Package: cmocka\nBinary: libcmocka-dev\nVersion: {version}\nArchitecture: any\nFormat: 3.0 (quilt)\n"
+    (pool / f"{package}_{version}.debian.tar.xz").write_bytes(debian)
+    (pool / f"{package}_{version}.dsc").write_bytes(dsc)
+    name = f"{package}_{version}.dsc"
+    return (f"Package: {package}\nBinary: lib{package}-dev\nVersion: {version}\nArchitecture: any\nFormat: 3.0 (quilt)\n"
             f"Directory: {POOL}\nChecksums-Sha256:\n{line_of(name, dsc)}{sums}"
             f"Files:\n {hashlib.md5(dsc).hexdigest()} {len(dsc)} {name}\n{md5}\n")
 
@@ -110,15 +111,15 @@ class Host:
             f'Dir::Etc::sourcelist "{folder}/apt/sources.list";\nDir::Etc::sourceparts "{folder}/apt/parts";\n'
             'Dir::Etc::main "/dev/null";\nDir::Etc::parts "/dev/null";\n')
 
-    def fetch(self, **more):
+    def fetch(self, package="cmocka", **more):
         """The exit code, all that was written, and where the source came from."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.lower().endswith("_proxy") and not name.startswith("OPENPLA_")}
-        done = subprocess.run(["sh", str(self.folder / "cmake/fetch-sources.sh"), str(self.sources), "cmocka"],
+        done = subprocess.run(["sh", str(self.folder / "cmake/fetch-sources.sh"), str(self.sources), package],
                               env=dict(environment, APT_CONFIG=str(self.folder / "apt.conf"), LC_ALL="C.UTF-8", **more),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               check=False)
-        origin = self.sources / "cmocka/origin.txt"
+        origin = self.sources / package / "origin.txt"
         return done.returncode, done.stdout, origin.read_text().strip() if origin.exists() else None
 
 
@@ -137,8 +138,10 @@ def main():
         orig = tar_of({"cmocka-1.0/origin.txt": "upstream\n"})
         (pool / ORIG).write_bytes(orig)
         pins = f"# a comment\ncmocka {sha256(orig)} {POOL[len('pool/'):]}/{ORIG}\n"
-        make_release(debian, own, [make_source(pool, "1.0-3"), make_source(pool, "1.0-10")])
-        make_release(debian, other, [make_source(pool, "1.0-2")])
+        for version in ("2.28.3", "3.6.4", "4.0.0"):
+            (pool / f"mbedtls_{version}.orig.tar.xz").write_bytes(tar_of({f"mbedtls-{version}/origin.txt": "upstream\n"}))
+        make_release(debian, own, [make_source(pool, "1.0-3"), make_source(pool, "1.0-10"), make_source(pool, "2.28.3-1", "mbedtls")])
+        make_release(debian, other, [make_source(pool, "1.0-2"), make_source(pool, "3.6.4-2", "mbedtls"), make_source(pool, "4.0.0-1", "mbedtls")])
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
                                                  functools.partial(Mirror, directory=str(folder / "mirror")))
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -159,6 +162,14 @@ def main():
         case("no version of this release has its patches", ["_1.0-10.debian.tar.xz", "_1.0-3.debian.tar.xz"], "1.0-2")
         case("only upstream's file is left", [".dsc"], "upstream", f"upstream's {ORIG}, without Debian's patches")
         case("no index", ["Sources", "Release"], "upstream")
+
+        # A series that this tree is not written for is not taken, also where it was downloaded before.
+        series = host("the series of Mbed TLS", [])
+        (series.sources / "dl").mkdir(parents=True)
+        for file in pool.glob("mbedtls_2.28.3*"):
+            shutil.copy(file, series.sources / "dl")
+        code, output, origin = series.fetch("mbedtls")
+        check(code == 0 and origin == "3.6.4-2", f"the series of Mbed TLS: {code}, {origin}:\n{output}")
 
         # A download that was cut off before: the description without its files.
         cut = host("a download that was cut off", [])

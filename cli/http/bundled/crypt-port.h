@@ -16,7 +16,7 @@
 #define INCLUDE_bcrypt_x     0
 #define INCLUDE_bcrypt_y     0
 
-#define XCRYPT_USE_BIGENDIAN 0
+#define XCRYPT_USE_BIGENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #define ARG_UNUSED(x)        x __attribute__((__unused__))
 
 /* Bytes of a hash at most, and of what computing one takes. */
