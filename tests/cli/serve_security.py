@@ -162,8 +162,14 @@ def pages_by_tls():
             copy_certificate(name, "used")
             until(lambda: fetch(server, name) == 200, f"a certificate that is replaced by '{name}' is used without a restart")  # pylint: disable=W0640
         check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
+        copy_certificate("leaf", "used")
+        with open("used.crt", "ab") as chain, open("middle.crt", "rb") as middle:
+            chain.write(middle.read() * 8)  # as long as chains may be, and longer
+        until(lambda: fetch(server, "ca") == 200, "a chain of certificates")
+        check(fetch(server, "ca", None, ssl.TLSVersion.TLSv1_2) == 200, "with TLS 1.2")
     finally:
         server.end()
+    copy_certificate("ec", "used")
     server = tls_server(settings="  min_version: TLS13\n")
     try:
         check(fetch(server, "ec", None, ssl.TLSVersion.TLSv1_2) is None and fetch(server, "ec") == 200, "min_version")
@@ -323,6 +329,8 @@ def tls():
     for name in ("server", "renewed", "stranger", "ca"):
         make_certificate(name)
     make_certificate("ec", kind="ec")
+    make_certificate("middle", "ca")
+    make_certificate("leaf", "middle")
     make_certificate("client", "ca")
     make_certificate("for_clients", "ca", "clientAuth", "ec")
     make_certificate("for_servers", "ca", "serverAuth")

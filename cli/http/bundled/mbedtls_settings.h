@@ -32,8 +32,6 @@ void memory_free(void *p);
 #define MBEDTLS_SSL_KEEP_PEER_CERTIFICATE
 #define MBEDTLS_KEY_EXCHANGE_ECDHE_RSA_ENABLED
 #define MBEDTLS_KEY_EXCHANGE_ECDHE_ECDSA_ENABLED
-/* The server receives requests of a few hundred bytes; records of a client may be as large as the protocol allows. */
-#define MBEDTLS_SSL_OUT_CONTENT_LEN 8192
 
 /* ---- certificates and keys ---- */
 #define MBEDTLS_X509_USE_C
