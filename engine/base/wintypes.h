@@ -45,6 +45,7 @@ typedef struct {
 #define E_NOINTERFACE              ((HRESULT)0x80004002)
 #define E_POINTER                  ((HRESULT)0x80004003)
 #define E_ABORT                    ((HRESULT)0x80004004)
+#define E_PENDING                  ((HRESULT)0x8000000A)
 #define E_FAIL                     ((HRESULT)0x80004005)
 #define E_UNEXPECTED               ((HRESULT)0x8000FFFF)
 #define E_ACCESSDENIED             ((HRESULT)0x80070005)

@@ -10,8 +10,11 @@
 
    - Objects whose type sets at_once (log files, extension DLLs, Perflib countersets, remote computers) limit their
    waits themselves. The caller samples them directly, and the rest of this list does not concern them.
-   - counter_objects_sample passes the works of all objects to timed_work_run, which runs them one after another on
-     another thread. A work that exceeds the time limit stays on its thread, and the others continue on a new one.
+   - Objects whose type sets tries_at_once are sampled by the caller if nothing makes them wait. The thread that most
+   samples then do not need costs more than reading a small kernel file: it is woken, on another processor, and wakes
+   the caller. If such a sample would have to wait (source_may_wait), it is begun again as below.
+   - counter_objects_sample passes the works of all other objects to timed_work_run, which runs them one after another
+   on another thread. A work that exceeds the time limit stays on its thread, and the others continue on a new one.
    - The query's thread alone writes the query's side and `last`, and only while the work does not run. The sampling
      thread alone writes `side`, and only while it runs. No lock is needed between them.
    - settle_sample runs after the call for each object. If the work still runs, the object's result is ERROR_TIMEOUT and
@@ -221,13 +224,27 @@ struct counter_object_work {
     uint64_t wanted;
 };
 
-static void run_sample(struct timed_work *work)
+static void take_sample(struct counter_object_work *w, bool must_not_wait)
 {
-    struct counter_object_work *w = (struct counter_object_work *)work;
     struct counter_object *side = &w->side;
-    source_hold_begin(&w->source, &side->hold);
+    source_hold_begin(&w->source, &side->hold, must_not_wait);
     side->result = side->type->sample(side, &w->source, w->wanted);
     source_hold_end(&w->source, &side->hold);
+}
+
+static void run_sample(struct timed_work *work)
+{
+    take_sample((struct counter_object_work *)work, false);
+}
+
+/* False: the object must be sampled on another thread. */
+static bool sample_on_own_thread(struct counter_object_work *w, uint32_t limit)
+{
+    const struct counter_object_type *type = w->side.type;
+    if (!type->at_once && (!type->tries_at_once || limit == 0))
+        return false;
+    take_sample(w, !type->at_once);
+    return !w->side.hold.would_wait;
 }
 
 static void work_free(struct counter_object_work *w)
@@ -289,18 +306,18 @@ static void settle_sample(struct counter_object *o, struct source *source)
 static void sample_some(const struct counter_object_use *uses, size_t count, struct source *source)
 {
     struct timed_work *work[MOST_AT_ONCE];
+    const uint32_t limit = source_limit();
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         struct counter_object_work *w = uses[i].object->work;
-        if (!timed_work_running(&w->work))
-            w->wanted = uses[i].wanted;
-        if (uses[i].object->type->at_once)
-            run_sample(&w->work);
-        else
+        if (timed_work_running(&w->work))
+            continue; /* from an earlier sample */
+        w->wanted = uses[i].wanted;
+        if (!sample_on_own_thread(w, limit))
             work[n++] = &w->work;
     }
     if (n > 0)
-        timed_work_run(work, n, source_limit());
+        timed_work_run(work, n, limit);
     for (size_t i = 0; i < count; i++)
         settle_sample(uses[i].object, source);
 }

@@ -66,6 +66,9 @@ struct counter_object_type {
     /* The object never waits, so the caller samples it directly, without a time limit. A type that is not constant must
        set this, because a delayed sample may outlive everything else. */
     bool at_once;
+    /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. This saves two
+       hand-overs between threads. */
+    bool tries_at_once;
     /* Takes one sample of the values whose bits are in `wanted`; other values may be VALUE_ABSENT. Calls
        counter_object_row for each instance and sets o->time, o->present and, if they changed, the instances. Never runs
        on two threads at a time. *o->last is the previous sample. */

@@ -163,6 +163,7 @@ void kept_folder_close(struct kept_folder *k)
    - A part that other holds still use must not be read again, because its buffer would change under them. The thread
      waits until `users` is 0. Such waits go only from later samples to earlier ones, so they cannot deadlock. If the
      earlier sample hangs, the later one exceeds its own time limit and is reported as missing.
+   - A hold of the query's own thread must not wait for any of this, nor for a file whose reading may hang.
    - A failed reading counts as done for this sample (`result`), so that ten objects do not try ten times. Only a lack
      of memory is tried again, since it says nothing about the file. A failed file is closed, and the next sample opens
      it again.
@@ -297,13 +298,21 @@ static void stamp(struct source_time *time)
     time->ticks = clock_ticks();
 }
 
-void source_hold_begin(struct source *s, struct source_hold *hold)
+void source_hold_begin(struct source *s, struct source_hold *hold, bool must_not_wait)
 {
     struct source_files *f = s->files;
     lock_enter(&f->lock);
     hold->serial = f->serial;
     hold->parts = 0;
+    hold->must_not_wait = must_not_wait;
+    hold->would_wait = false;
     lock_leave(&f->lock);
+}
+
+bool source_may_wait(struct source_hold *hold)
+{
+    hold->would_wait |= hold->must_not_wait;
+    return !hold->must_not_wait;
 }
 
 void source_hold_end(struct source *s, struct source_hold *hold)
@@ -354,6 +363,15 @@ static bool is_read(const struct source_files *f, enum source_part part, const s
     return f->parts[part].read_in >= hold->serial && (part != SOURCE_PROCESSES || (f->figures & ~f->figures_read) == 0);
 }
 
+/* Whether reading the part may hang. The options of a mounted file system and the counters of other computers' shares
+   come from code that may wait for these computers, and the swap files are locked while one is added or removed. The
+   files of a process, except stat, wait while it starts another program, which may be on such a share. */
+static bool part_may_wait(enum source_part part, uint32_t figures)
+{
+    return part == SOURCE_MOUNTS || part == SOURCE_SWAPS || part == SOURCE_CIFS ||
+           (part == SOURCE_PROCESSES && figures != 0);
+}
+
 /* Reads the part if the hold's sample needs it, and adds it to the hold. */
 static HRESULT source_need_part(struct source_files *f, struct source_hold *hold, enum source_part part,
                                 uint32_t figures, struct source_time *time)
@@ -363,6 +381,11 @@ static HRESULT source_need_part(struct source_files *f, struct source_hold *hold
     if (part == SOURCE_PROCESSES) {
         f->figures |= figures;
         f->figures_next |= figures;
+    }
+    if ((p->reading || (!is_read(f, part, hold) && (p->users > 0 || part_may_wait(part, f->figures)))) &&
+        !source_may_wait(hold)) {
+        lock_leave(&f->lock);
+        return E_PENDING;
     }
     while (p->reading || (!is_read(f, part, hold) && p->users > 0))
         thread_condition_wait(&f->changed, &f->lock, UINT32_MAX);

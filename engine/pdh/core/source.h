@@ -47,7 +47,8 @@ struct source_time {
     int64_t ticks; /* performance counter */
 };
 
-/* X(part, short name in the sources of counters, file, true if the kernel writes it in one piece) */
+/* X(part, short name in the sources of counters, file, true if the kernel writes it in one piece). While it is read,
+   the kernel waits at most for locks that it holds for short times; see source_may_wait for the exceptions. */
 #define SOURCE_FILES(X)                                                                                                \
     X(SOURCE_STAT, "stat", "/proc/stat", true)                                                                         \
     X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo", true)                                                                \
@@ -75,6 +76,8 @@ enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 struct source_hold {
     uint64_t serial; /* the sample that the hold belongs to */
     uint32_t parts;  /* one bit per part */
+    /* The object is sampled on the query's thread: see source_may_wait. */
+    bool must_not_wait, would_wait;
 };
 
 /* One user's reference to the shared files. Zero-initialise. */
@@ -96,12 +99,15 @@ const char *source_root(const struct source *s);
 uint32_t source_limit(void);
 
 /* Begins an object's use of the current sample. */
-void source_hold_begin(struct source *s, struct source_hold *hold);
+void source_hold_begin(struct source *s, struct source_hold *hold, bool must_not_wait);
+/* An object calls it before it does what may wait for a disk, a driver, another program or another computer. False: it
+   must not now, and its sample is discarded and begun again on a thread with a time limit; it returns E_PENDING. */
+bool source_may_wait(struct source_hold *hold);
 /* Releases everything that the object holds. */
 void source_hold_end(struct source *s, struct source_hold *hold);
 /* Returns the text of a file in this sample, borrowed until source_hold_end, and the time of its reading (may be NULL).
    If reading fails, other than for lack of memory, every call in this sample fails without a retry; the next sample
-   opens the file again. */
+   opens the file again. E_PENDING: the call might have to wait, and the hold must not. */
 HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
                     struct source_time *time);
 /* Returns the processes in this sample in the same way. `figures` (process_list.h) selects the values that the caller

@@ -103,6 +103,6 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
         .close = (closer)                                                                                              \
     }
 /* The same for an object without instances and columns: all values come from kernel files. */
-#define KERNEL_FILE_OBJECT(rows) TABLE_OBJECT(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
+#define KERNEL_FILE_OBJECT(rows) .tries_at_once = true, TABLE_OBJECT(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
 
 #endif

@@ -216,15 +216,17 @@ static HRESULT disks_follow_kernel(struct counter_object *o, struct source *sour
     const char *mounts;
     size_t mounts_size;
     HRESULT hr = S_OK;
-    uint64_t disks = hash_of_disks(text, size);
+    uint64_t disks = hash_of_disks(text, size), now = clock_monotonic_ms();
+    bool lists = disks != s->listed_disks || clock_passed_ms(s->listed_at, now) >= LIST_AGAIN_MS;
+    if ((disks != s->disks_known || lists) && !source_may_wait(&o->hold))
+        return E_PENDING;
     if (disks != s->disks_known) {
         hr = find_disks(s, source_root(source), text, size);
         s->disks_known = SUCCEEDED(hr) ? disks : 0;
     }
     if (FAILED(hr))
         return hr;
-    uint64_t now = clock_monotonic_ms();
-    if (disks == s->listed_disks && clock_passed_ms(s->listed_at, now) < LIST_AGAIN_MS)
+    if (!lists)
         return S_OK;
     hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, NULL);
     if (hr == E_OUTOFMEMORY)
@@ -339,6 +341,8 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
     const char *text;
     size_t size;
     struct kernel_row row;
+    if ((wanted & (1ull << SIZE_MB | 1ull << FREE_MB)) && !source_may_wait(&o->hold)) /* for the drives */
+        return E_PENDING;
     HRESULT hr = read_disks(o, source, &text, &size);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->letter_count; i++) {
         const struct letter *letter = &s->letters[i];
@@ -364,12 +368,14 @@ const struct counter_object_type pdh_physical_disk = {
     .index = 234,
     .help = "The disks of this computer, named by their number and the drives on them.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
 const struct counter_object_type pdh_logical_disk = {
     .name = "LogicalDisk",
     .index = 236,
     .help = "The drives of this computer: their space and the transfers of the devices that hold them.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(disk, ALL_OF, struct disk_state, gather_logical, close_state,
                  ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
                         "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};

@@ -130,6 +130,8 @@ static HRESULT interface_gather(struct counter_object *o, struct source *source,
     struct interface_state *s = o->state;
     const char *text;
     size_t size;
+    if ((wanted & BIT(SPEED)) && !source_may_wait(&o->hold)) /* for the drivers */
+        return E_PENDING;
     HRESULT hr = source_text(source, &o->hold, SOURCE_NET_DEV, &text, &size, &o->time);
     struct kernel_row row;
     if (FAILED(hr))
@@ -153,12 +155,14 @@ const struct counter_object_type pdh_network_adapter = {
     .help = "The network adapters of this computer: the same as in the object Network Interface, because every adapter "
             "can carry IP.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 const struct counter_object_type pdh_network_interface = {
     .name = "Network Interface",
     .index = 510,
     .help = "The network interfaces of this computer, under their Linux names.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 
 /* ---- Per Processor Network Interface Card Activity ---- */

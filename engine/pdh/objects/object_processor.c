@@ -47,11 +47,14 @@ static enum idle_depth depth_of(const char *name, const char *end)
 }
 
 /* `key` identifies the set of processors. If it has changed, searches the states of all `cpus` again. Fails with
-   E_OUTOFMEMORY. */
-static HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key)
+   E_OUTOFMEMORY and E_PENDING. */
+static HRESULT idle_states_follow(struct idle_states *s, struct source_hold *hold, const char *root,
+                                  const struct kernel_cpus *cpus, uint64_t key)
 {
     if (s->known == (key | 1))
         return S_OK;
+    if (!source_may_wait(hold))
+        return E_PENDING;
     s->count = 0;
     s->known = 0;
     for (size_t i = 0; i < cpus->count; i++) {
@@ -347,7 +350,7 @@ static HRESULT read_all(struct counter_object *o, struct source *source, uint64_
         hr = kernel_cpus_parse(text, size, &s->cpus);
     }
     if (SUCCEEDED(hr) && (wanted & OF_SLEEP))
-        hr = idle_states_follow(&s->idle, source_root(source), &s->cpus, hash_of(&s->cpus));
+        hr = idle_states_follow(&s->idle, &o->hold, source_root(source), &s->cpus, hash_of(&s->cpus));
     return hr;
 }
 
@@ -445,6 +448,8 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
     bool all = true;
     for (size_t i = 0; i < s->cpus.count; i++) {
         struct kernel_file *f = s->frequencies[i].now;
+        if (f && !source_may_wait(&o->hold)) /* for the driver */
+            return E_PENDING;
         bool ok = f && SUCCEEDED(kernel_file_read(f, &text, &size)) && text_to_u64(text, &khz);
         mhz[i] = ok ? (int64_t)(khz / 1000) : VALUE_ABSENT;
         all &= ok;
@@ -488,10 +493,12 @@ static HRESULT add_node(struct processor_state *s, const char *root, uint32_t no
 }
 
 /* Updates nodes and frequencies if the set of processors has changed. */
-static HRESULT processors_follow_kernel(struct processor_state *s, const char *root)
+static HRESULT processors_follow_kernel(struct processor_state *s, struct source_hold *hold, const char *root)
 {
     HRESULT hr = S_OK;
     if (s->known != hash_of(&s->cpus)) {
+        if (!source_may_wait(hold))
+            return E_PENDING;
         hr = find_nodes(s, root);
         if (SUCCEEDED(hr))
             hr = open_frequencies(s, root);
@@ -506,7 +513,7 @@ static HRESULT gather_information(struct counter_object *o, struct source *sourc
     int64_t *mhz = NULL;
     HRESULT hr = read_all(o, source, wanted);
     if (SUCCEEDED(hr))
-        hr = processors_follow_kernel(s, source_root(source));
+        hr = processors_follow_kernel(s, &o->hold, source_root(source));
     if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
         mhz = memory_alloc(s->cpus.count * sizeof *mhz);
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
@@ -526,7 +533,7 @@ static HRESULT gather_performance(struct counter_object *o, struct source *sourc
     struct processor_state *s = o->state;
     HRESULT hr = read_all(o, source, 0);
     if (SUCCEEDED(hr))
-        hr = processors_follow_kernel(s, source_root(source));
+        hr = processors_follow_kernel(s, &o->hold, source_root(source));
     int64_t *mhz = SUCCEEDED(hr) ? memory_alloc(s->cpus.count * sizeof *mhz) : NULL;
     if (SUCCEEDED(hr))
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
@@ -557,11 +564,13 @@ const struct counter_object_type pdh_processor = {
     .index = 238,
     .help = "How the processors of this computer spend their time.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
 const struct counter_object_type pdh_processor_information = {
     .name = "Processor Information",
     .help = "The processors of this computer by NUMA node, as \"node,processor in the node\", with totals.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(processor, ALL_OF, struct processor_state, gather_information, close_state,
                  ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
                         "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
@@ -569,6 +578,7 @@ const struct counter_object_type pdh_processor_performance = {
     .name = "Processor Performance",
     .help = "The clock frequencies of this computer's processors.",
     .has_instances = true,
+    .tries_at_once = true,
     TABLE_OBJECT(processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
                  "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
                  "/proc/cpuinfo")};

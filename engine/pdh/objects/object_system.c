@@ -108,9 +108,11 @@ const struct counter_object_type pdh_system = {
     .name = "System",
     .index = 2,
     .help = "This computer as a whole.",
+    .tries_at_once = true,
     TABLE_OBJECT(system, ALL_OF, struct system_state, system_gather, close_state, ORIGIN)};
 const struct counter_object_type pdh_objects = {
     .name = "Objects",
     .index = 260,
     .help = "The numbers of processes and threads of the system.",
+    .tries_at_once = true,
     TABLE_OBJECT(system, MORE_OF, struct system_state, system_gather, close_state, ORIGIN)};

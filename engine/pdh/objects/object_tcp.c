@@ -241,8 +241,10 @@ const struct counter_object_type pdh_tcpv4 = {
     .name = "TCPv4",
     .index = 638,
     .help = "Connections and segments of TCP over IPv4.",
+    .tries_at_once = true,
     TABLE_OBJECT(tcpv4, ALL_OF, struct tcp_state, gather_ipv4, close_tcp, ORIGIN)};
 const struct counter_object_type pdh_tcpv6 = {
     .name = "TCPv6",
     .help = "Connections of TCP over IPv6.",
+    .tries_at_once = true,
     TABLE_OBJECT(tcpv6, ALL_OF, struct tcp_state, gather_ipv6, close_tcp, ORIGIN)};

@@ -554,6 +554,61 @@ static void hanging_object_delays_no_other(void **state)
     wakeup_free(go);
 }
 
+/* An object that is sampled on the caller's thread unless it would wait there. */
+static uint32_t sampled_on;
+
+static HRESULT sample_eagerly(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    if (waits && !source_may_wait(&o->hold))
+        return S_OK; /* whatever it returns, this sample does not count */
+    sampled_on = thread_own_id();
+    return sample_test(o, source, wanted);
+}
+
+static const struct counter_object_type eager = {.name = "Eager",
+                                                 .index = 1,
+                                                 .counters = test_counter,
+                                                 .counter_count = 1,
+                                                 .value_count = 1,
+                                                 .tries_at_once = true,
+                                                 .sample = sample_eagerly,
+                                                 .state_size = sizeof(int64_t),
+                                                 .close = close_test};
+
+static void object_that_would_wait_does_so_on_another_thread(void **state)
+{
+    (void)state;
+    struct source source = {0};
+    struct counter_object *o;
+    assert_int_equal(wakeup_create(&go), S_OK);
+    waits = false;
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
+    source_begin(&source);
+    assert_int_equal(counter_object_open(&eager, &source, &o), S_OK);
+    assert_int_equal(sampled_on, thread_own_id());
+    const struct counter_object_use use = {o, 1};
+    waits = true;
+    wakeup_set(go); /* it need not wait long */
+    counter_objects_sample(&use, 1, &source);
+    expect(o, PDH_CSTATUS_VALID_DATA, 2);
+    assert_int_not_equal(sampled_on, thread_own_id());
+    counter_objects_sample(&use, 1, &source);
+    expect(o, PDH_CSTATUS_INVALID_DATA, 0); /* it hangs */
+    wakeup_set(go);
+    waits = false;
+    for (int i = 0; i < PATIENCE_MS / 10 && FAILED(o->result); i++) {
+        thread_sleep(10);
+        counter_objects_sample(&use, 1, &source);
+    }
+    counter_objects_sample(&use, 1, &source);
+    assert_int_equal(o->result, S_OK);
+    assert_int_equal(sampled_on, thread_own_id());
+    counter_object_close(o);
+    source_close(&source);
+    wakeup_free(go);
+    scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
+}
+
 #define WITH_QUERY(test) cmocka_unit_test_setup_teardown(test, open_query, close_query)
 int main(void)
 {
@@ -572,6 +627,7 @@ int main(void)
         WITH_QUERY(hanging_file_delays_only_its_object),
 #endif
         cmocka_unit_test(hanging_object_delays_no_other),
+        cmocka_unit_test(object_that_would_wait_does_so_on_another_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
