@@ -177,7 +177,7 @@ static PDH_STATUS fill_info(const struct counter *c, const struct counter_path *
     char *full = counter_path_format(path), *machine = text_format("\\\\%s", path->machine);
     if (full && machine) {
         head->dwType = schema->type;
-        head->CStatus = c->newer.CStatus;
+        head->CStatus = counter_newer(c)->CStatus;
         head->lScale = c->scale;
         head->lDefaultScale = schema->scale;
         head->dwUserData = c->user_data;

@@ -12,11 +12,9 @@ PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH
         return PDH_INVALID_HANDLE;
     if (!value || c->is_wildcard)
         return PDH_INVALID_ARGUMENT;
-    query_enter(c->query);
-    *value = c->newer;
-    query_leave(c->query);
+    counter_get(c, value, NULL);
     if (type)
-        *type = counter_type(c);
+        *type = c->type;
     return ERROR_SUCCESS;
 }
 
@@ -46,11 +44,11 @@ PDH_STATUS WINAPI PdhGetFormattedCounterValue(PDH_HCOUNTER counter, DWORD format
         return PDH_INVALID_HANDLE;
     if (!value || !formula_format_is_valid(format) || c->is_wildcard)
         return PDH_INVALID_ARGUMENT;
-    query_enter(c->query);
-    DWORD status = formula_format(counter_type(c), format, c->time_base, c->scale, &c->newer, &c->older, value);
-    query_leave(c->query);
+    PDH_RAW_COUNTER newer, older;
+    counter_get(c, &newer, &older);
+    DWORD status = formula_format(c->type, format, c->time_base, c->scale, &newer, &older, value);
     if (type)
-        *type = counter_type(c);
+        *type = c->type;
     return status_of_value(status);
 }
 
@@ -62,7 +60,7 @@ PDH_STATUS WINAPI PdhCalculateCounterFromRawValue(PDH_HCOUNTER counter, DWORD fo
         return PDH_INVALID_HANDLE;
     if (!newer || !value || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    return status_of_value(formula_format(counter_type(c), format, c->time_base, c->scale, newer, older, value));
+    return status_of_value(formula_format(c->type, format, c->time_base, c->scale, newer, older, value));
 }
 
 PDH_STATUS WINAPI PdhFormatFromRawValue(DWORD type, DWORD format, LONGLONG *time_base, PPDH_RAW_COUNTER newer,
@@ -82,8 +80,7 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
         return PDH_INVALID_HANDLE;
     if (!values || !data || !count || first >= count || !formula_format_is_valid(format))
         return PDH_INVALID_ARGUMENT;
-    return status_of_value(
-        formula_statistics(counter_type(c), format, c->time_base, c->scale, first, count, values, data));
+    return status_of_value(formula_statistics(c->type, format, c->time_base, c->scale, first, count, values, data));
 }
 
 /* The number of values in an array call: one for a single counter. The caller holds the lock. */
@@ -115,8 +112,8 @@ static PDH_STATUS begin_array(struct api_block *block, enum api_form form, const
     PDH_STATUS status = api_block_begin(block, form, items, bytes, size);
     if (status != ERROR_SUCCESS || size)
         return status;
-    return c->newer.CStatus == PDH_CSTATUS_NO_INSTANCE ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
-                                                       : status_of_value(c->newer.CStatus);
+    return counter_newer(c)->CStatus == PDH_CSTATUS_NO_INSTANCE ? (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE
+                                                                : status_of_value(counter_newer(c)->CStatus);
 }
 
 /* Ends an array call: sets *bytes and *count. */
@@ -138,7 +135,7 @@ static PDH_STATUS raw_array(enum api_form form, const struct counter *c, LPDWORD
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
         void *name = add_name(&block, c, i);
         if (room)
-            items[i] = (PDH_RAW_COUNTER_ITEM_W){name, c->is_wildcard ? c->newer_items.raw[i] : c->newer};
+            items[i] = (PDH_RAW_COUNTER_ITEM_W){name, c->is_wildcard ? c->newer_items.raw[i] : *counter_newer(c)};
     }
     return status == ERROR_SUCCESS ? end_array(&block, n, bytes, count) : status;
 }
@@ -168,11 +165,10 @@ static PDH_STATUS formatted_array(enum api_form form, const struct counter *c, D
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
         void *name = add_name(&block, c, i);
         if (room) {
-            const PDH_RAW_COUNTER *newer = c->is_wildcard ? &c->newer_items.raw[i] : &c->newer;
-            const PDH_RAW_COUNTER *older = c->is_wildcard ? counter_item_older(c, i) : &c->older;
+            const PDH_RAW_COUNTER *newer = c->is_wildcard ? &c->newer_items.raw[i] : counter_newer(c);
+            const PDH_RAW_COUNTER *older = c->is_wildcard ? counter_item_older(c, i) : counter_older(c);
             items[i].szName = name;
-            DWORD one =
-                formula_format(counter_type(c), format, c->time_base, c->scale, newer, older, &items[i].FmtValue);
+            DWORD one = formula_format(c->type, format, c->time_base, c->scale, newer, older, &items[i].FmtValue);
             best = best == PDH_CSTATUS_VALID_DATA ? best : one;
         }
     }

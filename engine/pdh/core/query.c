@@ -9,47 +9,72 @@
 
 #include <string.h>
 
+/* The live handles. Programs check a handle with each value that they get, so a check takes no lock: it searches the
+   current table while another thread may change it.
+   - A slot that contains the handle proves that it was alive during the check.
+   - A removal moves handles to other slots, so a check may miss a live one. What was not found is searched again with
+     the lock.
+   - A larger table replaces a full one, which stays, because a check may still search it. All older tables together are
+     smaller than the current one. */
+struct handle_table {
+    size_t count; /* a power of two; at most half of the slots are used */
+    struct handle_table *older;
+    _Atomic(const void *) slots[];
+};
 static struct lock lock = LOCK_INIT;
-static const void **slots;
-static size_t slot_count, used; /* a power of two; at most half of the slots are used */
+static _Atomic(struct handle_table *) handles; /* NULL before the first handle */
+static size_t used;
 
-static size_t home(const void *handle)
+static size_t home(const struct handle_table *t, const void *handle)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle * 0x9E3779B97F4A7C15u;
-    return (size_t)(h >> 32) & (slot_count - 1);
+    return (size_t)(h >> 32) & (t->count - 1);
 }
 
-/* The slot of the handle, or the free slot where it belongs. */
-static size_t handle_find_slot(const void *handle)
+static const void *handle_at(const struct handle_table *t, size_t at)
 {
-    size_t at = home(handle);
-    while (slots[at] && slots[at] != handle)
-        at = (at + 1) & (slot_count - 1);
+    return atomic_load_explicit(&t->slots[at], memory_order_relaxed);
+}
+
+/* The slot of the handle, or the free slot where it belongs. Without the lock it may be another one. */
+static size_t handle_find_slot(const struct handle_table *t, const void *handle)
+{
+    size_t at = home(t, handle);
+    /* the limit is for a table that changes during the search */
+    for (size_t tries = 0; tries < t->count; tries++, at = (at + 1) & (t->count - 1)) {
+        const void *there = handle_at(t, at);
+        if (!there || there == handle)
+            break;
+    }
     return at;
 }
 
 static bool handle_table_grow(void)
 {
-    const void **old = slots;
-    size_t old_count = slot_count, count = old_count ? old_count * 2 : 64;
-    const void **larger = memory_zero(count, sizeof *larger);
+    struct handle_table *old = atomic_load(&handles);
+    const size_t count = old ? old->count * 2 : 64;
+    struct handle_table *larger = memory_zero(1, sizeof *larger + count * sizeof *larger->slots);
     if (!larger)
         return false;
-    slots = larger;
-    slot_count = count;
-    for (size_t i = 0; i < old_count; i++)
-        if (old[i])
-            slots[handle_find_slot(old[i])] = old[i];
-    memory_free(old);
+    larger->count = count;
+    larger->older = old;
+    for (size_t i = 0; old && i < old->count; i++) {
+        const void *handle = handle_at(old, i);
+        if (handle)
+            atomic_init(&larger->slots[handle_find_slot(larger, handle)], handle);
+    }
+    atomic_store(&handles, larger);
     return true;
 }
 
 bool handle_add(const void *handle)
 {
     lock_enter(&lock);
-    bool ok = used * 2 < slot_count || handle_table_grow();
+    struct handle_table *t = atomic_load(&handles);
+    const bool ok = (t && used * 2 < t->count) || handle_table_grow();
     if (ok) {
-        slots[handle_find_slot(handle)] = handle;
+        t = atomic_load(&handles);
+        atomic_store(&t->slots[handle_find_slot(t, handle)], handle);
         used++;
     }
     lock_leave(&lock);
@@ -57,13 +82,14 @@ bool handle_add(const void *handle)
 }
 
 /* Moves entries behind the gap forward if a search could no longer reach them. */
-static void close_gap(size_t gap)
+static void close_gap(struct handle_table *t, size_t gap)
 {
-    size_t mask = slot_count - 1;
-    for (size_t at = (gap + 1) & mask; slots[at]; at = (at + 1) & mask) {
-        if (((at - home(slots[at])) & mask) >= ((at - gap) & mask)) {
-            slots[gap] = slots[at];
-            slots[at] = NULL;
+    const size_t mask = t->count - 1;
+    const void *there;
+    for (size_t at = (gap + 1) & mask; (there = handle_at(t, at)); at = (at + 1) & mask) {
+        if (((at - home(t, there)) & mask) >= ((at - gap) & mask)) {
+            atomic_store(&t->slots[gap], there);
+            atomic_store(&t->slots[at], NULL);
             gap = at;
         }
     }
@@ -72,23 +98,36 @@ static void close_gap(size_t gap)
 void handle_remove(const void *handle)
 {
     lock_enter(&lock);
-    size_t at = slot_count ? handle_find_slot(handle) : 0;
-    if (slot_count && slots[at]) {
-        slots[at] = NULL;
-        close_gap(at);
-        if (--used == 0) {
-            memory_free(slots);
-            slots = NULL;
-            slot_count = 0;
-        }
+    struct handle_table *t = atomic_load(&handles);
+    const size_t at = t ? handle_find_slot(t, handle) : 0;
+    if (t && handle_at(t, at)) {
+        atomic_store(&t->slots[at], NULL);
+        close_gap(t, at);
+        used--;
     }
     lock_leave(&lock);
 }
 
+static bool handle_is_listed(const void *handle)
+{
+    const struct handle_table *t = atomic_load_explicit(&handles, memory_order_acquire);
+    return t && handle_at(t, handle_find_slot(t, handle)) == handle;
+}
+
+void handles_free(void)
+{
+    for (struct handle_table *t = atomic_exchange(&handles, NULL), *older; t; t = older) {
+        older = t->older;
+        memory_free(t);
+    }
+}
+
 bool handle_is_alive(const void *handle)
 {
+    if (!handle || handle_is_listed(handle))
+        return handle != NULL;
     lock_enter(&lock);
-    bool alive = handle && slot_count && slots[handle_find_slot(handle)];
+    const bool alive = handle_is_listed(handle);
     lock_leave(&lock);
     return alive;
 }
@@ -103,11 +142,6 @@ void query_enter(struct query *q)
 void query_leave(struct query *q)
 {
     lock_leave(&q->lock);
-}
-
-DWORD counter_type(const struct counter *c)
-{
-    return c->object->type->counters[c->schema].type;
 }
 
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out)
@@ -200,11 +234,13 @@ static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
         return PDH_CSTATUS_NO_COUNTER;
     if (c->object->type->has_instances != (c->path.instance != NULL))
         return PDH_CSTATUS_NO_INSTANCE;
+    c->type = c->object->type->counters[c->schema].type;
     c->time_base = counter_object_time_base(c->object, c->schema);
     if (c->path.instance) {
         c->instance = counter_path_instance(&c->path);
         if (!c->instance)
             return PDH_MEMORY_ALLOCATION_FAILURE;
+        c->has_instance = true;
         c->is_wildcard = strpbrk(c->instance, "*?") != NULL;
     }
     return ERROR_SUCCESS;
@@ -241,7 +277,8 @@ static PDH_STATUS query_attach_counter(struct query *q, struct counter *c)
         return status;
     if (!note_use(q, c, 1))
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    c->newer.CStatus = c->older.CStatus = PDH_CSTATUS_INVALID_DATA;
+    for (size_t i = 0; i < 2; i++)
+        c->raw[i].raw = (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA};
     c->row = SIZE_MAX;
     c->generation = UINT64_MAX;
     c->newer_items.generation = c->older_items.generation = UINT64_MAX;
@@ -287,23 +324,69 @@ void query_remove(struct counter *c)
     counter_free(c);
 }
 
+static void raw_value_store(union raw_value *to, const PDH_RAW_COUNTER *raw)
+{
+    uint64_t words[RAW_WORDS];
+    memcpy(words, raw, sizeof words);
+    for (size_t i = 0; i < RAW_WORDS; i++)
+        atomic_store_explicit(&to->words[i], words[i], memory_order_release); /* after the odd turn */
+}
+
+static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)
+{
+    uint64_t words[RAW_WORDS];
+    for (size_t i = 0; i < RAW_WORDS; i++)
+        words[i] = atomic_load_explicit(&from->words[i], memory_order_acquire);
+    memcpy(raw, words, sizeof words);
+}
+
+/* q->turns is odd while a sample stores values. Values between two equal even numbers are those of one sample. */
+void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *older)
+{
+    const struct query *q = c->query;
+    const unsigned turns = atomic_load_explicit(&q->turns, memory_order_acquire);
+    const unsigned now = turns / 2 % 2; /* q->now */
+    if (!(turns & 1)) {
+        raw_value_load(&c->raw[now], newer);
+        if (older)
+            raw_value_load(&c->raw[!now], older);
+        if (atomic_load_explicit(&q->turns, memory_order_relaxed) == turns)
+            return;
+    }
+    query_enter(c->query);
+    *newer = *counter_newer(c);
+    if (older)
+        *older = *counter_older(c);
+    query_leave(c->query);
+}
+
+/* Begins to replace the older values of all counters, which are then the newest. */
+static void values_begin(struct query *q)
+{
+    atomic_store_explicit(&q->turns, atomic_load_explicit(&q->turns, memory_order_relaxed) + 1, memory_order_relaxed);
+    q->now = !q->now;
+}
+
+static void values_end(struct query *q)
+{
+    atomic_store_explicit(&q->turns, atomic_load_explicit(&q->turns, memory_order_relaxed) + 1, memory_order_release);
+}
+
 static void sample_single(struct counter *c)
 {
     const struct counter_object *o = c->object;
-    c->older = c->newer;
-    if (!c->instance) {
-        counter_object_raw(o, 0, c->schema, &c->newer);
-        return;
-    }
-    if (c->generation != o->generation) {
+    PDH_RAW_COUNTER raw;
+    if (c->has_instance && c->generation != o->generation) {
         c->generation = o->generation;
         c->row = instance_list_find(o->instances, c->instance);
         uint64_t key = c->row == SIZE_MAX ? 0 : o->instances->items[c->row].key;
         if (c->row == SIZE_MAX || key != c->key)
-            c->older.CStatus = PDH_CSTATUS_INVALID_DATA; /* a rate between two different things is meaningless */
+            /* a rate between two different things is meaningless */
+            raw_value_store(&c->raw[!c->query->now], &(PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA});
         c->key = key;
     }
-    counter_object_raw(o, c->row, c->schema, &c->newer);
+    counter_object_raw(o, c->has_instance ? c->row : 0, c->schema, &raw);
+    raw_value_store(&c->raw[c->query->now], &raw);
 }
 
 /* Finds the matching instances and keeps a reference to the object's current list. */
@@ -331,28 +414,30 @@ static bool match_items(struct counter_items *items, const struct counter_object
     return true;
 }
 
-static void sample_wildcard(struct counter *c)
+/* Returns the status of the whole. */
+static DWORD sample_items(struct counter *c)
 {
     const struct counter_object *o = c->object;
-    struct counter_items reuse = c->older_items;
-    c->older_items = c->newer_items;
-    c->newer_items = reuse;
-    c->older = c->newer;
-    c->newer = (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA, .TimeStamp = o->local_time};
     struct counter_items *items = &c->newer_items;
     if (FAILED(o->result)) {
         items->count = 0;
         items->generation = UINT64_MAX;
-        c->newer.CStatus = (DWORD)pdh_status_of(o->result, PDH_CSTATUS_INVALID_DATA);
-        return;
+        return (DWORD)pdh_status_of(o->result, PDH_CSTATUS_INVALID_DATA);
     }
-    if (items->generation != o->generation && !match_items(items, o, c->instance)) {
-        c->newer.CStatus = PDH_MEMORY_ALLOCATION_FAILURE;
-        return;
-    }
+    if (items->generation != o->generation && !match_items(items, o, c->instance))
+        return PDH_MEMORY_ALLOCATION_FAILURE;
     for (size_t i = 0; i < items->count; i++)
         counter_object_raw(o, items->positions[i], c->schema, &items->raw[i]);
-    c->newer.CStatus = items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
+    return items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
+}
+
+static void sample_wildcard(struct counter *c)
+{
+    struct counter_items reuse = c->older_items;
+    c->older_items = c->newer_items;
+    c->newer_items = reuse;
+    const PDH_RAW_COUNTER raw = {.CStatus = sample_items(c), .TimeStamp = c->object->local_time};
+    raw_value_store(&c->raw[c->query->now], &raw);
 }
 
 /* Takes a sample of the objects in use. *earliest is the UTC time of the first reading. */
@@ -384,11 +469,13 @@ static PDH_STATUS query_collect_locked(struct query *q, int64_t *time)
         functions->begin(q->catalogue);
     sample_objects(q, &earliest);
     q->sample_utc = earliest;
+    values_begin(q);
     for (struct counter *c = q->first; c; c = c->next)
         if (c->is_wildcard)
             sample_wildcard(c);
         else
             sample_single(c);
+    values_end(q);
     if (time)
         *time = functions->advance ? local : clock_local(&q->source.zone, earliest);
     return ERROR_SUCCESS;

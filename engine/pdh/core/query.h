@@ -8,6 +8,7 @@
 #include "engine/logs/log.h"
 #include "engine/pdh/core/catalogue.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The set of live handles. Handles are addresses, and a closed or invented one must be recognized without reading what
@@ -18,6 +19,8 @@ bool handle_add(const void *handle);
 /* Does nothing if the handle is not alive. */
 void handle_remove(const void *handle);
 bool handle_is_alive(const void *handle);
+/* For a module that is unloaded: frees what the set needs while no handle is alive. */
+void handles_free(void);
 
 /* Queries and their counters: the objects behind PDH_HQUERY and PDH_HCOUNTER. Several threads may use a query: each
    function that takes one locks it unless stated otherwise. Do not remove a counter or close a query while another call
@@ -35,26 +38,39 @@ struct counter_items {
     size_t count, capacity, raw_capacity;
 };
 
+/* A raw value in words, which are stored and loaded one by one: see counter_get. */
+#define RAW_WORDS (sizeof(PDH_RAW_COUNTER) / sizeof(uint64_t))
+union raw_value {
+    PDH_RAW_COUNTER raw; /* with the query's lock */
+    _Atomic uint64_t words[RAW_WORDS];
+};
+_Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "a raw value consists of words");
+
 struct query;
 struct counter {
+    /* A sample touches the members up to `raw`, which are in two lines of the cache. */
     enum handle_kind kind;
-    uint64_t serial; /* rises in the order of the query's counters */
     uint32_t schema; /* index of the counter in its object type */
     struct query *query;
-    struct counter *next, *previous;
+    struct counter *next;
     struct counter_object *object; /* owned by the query */
-    size_t position;               /* index of the object in the query */
-    struct counter_path path;
-    char *instance; /* as in a path; NULL for an object without instances */
     bool is_wildcard;
-    DWORD_PTR user_data;
-    LONG scale;
-    int64_t time_base;
+    bool has_instance;
+    DWORD type; /* PERF_* counter type */
     /* For a single instance: */
     uint64_t generation; /* the instance list in which row and key were found */
     size_t row;          /* SIZE_MAX: not found */
     uint64_t key;
-    PDH_RAW_COUNTER newer, older;
+    union raw_value raw[2]; /* of the last two samples: see counter_newer */
+
+    uint64_t serial; /* rises in the order of the query's counters */
+    struct counter *previous;
+    size_t position; /* index of the object in the query */
+    struct counter_path path;
+    char *instance; /* as in a path; NULL for an object without instances */
+    DWORD_PTR user_data;
+    _Atomic LONG scale;
+    int64_t time_base;
     /* For a wildcard: */
     struct counter_items newer_items, older_items;
 };
@@ -78,6 +94,8 @@ struct query {
     struct counter_object_use *uses; /* reusable room for one sample */
     size_t use_capacity;
     struct counter *first, *last;
+    unsigned now;       /* the index of the newest values among those of each counter */
+    atomic_uint turns;  /* odd while counters get new values */
     uint64_t serial;    /* serial of the last counter that was added */
     int64_t sample_utc; /* UTC FILETIME of the first reading of the last sample */
     /* The thread that collects every few seconds (PdhCollectQueryDataEx). query_destroy ends it. */
@@ -103,8 +121,18 @@ PDH_STATUS query_collect(struct query *q, int64_t *time);
 void query_enter(struct query *q);
 void query_leave(struct query *q);
 
-/* The following functions require that the caller holds the query's lock. Returns the counter's type. */
-DWORD counter_type(const struct counter *c);
+/* Copies the values of the last two samples (`older` may be NULL), without the lock unless values are being stored. */
+void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *older);
+
+/* The following functions require that the caller holds the query's lock. */
+static inline const PDH_RAW_COUNTER *counter_newer(const struct counter *c)
+{
+    return &c->raw[c->query->now].raw;
+}
+static inline const PDH_RAW_COUNTER *counter_older(const struct counter *c)
+{
+    return &c->raw[!c->query->now].raw;
+}
 /* The name of the i-th value of a wildcard counter, as in a path; borrowed. */
 const char *counter_item_name(const struct counter_items *items, size_t i);
 /* The same without its number ("svchost" of "svchost#1"): *length bytes of the result. */

@@ -167,7 +167,7 @@ static bool displayed_value(const struct counter *c, const PDH_RAW_COUNTER *newe
 {
     PDH_FMT_COUNTERVALUE v;
     DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
-    bool has = formula_format(counter_type(c), format, c->time_base, 0, newer, older, &v) == PDH_CSTATUS_VALID_DATA;
+    bool has = formula_format(c->type, format, c->time_base, 0, newer, older, &v) == PDH_CSTATUS_VALID_DATA;
     *value = has ? v.doubleValue : 0;
     return has;
 }
@@ -192,7 +192,7 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
         *item = (struct log_item){.instance = counter_item_name(items, i), .raw = log_raw_of(&items->raw[i])};
         item->has_value = displayed_value(c, &items->raw[i], counter_item_older(c, i), &item->value);
     }
-    cell->raw = log_raw_of(&c->newer);
+    cell->raw = log_raw_of(counter_newer(c));
     cell->items = column->items;
     cell->item_count = items->count;
     return S_OK;
@@ -225,7 +225,7 @@ static HRESULT fill_cells(struct query_log *l)
         else if (c->is_wildcard)
             hr = fill_items(column, c, cell);
         else
-            fill_value(c, &c->newer, &c->older, cell);
+            fill_value(c, counter_newer(c), counter_older(c), cell);
     }
     return hr;
 }

@@ -117,9 +117,11 @@ PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
-    (void)module, (void)reserved;
+    (void)module;
     if (reason == DLL_THREAD_DETACH)
         timed_work_thread_leaves();
+    if (reason == DLL_PROCESS_DETACH && !reserved) /* FreeLibrary */
+        handles_free();
     return TRUE;
 }
 
