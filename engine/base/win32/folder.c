@@ -2,8 +2,10 @@
 /* Folders and drives on Windows: list, hold, watch. */
 #include "engine/base/folder.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"
 
@@ -243,7 +245,44 @@ static void root_of(char letter, WCHAR root[4])
     root[3] = 0;
 }
 
-size_t drives_list(struct drive drives[DRIVES_MOST])
+/* ---- drives ----
+   Listing them takes some hundred calls of Wine's server. Wine keeps the letters as links in a folder, whose time of
+   last change needs none. So a list is kept until that time changes, and for a minute at most, because the types of the
+   drives are elsewhere. */
+
+enum { DRIVES_AGAIN_MS = 60000 };
+
+static struct {
+    struct lock lock;
+    FILETIME written; /* the folder's last change before the list was read */
+    uint64_t listed;  /* clock_monotonic_ms(); 0: the list must not be used again */
+    size_t count;
+    struct drive drives[DRIVES_MOST];
+} kept_drives = {.lock = LOCK_INIT};
+
+/* The last change of the folder "dosdevices" of the prefix, whose path Wine gives to programs as "\??\unix\...". */
+static bool letters_written(FILETIME *written)
+{
+    static const WCHAR folder[] = L"\\dosdevices";
+    WCHAR path[MAX_PATH + sizeof folder / sizeof *folder];
+    WIN32_FILE_ATTRIBUTE_DATA data;
+    const DWORD length = os_is_wine() ? GetEnvironmentVariableW(L"WINECONFIGDIR", path, MAX_PATH) : 0;
+    if (length < 4 || length >= MAX_PATH || wcsncmp(path, L"\\??\\", 4) != 0)
+        return false;
+    path[1] = L'\\'; /* "\\?\" */
+    wcscpy(path + length, folder);
+    const bool found = GetFileAttributesExW(path, GetFileExInfoStandard, &data);
+    *written = data.ftLastWriteTime;
+    return found;
+}
+
+/* False: the folder has changed so lately that the next change may have the same time. */
+static bool is_some_time_ago(const FILETIME *written)
+{
+    return clock_utc() - (int64_t)((uint64_t)written->dwHighDateTime << 32 | written->dwLowDateTime) > 20000000;
+}
+
+static size_t drives_find(struct drive drives[DRIVES_MOST])
 {
     DWORD letters = GetLogicalDrives();
     size_t count = 0;
@@ -257,6 +296,24 @@ size_t drives_list(struct drive drives[DRIVES_MOST])
         if (type == DRIVE_FIXED || type == DRIVE_REMOVABLE)
             drives[count++] = (struct drive){{(char)('A' + i), ':', 0}};
     }
+    return count;
+}
+
+size_t drives_list(struct drive drives[DRIVES_MOST])
+{
+    FILETIME written = {0};
+    const bool known = letters_written(&written);
+    const uint64_t now = clock_monotonic_ms();
+    lock_enter(&kept_drives.lock);
+    if (!known || !kept_drives.listed || CompareFileTime(&written, &kept_drives.written) != 0 ||
+        clock_passed_ms(kept_drives.listed, now) >= DRIVES_AGAIN_MS) {
+        kept_drives.count = drives_find(kept_drives.drives);
+        kept_drives.written = written;
+        kept_drives.listed = known && is_some_time_ago(&written) ? now : 0;
+    }
+    const size_t count = kept_drives.count;
+    memcpy(drives, kept_drives.drives, count * sizeof *drives);
+    lock_leave(&kept_drives.lock);
     return count;
 }
 
