@@ -96,11 +96,24 @@ static void end_process_if_last(void)
     lock_enter(&lock);
 }
 
-/* One idle thread is kept for the next piece. This thread must not keep a process alive after all other threads have
-   exited (last_thread.h). */
+/* An idle thread must not keep a process alive that all others have left (thread.h). To ask costs a call of Wine's
+   server, so it asks each second only for some time after a thread has left, and otherwise rarely: a thread that was
+   terminated says nothing. */
+enum { LOOK_MS = 1000, LOOK_RARELY_MS = 10000, LOOKS = 10 };
+static atomic_uint looks; /* remaining ones after a second each */
+
+static uint32_t next_look(void)
+{
+    const unsigned left = atomic_load(&looks);
+    if (!left)
+        return LOOK_RARELY_MS;
+    atomic_store(&looks, left - 1);
+    return LOOK_MS;
+}
+
+/* One idle thread is kept for the next piece. */
 static void work_thread_serve(void *context)
 {
-    enum { LOOK_MS = 1000 };
     struct server *server = context;
     lock_enter(&lock);
     for (;;) {
@@ -109,7 +122,7 @@ static void work_thread_serve(void *context)
             server->is_idle = true;
         while (!queue && users > 0 && !spare) {
             idle++;
-            const bool woken = thread_condition_wait(&wanted, &lock, LOOK_MS);
+            const bool woken = thread_condition_wait(&wanted, &lock, next_look());
             idle--;
             spare = !woken && !queue && idle > 0;
             if (!woken && !queue && !spare)
@@ -141,8 +154,11 @@ static struct server *server_find_free(void)
 
 void timed_work_thread_leaves(void)
 {
-    if (atomic_load(&threads) > 0)
-        last_thread_leaves();
+    if (atomic_load(&threads) == 0)
+        return;
+    last_thread_leaves();
+    atomic_store(&looks, LOOKS);
+    thread_condition_wake(&wanted); /* it waits for a second now */
 }
 
 /* Finds a thread for the group. Call it while holding the lock. False: no thread can be created. */
