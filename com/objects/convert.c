@@ -301,17 +301,9 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
     struct object *o = model_of(interface_pointer);
     const struct property *p = &o->class->properties[row];
     struct value v;
-    uint32_t number;
     if (!out)
         return com_no_pointer(interface_pointer, p->name);
     HRESULT hr = object_complete_row(o, p);
-    if (SUCCEEDED(hr) && object_get_number(o, p, &number)) {
-        if (p->kind == PROPERTY_BOOL)
-            *(VARIANT_BOOL *)out = number ? VARIANT_TRUE : VARIANT_FALSE;
-        else
-            memcpy(out, &number, sizeof(number));
-        return S_OK;
-    }
     if (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_TEXTS || p->kind == PROPERTY_BYTES ||
         p->kind == PROPERTY_OBJECT)
         *(void **)out = NULL;
@@ -324,6 +316,31 @@ HRESULT property_get(void *interface_pointer, size_t row, void *out)
         value_free(&v);
     }
     return SUCCEEDED(hr) ? hr : com_result(interface_pointer, hr);
+}
+
+/* False: property_get reads it, or says why not. */
+static inline bool number_get(struct object *o, size_t row, uint32_t *value)
+{
+    const struct property *p = &o->class->properties[row];
+    return (!o->class->complete || SUCCEEDED(o->class->complete(o, p))) && object_get_number(o, p, value);
+}
+
+HRESULT property_get_bool(void *interface_pointer, size_t row, void *out)
+{
+    uint32_t value;
+    if (!out || !number_get(model_of(interface_pointer), row, &value))
+        return property_get(interface_pointer, row, out);
+    *(VARIANT_BOOL *)out = value ? VARIANT_TRUE : VARIANT_FALSE;
+    return S_OK;
+}
+
+HRESULT property_get_number(void *interface_pointer, size_t row, void *out)
+{
+    uint32_t value;
+    if (!out || !number_get(model_of(interface_pointer), row, &value))
+        return property_get(interface_pointer, row, out);
+    *(uint32_t *)out = value;
+    return S_OK;
 }
 
 HRESULT property_put(void *interface_pointer, size_t row, const void *in)

@@ -6,8 +6,11 @@
 #include "com/objects/wrapper.h"
 #include "engine/base/security.h"
 
-/* The getter and the putter of every property: row number in the class's table, pointer to the COM value. */
+/* The getter and the putter of a property: row number in the class's table, pointer to the COM value. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
+/* The getters of BOOL, and of I32, U32, ENUM and FLAGS, whose fields are read without a lock. */
+HRESULT property_get_bool(void *interface_pointer, size_t row, void *out);
+HRESULT property_get_number(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);
 
 /* Calls `method` with the caller and two BSTR arguments, converted by text_from_bstr; the copies are overwritten

@@ -22,6 +22,22 @@
 #define COM_VARIANT      VARIANT
 #define COM_OBJECT(C)    COM_OBJECT_##C
 
+/* The getter of a kind. */
+#define GET_BOOL         property_get_bool
+#define GET_I32          property_get_number
+#define GET_U32          property_get_number
+#define GET_ENUM(E)      property_get_number
+#define GET_FLAGS(E)     property_get_number
+#define GET_U64          property_get
+#define GET_BYTES        property_get
+#define GET_GUID         property_get
+#define GET_DATE         property_get
+#define GET_TIME         property_get
+#define GET_TEXT         property_get
+#define GET_TEXTS        property_get
+#define GET_VARIANT      property_get
+#define GET_OBJECT(C)    property_get
+
 #define JOIN_(a, b, c)   a##b##c
 #define JOIN(a, b, c)    JOIN_(a, b, c)
 #define VTABLE(I)        JOIN(I, _vtable, )
@@ -32,7 +48,7 @@
 #define GET_THUNK(kind, Name)                                                                                          \
     static HRESULT STDMETHODCALLTYPE THUNK(get_##Name)(INTERFACE * This, COM_##kind * out)                             \
     {                                                                                                                  \
-        return property_get(This, ROW_NUMBER(Name), out);                                                              \
+        return GET_##kind(This, ROW_NUMBER(Name), out);                                                                \
     }
 #define PUT_THUNK(kind, Name)                                                                                          \
     static HRESULT STDMETHODCALLTYPE THUNK(put_##Name)(INTERFACE * This, COM_##kind in)                                \

@@ -86,9 +86,39 @@ void object_unlock(struct object *o);
 
 /* *out owns its contents (value_free). Fails if memory runs out, or as the row's hook does. */
 HRESULT object_get(struct object *o, const struct property *p, struct value *out);
-/* Fast path without a lock for numbers of up to 32 bits (a bool reads as 0 or 1). False: the row is not such a
-   number, or the lock is held; use object_get. */
-bool object_get_number(const struct object *o, const struct property *p, uint32_t *out);
+
+/* How often each lock of objects was entered and left: odd while it is held. Written by object.c alone. */
+enum { OBJECT_LOCKS = 64 };
+struct object_turns {
+    _Alignas(64) atomic_uint count;
+};
+extern struct object_turns object_turns[OBJECT_LOCKS];
+
+/* Fast path without a lock for numbers of up to 32 bits, whose fields are atomic (a bool reads as 0 or 1). False: the
+   row is not such a number or has a hook, or the lock is held; use object_get. Why this needs no lock: if the count is
+   even before and unchanged after, nobody held the lock in between. The value is then what a reader with the lock would
+   have got, and two gets see changes of several rows in the same order as under the lock. A writer stores an odd count
+   before it stores the field; the field's store releases it and the load here acquires it, so the value is never older
+   than the count loaded after it. The object keeps its lock all the time: change_lock takes that lock too, which the
+   count shows. */
+static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
+{
+    enum {
+        NUMBERS = 1 << PROPERTY_BOOL | 1 << PROPERTY_I32 | 1 << PROPERTY_U32 | 1 << PROPERTY_ENUM | 1 << PROPERTY_FLAGS
+    };
+    if (!(NUMBERS >> p->kind & 1) || p->get || p->get_live || p->put)
+        return false;
+    const unsigned index = atomic_load(&o->lock);
+    const unsigned turns = atomic_load_explicit(&object_turns[index].count, memory_order_acquire);
+    if (turns & 1 || atomic_load(&o->lock) != index)
+        return false;
+    const char *field = (const char *)o + p->offset;
+    *out = p->kind == PROPERTY_BOOL
+               ? atomic_load_explicit((const _Atomic bool *)field, memory_order_acquire)
+               : atomic_load_explicit((const _Atomic uint32_t *)(const void *)field, memory_order_acquire);
+    return atomic_load_explicit(&object_turns[index].count, memory_order_relaxed) == turns;
+}
+
 /* object_get with the result of object_read_live, for callers that read many properties; NULL: live state is not
    read. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);

@@ -12,35 +12,31 @@
 
 /* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so an object's lock can be
    taken without knowing whether the object has just moved to another tree. Two sets that share a lock only wait for
-   each other. `turns` counts entries and exits, so it is odd while the lock is held. */
-#define LOCK_COUNT 64
-static struct {
-    struct lock lock;
-    atomic_uint turns;
-} locks[LOCK_COUNT];
+   each other. */
+static struct lock locks[OBJECT_LOCKS];
+struct object_turns object_turns[OBJECT_LOCKS];
 static atomic_uint next_lock;
 
 static void object_lock_enter(unsigned index)
 {
-    lock_enter(&locks[index].lock);
-    /* Only the holder of the lock writes it. It is even here, because locks are not recursive. */
-    assert(!(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1));
-    atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    lock_enter(&locks[index]);
+    const unsigned turns = atomic_load_explicit(&object_turns[index].count, memory_order_relaxed);
+    assert(!(turns & 1)); /* only the holder of the lock writes it, and locks are not recursive */
+    atomic_store_explicit(&object_turns[index].count, turns + 1, memory_order_relaxed);
 }
 
 static void object_lock_leave(unsigned index)
 {
-    assert(atomic_load_explicit(&locks[index].turns, memory_order_relaxed) & 1);
-    atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
-                          memory_order_release);
-    lock_leave(&locks[index].lock);
+    const unsigned turns = atomic_load_explicit(&object_turns[index].count, memory_order_relaxed);
+    assert(turns & 1);
+    atomic_store_explicit(&object_turns[index].count, turns + 1, memory_order_release);
+    lock_leave(&locks[index]);
 }
 
 /* The lock of a new object: that of `beside`, or the next one. */
 static unsigned object_lock_choose(const struct object *beside)
 {
-    return beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT;
+    return beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % OBJECT_LOCKS;
 }
 
 void object_lock(struct object *o)
@@ -83,30 +79,6 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
             return l;
         object_unlock_both(l);
     }
-}
-
-/* The kinds with an atomic field, one bit each. */
-#define NUMBERS                                                                                                        \
-    (1u << PROPERTY_BOOL | 1u << PROPERTY_I32 | 1u << PROPERTY_U32 | 1u << PROPERTY_ENUM | 1u << PROPERTY_FLAGS)
-
-/* Why this needs no lock: if `turns` is even before and unchanged after, nobody held the lock in between. The value
-   is then what a reader with the lock would have got, and two gets see changes of several rows in the same order as
-   under the lock. A writer stores an odd `turns` before it stores the field; the field's store releases it and the
-   load here acquires it, so the value is never older than the `turns` loaded after it. The object keeps its lock
-   all the time: change_lock takes that lock too, which `turns` shows. */
-bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
-{
-    if (!(NUMBERS >> p->kind & 1) || p->get || p->get_live || p->put)
-        return false;
-    unsigned index = atomic_load(&o->lock);
-    unsigned turns = atomic_load_explicit(&locks[index].turns, memory_order_acquire);
-    if (turns & 1 || atomic_load(&o->lock) != index)
-        return false;
-    const char *field = (const char *)o + p->offset;
-    *out = p->kind == PROPERTY_BOOL
-               ? atomic_load_explicit((const _Atomic bool *)field, memory_order_acquire)
-               : atomic_load_explicit((const _Atomic uint32_t *)(const void *)field, memory_order_acquire);
-    return atomic_load_explicit(&locks[index].turns, memory_order_relaxed) == turns;
 }
 
 /* DATEs of 1601-01-01 and of the day after 9999-12-31 (MS-OAUT 2.2.25), the years that set XML supports. A time of
