@@ -2,11 +2,11 @@
 /* bench_log FOLDER [COUNTERS [SAMPLES]]: log writers and readers against a raw write and read of the same bytes in the
    same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one
    call per sample for text and per buffer of 64 KB for binary logs, the raw read one per 64 KB, so they are the floor,
-   not a rival. Five rounds, the median. */
-#include "engine/base/clock.h"
+   not a rival. Five rounds, the median. Times are the processor's, so that other work on the machine does not count. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
+#include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,20 +24,12 @@ struct load {
     struct log_cell *cells; /* of 16 samples, used in turn */
 };
 
-static void must(HRESULT hr, const char *what)
-{
-    if (hr != S_OK) {
-        fprintf(stderr, "bench_log: %s: %s\n", what, error_text(hr));
-        exit(1);
-    }
-}
-
 static double seconds_of_writer(const struct load *l, enum log_format format, bool flush, uint64_t *bytes)
 {
     struct log_writer *log;
     (void)file_delete(l->path);
     must(log_writer_create(format, l->path, l->names, l->counters, START, NULL, &log), "create");
-    int64_t begin = clock_ticks();
+    const double begin = processor_seconds();
     for (size_t i = 0; i < l->samples; i++) {
         must(log_writer_append(log, START + (int64_t)i * SECOND, l->cells + i % 16 * l->counters), "append");
         if (flush)
@@ -45,7 +37,7 @@ static double seconds_of_writer(const struct load *l, enum log_format format, bo
     }
     *bytes = log_writer_size(log);
     must(log_writer_close(log), "close");
-    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+    return processor_seconds() - begin;
 }
 
 static double seconds_of_raw_write(const struct load *l, uint64_t bytes, size_t chunk)
@@ -56,10 +48,10 @@ static double seconds_of_raw_write(const struct load *l, uint64_t bytes, size_t 
     must(file_load(l->path, SIZE_MAX, &data, &size), "load");
     must(file_delete(l->path), "delete");
     must(file_open(l->path, FILE_CREATE_NEW, &file), "open");
-    int64_t begin = clock_ticks();
+    const double begin = processor_seconds();
     for (uint64_t at = 0; at < bytes; at += chunk)
         must(file_write(file, data + at, bytes - at < chunk ? (size_t)(bytes - at) : chunk), "write");
-    double seconds = (double)(clock_ticks() - begin) / (double)clock_frequency();
+    const double seconds = processor_seconds() - begin;
     file_close(file);
     memory_free(data);
     return seconds;
@@ -69,14 +61,15 @@ static double seconds_of_reader(const struct load *l)
 {
     struct log_reader *log;
     const struct log_cell *cells;
-    int64_t utc, begin = clock_ticks();
+    int64_t utc;
+    const double begin = processor_seconds();
     size_t samples = 0;
     must(log_reader_open(l->path, &log), "open");
     while (log_reader_next(log, &utc, &cells) == S_OK)
         samples++;
     log_reader_close(log);
     must(samples == l->samples ? S_OK : E_UNEXPECTED, "read");
-    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+    return processor_seconds() - begin;
 }
 
 static double seconds_of_raw_read(const struct load *l)
@@ -84,7 +77,7 @@ static double seconds_of_raw_read(const struct load *l)
     static char block[0x10000];
     struct file *file;
     size_t got;
-    int64_t begin = clock_ticks();
+    const double begin = processor_seconds();
     must(file_open(l->path, FILE_READ, &file), "open");
     uint64_t at = 0;
     do {
@@ -92,7 +85,7 @@ static double seconds_of_raw_read(const struct load *l)
         at += got;
     } while (got == sizeof block);
     file_close(file);
-    return (double)(clock_ticks() - begin) / (double)clock_frequency();
+    return processor_seconds() - begin;
 }
 
 static int compare_doubles(const void *a, const void *b)
