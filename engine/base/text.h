@@ -47,7 +47,10 @@ bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; fro
 /* A GUID with or without braces in any case; and back, with braces, in upper case (39 bytes with NUL). */
 bool text_to_guid(const char *text, GUID *out);
 void text_from_guid(const GUID *guid, char out[39]);
-bool guid_equal(const GUID *a, const GUID *b);
+static inline bool guid_equal(const GUID *a, const GUID *b)
+{
+    return memcmp(a, b, sizeof *a) == 0; /* two comparisons of words, once inlined */
+}
 
 /* A growing UTF-8 buffer. Zero-initialise. After a failed allocation later calls do nothing, and text_buffer_take
    returns NULL. */

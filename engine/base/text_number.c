@@ -166,11 +166,6 @@ void text_from_guid(const GUID *guid, char out[39])
     out[GUID_TEXT] = 0;
 }
 
-bool guid_equal(const GUID *a, const GUID *b)
-{
-    return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /* ---- appending to a text ---- */
 
 char *text_put_digits(char *at, uint64_t value, unsigned count)
