@@ -81,9 +81,16 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_format(struct text_buffer *b, const char *format, ...)
 {
     va_list list;
+    const size_t room = b->failed ? 0 : b->capacity - b->length; /* nearly always enough: then one pass */
     va_start(list, format);
-    int length = vsnprintf(NULL, 0, format, list);
+    int length = vsnprintf(room != 0 ? b->text + b->length : NULL, room, format, list);
     va_end(list);
+    if (length >= 0 && (size_t)length < room) {
+        b->length += (size_t)length;
+        return;
+    }
+    if (room != 0)
+        b->text[b->length] = 0;
     if (length < 0) {
         b->failed = true;
         return;
