@@ -28,6 +28,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The compiler would call them, which costs as much as they do. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define EIGHT_DIGITS  UINT64_C(100000000)
+#define EXACT_LIMIT   UINT64_C(1000000000000000) /* smaller numbers have at most EXACT_DIGITS digits */
+
 enum {
     DIGITS = 20,
     CHUNK = 10,
@@ -36,16 +41,50 @@ enum {
     MAX_DOWN = 96 /* and is a mantissa divided by 2^96 */
 };
 
-static size_t put_whole(uint64_t value, char *text)
+#define CHARACTERS UINT64_C(0x3030303030303030)
+
+/* The eight digits of a number below 10^8, a byte each, the first lowest: fours become pairs, pairs single digits. A
+   product with 5243 / 2^19 or 103 / 2^10 is a division by 100 or 10 that is exact for such small numbers. */
+ALWAYS_INLINE uint64_t digits_of_eight(uint64_t value)
 {
-    char digits[20];
-    size_t length = 0;
-    do {
-        digits[sizeof digits - ++length] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    memcpy(text, digits + sizeof digits - length, length);
-    return length;
+    uint64_t parts = value / 10000 | (value % 10000) << 32;
+    const uint64_t hundreds = (parts * 5243 >> 19) & 0x0000007F0000007Fu;
+    parts = hundreds | (parts - hundreds * 100) << 16;
+    const uint64_t tens = (parts * 103 >> 10) & 0x000F000F000F000Fu;
+    return tens | (parts - tens * 10) << 8;
+}
+
+ALWAYS_INLINE char *put_eight(char *at, uint64_t value)
+{
+    put_u64((uint8_t *)at, digits_of_eight(value) + CHARACTERS);
+    return at + 8;
+}
+
+/* A number below 10^8 without zeros in front. Writes eight characters. */
+ALWAYS_INLINE char *put_leading(char *at, uint64_t value)
+{
+    const uint64_t digits = digits_of_eight(value);
+    const unsigned zeros = value != 0 ? (unsigned)__builtin_ctzll(digits) / 8 : 7;
+    put_u64((uint8_t *)at, (digits + CHARACTERS) >> 8 * zeros);
+    return at + 8 - zeros;
+}
+
+ALWAYS_INLINE size_t put_whole(uint64_t value, char *text)
+{
+    char *at = text;
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return 1;
+    }
+    if (value < EIGHT_DIGITS)
+        return (size_t)(put_leading(at, value) - text);
+    if (value < EIGHT_DIGITS * EIGHT_DIGITS) {
+        at = put_leading(at, value / EIGHT_DIGITS);
+    } else {
+        at = put_leading(at, value / (EIGHT_DIGITS * EIGHT_DIGITS));
+        at = put_eight(at, value / EIGHT_DIGITS % EIGHT_DIGITS);
+    }
+    return (size_t)(put_eight(at, value % EIGHT_DIGITS) - text);
 }
 
 /* snprintf's decimal point depends on the process's locale, which belongs to the program that loaded this code. */
@@ -95,18 +134,22 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
-/* The smallest double with that many zeros after the point, or its neighbour: a first guess, corrected by the digits.
- */
+/* The smallest double with that many zeros after the point, or its neighbour: a guess, corrected by the digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
 /* Exactly `width` digits, with leading zeros. */
-static void put_padded(uint64_t value, size_t width, char *text)
+ALWAYS_INLINE char *put_two(char *at, uint64_t value)
 {
-    while (width > 0) {
-        text[--width] = (char)('0' + value % 10);
-        value /= 10;
-    }
+    const uint64_t tens = value * 103 >> 10;
+    at[0] = (char)('0' + tens);
+    at[1] = (char)('0' + (value - tens * 10));
+    return at + 2;
+}
+
+ALWAYS_INLINE char *put_ten(char *at, uint64_t value)
+{
+    return put_eight(put_two(at, value / EIGHT_DIGITS), value % EIGHT_DIGITS);
 }
 
 static size_t without_trailing_zeros(const char *text, size_t length)
@@ -114,6 +157,24 @@ static size_t without_trailing_zeros(const char *text, size_t length)
     while (length > 0 && text[length - 1] == '0')
         length--;
     return length;
+}
+
+/* The place of the last digit that is not 0, from 1 on, of these eight digits, of which one is. */
+ALWAYS_INLINE size_t last_digit(uint64_t digits)
+{
+    return 8 - (size_t)__builtin_clzll(digits) / 8;
+}
+
+/* A number below 10^19. Returns the digits without zeros at their end. */
+ALWAYS_INLINE size_t put_nineteen(char *at, uint64_t value)
+{
+    const uint64_t upper = value / EIGHT_DIGITS, first = upper / EIGHT_DIGITS;
+    const uint64_t middle = digits_of_eight(upper % EIGHT_DIGITS), last = digits_of_eight(value % EIGHT_DIGITS);
+    at[0] = (char)('0' + first / 100);
+    put_two(at + 1, first % 100);
+    put_u64((uint8_t *)at + 3, middle + CHARACTERS);
+    put_u64((uint8_t *)at + 11, last + CHARACTERS);
+    return last != 0 ? 11 + last_digit(last) : middle != 0 ? 3 + last_digit(middle) : without_trailing_zeros(at, 3);
 }
 
 /* quotient + 1 if the remainder is above half of 2^bits, or if it is half and the quotient is odd. */
@@ -124,23 +185,25 @@ static uint64_t rounded(uint64_t quotient, uint128 remainder, unsigned bits)
 }
 
 /* whole + fraction / 2^bits, 1 <= whole < 2^52, 0 < fraction. */
-static size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *text)
+ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits, char *text)
 {
-    size_t length = put_whole(whole, text), places = DIGITS - length;
-    uint128 product = (uint128)fraction * power_of_ten[places];
-    uint64_t digits = rounded((uint64_t)(product >> bits), product & (((uint128)1 << bits) - 1), bits);
+    const size_t length = put_whole(whole, text), places = DIGITS - length;
+    const uint128 product = (uint128)(fraction << (64 - bits)) * power_of_ten[places];
+    const uint64_t rest = (uint64_t)product, half = UINT64_C(1) << 63;
+    uint64_t digits = (uint64_t)(product >> 64);
+    digits += rest > half || (rest == half && (digits & 1) != 0);
     text[length] = '.';
-    put_padded(digits, places, text + length + 1);
-    places = without_trailing_zeros(text + length + 1, places);
-    return places == 0 ? length : length + 1 + places;
+    const size_t kept = put_nineteen(text + length + 1, digits * power_of_ten[DIGITS - 1 - places]);
+    return kept == 0 ? length : length + 1 + kept;
 }
 
 /* mantissa / 2^bits, at least 1e-13 and below 1. */
-static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
+ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
 {
-    unsigned zeros = 0;
-    while (zeros < MAX_ZEROS && value < zeros_limit[zeros])
-        zeros++;
+    /* Below 2^-k and not below half of that are floor(k * log10(2)) zeros, or one less. */
+    unsigned zeros = (bits - MANTISSA_BITS) * 1233 >> 12;
+    zeros = zeros < MAX_ZEROS ? zeros : MAX_ZEROS;
+    zeros -= zeros > 0 && value >= zeros_limit[zeros - 1];
     uint128 product;
     uint64_t first;
     unsigned shift;
@@ -162,26 +225,19 @@ static size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char 
         second = 0;
         first++;
     }
-    char digits[DIGITS];
-    put_padded(first, CHUNK, digits);
-    put_padded(second, CHUNK, digits + CHUNK);
-    size_t count = without_trailing_zeros(digits, DIGITS), length;
     if (zeros < 4) { /* %g: an exponent below -4 is written as one */
-        memcpy(text, "0.0000", 2 + zeros);
-        memcpy(text + 2 + zeros, digits, count);
-        return 2 + zeros + count;
+        memcpy(text, "0.000", 5);
+        text += 2 + zeros;
+        put_ten(put_ten(text, first), second);
+        return 2 + zeros + without_trailing_zeros(text, DIGITS);
     }
-    text[0] = digits[0];
-    length = 1;
-    if (count > 1) {
-        text[length++] = '.';
-        memcpy(text + length, digits + 1, count - 1);
-        length += count - 1;
-    }
-    text[length++] = 'e';
-    text[length++] = '-';
-    put_padded(zeros + 1, 2, text + length);
-    return length + 2;
+    put_ten(put_ten(text + 1, first), second);
+    text[0] = text[1];
+    text[1] = '.';
+    const size_t count = without_trailing_zeros(text + 2, DIGITS - 1), length = count > 0 ? 2 + count : 1;
+    memcpy(text + length, "e-", 2);
+    put_two(text + length + 2, zeros + 1);
+    return length + 4;
 }
 
 /* mantissa / 2^bits, which is not a whole number. */
@@ -247,8 +303,14 @@ enum {
     READ_MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */
     MAX_EXPONENT = 100000,
     DOUBLE_BITS = 53,
-    LONGEST = 800 /* maximum digits of a number that is passed to strtod: no middle between two doubles has as many */
+    EXACT_DIGITS = 15, /* such numbers are doubles */
+    EXACT_POWER = 22,  /* and such powers of ten */
+    LONGEST = 800      /* maximum digits of a number that is passed to strtod: no middle between two doubles has as many */
 };
+
+static const double double_power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                            1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* The parts of a number in the text. */
 struct decimal {
@@ -318,7 +380,7 @@ static const struct {
     {0xAE397D8AA96C1B77u, 0xABEC975E0A0D081Au}, {0x8B61313BBABCE2C6u, 0x2323AC4B3B3DA015u},
 };
 
-static int top_bit(uint128 v)
+ALWAYS_INLINE int top_bit(uint128 v)
 {
     const uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
     return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low);
@@ -326,7 +388,7 @@ static int top_bit(uint128 v)
 
 /* v * 2^exponent rounded to the nearest double, ties to even; `more`: the value is slightly larger than v. The result
    must be a normal number. */
-static double round_to_double(uint128 v, int exponent, bool more)
+ALWAYS_INLINE double round_to_double(uint128 v, int exponent, bool more)
 {
     const int shift = top_bit(v) - (DOUBLE_BITS - 1);
     uint64_t mantissa;
@@ -373,36 +435,39 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     return true;
 }
 
-/* digits * 10^-power; `more`: plus less than 10^-power. False: too near to the middle between two doubles. */
-static bool double_by_inverse(uint64_t digits, bool more, int power, double *out)
+/* v, or a little more if digits behind it were cut, times 10^-power. False: too near to the middle between two doubles.
+ */
+ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
 {
-    const int up = __builtin_clzll(digits);
-    const uint64_t n = digits << up;
-    /* 2^(64 + up) times the digits times the inverse, which is too low by less than 1 because of the truncation here,
-       and by less than 1 because of the truncation of the inverse. */
+    enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
+    const int up = 127 - top_bit(v);
+    const uint64_t n = (uint64_t)(v << up >> 64);
+    /* A product of 128 bits, of which the first or the second is set. It is below the value by less than 2^64 + 2: for
+       the digits behind n, what is cut off here, and what is cut off the inverse. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
     const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);
-    const uint128 slack = more ? ((uint128)1 << (64 + up)) + 2 : 2;
-    const uint128 half = (uint128)1 << (top_bit(product) - DOUBLE_BITS), rest = product & ((half << 1) - 1);
-    if (rest <= half && rest + slack >= half)
+    const int first = (int)(product >> 127);
+    const uint64_t upper = (uint64_t)(product >> (63 + first)), rest = upper & (2 * HALF - 1);
+    if (rest - (HALF - 3) <= 3)
         return false;
-    *out = round_to_double(product, 64 - up - power - (128 + INVERSE_SHIFT(power)), false);
+    const uint64_t mantissa = (upper >> BEHIND) + (rest > HALF); /* a carry becomes the next exponent */
+    const int exponent = 63 + first + BEHIND - up - power - INVERSE_SHIFT(power);
+    const uint64_t bits = ((uint64_t)(exponent + 1075 - 1) << (DOUBLE_BITS - 1)) + mantissa;
+    memcpy(out, &bits, sizeof bits);
     return true;
 }
 
 static bool by_integers(const struct decimal *d, double *out)
 {
-    const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0, power = -(d->exponent + behind);
-    if (power > 0 && power <= READ_MAX_DOWN && double_by_inverse(d->halves[0], behind > 0, power, out))
-        return true;
+    const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0;
     uint128 v = d->halves[0];
-    if (behind > 0) {
-        uint64_t ten = 1;
-        for (int i = HALF_DIGITS; i < d->digits; i++)
-            ten *= 10;
-        v = v * ten + d->halves[1];
-    }
-    if (d->cut || v == 0)
+    if (behind > 0)
+        v = v * power_of_ten[behind] + d->halves[1];
+    if (v == 0)
+        return false;
+    if (d->exponent < 0 && d->exponent >= -READ_MAX_DOWN && double_by_inverse(v, -d->exponent, out))
+        return true;
+    if (d->cut)
         return false;
     return d->exponent >= 0 ? double_by_product(v, d->exponent, out) : double_by_quotient(v, -d->exponent, out);
 }
@@ -416,13 +481,11 @@ static bool by_integers(const struct decimal *d, double *out)
 
 static bool double_if_exact(const struct decimal *d, double *out)
 {
-    static const double double_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (d->digits == 0) {
         *out = 0;
         return true;
     }
-    if (d->digits <= 15 && d->exponent <= 0 && d->exponent >= -22) {
+    if (d->digits <= EXACT_DIGITS && d->exponent <= 0 && d->exponent >= -EXACT_POWER) {
         *out = (double)d->halves[0] / double_power_of_ten[-d->exponent]; /* both exact: one rounding */
         return true;
     }
@@ -431,19 +494,94 @@ static bool double_if_exact(const struct decimal *d, double *out)
 
 /* Whether these eight characters (the first in the lowest byte) are digits: each has 3 in its upper half, also after
    adding 6. */
-static bool are_digits(uint64_t eight)
+ALWAYS_INLINE bool are_digits(uint64_t eight)
 {
     const uint64_t upper = 0xF0F0F0F0F0F0F0F0u;
     return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
 }
 
 /* Their number: neighbours are combined to pairs, pairs to fours, and fours to one number. */
-static uint64_t eight_digits(uint64_t eight)
+ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
 {
     eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;
     eight = (eight * (100 * 0x10000u + 1) >> 16) & 0x0000FFFF0000FFFFu;
     return eight * (10000 * UINT64_C(0x100000000) + 1) >> 32;
 }
+
+#ifdef __SIZEOF_INT128__
+/* How many of the eight characters are digits, up to the first other one. */
+ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
+{
+    const uint64_t values = eight ^ 0x3030303030303030u;
+    const uint64_t others = (values | (values + 0x0606060606060606u)) & 0xF0F0F0F0F0F0F0F0u;
+    return others != 0 ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
+/* The number of the first `count` of eight digits, 1 to 8. */
+ALWAYS_INLINE uint64_t first_digits(uint64_t eight, unsigned count)
+{
+    return eight_digits(eight << 8 * (8 - count));
+}
+
+enum { USUAL_BEFORE = 8, USUAL_BEHIND = 24, USUAL_ROOM = USUAL_BEFORE + 1 + USUAL_BEHIND + 1 };
+
+ALWAYS_INLINE bool is_digit_or_exponent(char c)
+{
+    return (c >= '0' && c <= '9') || c == 'e' || c == 'E';
+}
+
+/* Nearly all numbers of logs: up to eight digits, a point and up to 24 digits, eight at a time. NULL: another form. */
+ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point, double *out)
+{
+    if (end - at < USUAL_ROOM)
+        return NULL;
+    uint64_t part = get_u64((const uint8_t *)at);
+    unsigned count = digits_in_front(part), power = 0;
+    if (count == 0)
+        return NULL;
+    uint128 v = 0;
+    uint64_t begin = first_digits(part, count); /* the digits that fit into it */
+    at += count;
+    if (*at == point) {
+        part = get_u64((const uint8_t *)++at);
+        count = digits_in_front(part);
+        if (count == 0)
+            return NULL; /* only a point */
+        if (count == 8) {
+            begin = begin * EIGHT_DIGITS + eight_digits(part);
+            part = get_u64((const uint8_t *)(at += 8));
+            count = digits_in_front(part);
+            power = 8;
+        }
+        if (count == 8) {
+            v = (uint128)begin * EIGHT_DIGITS + eight_digits(part);
+            part = get_u64((const uint8_t *)(at += 8));
+            count = digits_in_front(part);
+            power = 16;
+            v = count != 0 ? v * power_of_ten[count] + first_digits(part, count) : v;
+        } else {
+            v = count != 0 ? (uint128)begin * power_of_ten[count] + first_digits(part, count) : begin;
+        }
+        power += count;
+        at += count;
+    } else {
+        v = begin;
+    }
+    if (is_digit_or_exponent(*at))
+        return NULL;
+    if (v < EXACT_LIMIT && power <= EXACT_POWER)
+        *out = (double)(uint64_t)v / double_power_of_ten[power];
+    else if (v == 0 || (!double_by_inverse(v, (int)power, out) && !double_by_quotient(v, (int)power, out)))
+        return NULL;
+    return at;
+}
+#else
+ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point, double *out)
+{
+    (void)at, (void)end, (void)point, (void)out;
+    return NULL;
+}
+#endif
 
 /* Reads a run of digits into d. */
 static const char *add_digits(struct decimal *d, const char *at, const char *end, bool behind_point)
@@ -538,6 +676,12 @@ const char *number_read(const char *at, const char *end, char point, double *out
     struct decimal d = {0};
     if (at < end && (*at == '-' || *at == '+'))
         d.negative = *at++ == '-';
+    double value;
+    const char *usual = read_usual(at, end, point, &value);
+    if (usual) {
+        *out = d.negative ? -value : value;
+        return usual;
+    }
     const char *first = at;
     at = add_digits(&d, at, end, false);
     bool any = at > first;
@@ -550,7 +694,6 @@ const char *number_read(const char *at, const char *end, char point, double *out
     int exponent = 0;
     const char *behind = read_exponent(at, end, &exponent);
     d.exponent += exponent;
-    double value;
     if (!double_if_exact(&d, &value))
         value = long_way(&d, first, at, point);
     *out = d.negative ? -value : value;

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { NUMBER_TEXT_SIZE = 32 }; /* "-1.7976931348623157081e+308" and a NUL fit */
+/* "-1.7976931348623157081e+308", a NUL, and what writing eight characters at a time needs behind the text */
+enum { NUMBER_TEXT_SIZE = 48 };
 
 /* Writes value and a NUL and returns the length without it. The text is glibc's for "%.20g" in the C locale:
    correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
