@@ -28,7 +28,9 @@ struct etl_file {
     bool torn;      /* a failed write left bytes after the last buffer */
 };
 
-/* An empty buffer with this sequence number, for the file, with `head`. */
+/* The header of an empty buffer with this sequence number. */
+struct etl_buffer_header etl_container_new_header(const struct etl_file *e, uint64_t sequence);
+/* An empty buffer with this sequence number, for the file and as `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);
 /* The place after `place`. */

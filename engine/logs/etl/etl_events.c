@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs single events into the buffers of a container: either all events of a call or none. A new buffer is first
-   written empty, so that a full disk is detected then, and is filled in place afterwards. */
+/* Packs single events into the buffers of a container: all of a call or none. A new buffer is first written with a
+   header that counts no event, which is where a full disk shows. The header that counts them follows once the buffers
+   before it are in the file. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 
@@ -19,60 +20,88 @@ static uint32_t room(const struct etl_file *e)
     return e->full ? 0 : e->size - e->head.used;
 }
 
-/* Reserves `count` more buffers by writing them empty, using e->spare. */
-static HRESULT etl_reserve_buffers(struct etl_file *e, uint64_t count)
+/* The index of the first event from `i` on that does not fit into `room` bytes; *space: of those before it. */
+static size_t events_that_fit(const struct etl_event *events, size_t count, size_t i, uint32_t room, uint32_t *space)
+{
+    for (*space = 0; i < count && event_space(&events[i]) <= room - *space; i++)
+        *space += event_space(&events[i]);
+    return i;
+}
+
+/* Copies the events to `at`. */
+static void put_events(uint8_t *at, const struct etl_event *events, size_t count)
+{
+    for (const struct etl_event *event = events; event < events + count; event++) {
+        const uint32_t size = event->head_size + event->data_size, space = event_space(event);
+        memcpy(at, event->head, event->head_size);
+        if (event->data_size != 0)
+            memcpy(at + event->head_size, event->data, event->data_size);
+        memset(at + size, 0, space - size);
+        at += space;
+    }
+}
+
+/* Writes `new_buffers` buffers behind the present one with the events, but with headers that count none. The last one
+   stays in e->spare. */
+static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = etl_container_cut_torn_end(e);
     uint64_t place = e->place;
-    struct etl_buffer_header head;
-    for (uint64_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+    size_t from = 0;
+    for (uint64_t i = 0; SUCCEEDED(hr) && i < new_buffers; i++) {
+        uint32_t space;
+        const struct etl_buffer_header head = etl_container_new_header(e, e->sequence + 1 + i);
+        const size_t to = events_that_fit(events, count, from, e->size - ETL_BUFFER_HEAD, &space);
+        etl_buffer_header_write(&head, e->spare);
+        put_events(e->spare + ETL_BUFFER_HEAD, events + from, to - from);
+        memset(e->spare + ETL_BUFFER_HEAD + space, 0xFF, e->size - ETL_BUFFER_HEAD - space);
         place = etl_container_next_place(e, place);
-        etl_container_begin_buffer(e, e->sequence + 1 + i, e->spare, &head);
         hr = file_write_at(e->file, place * e->size, e->spare, e->size);
         e->torn = e->torn || place >= e->buffers; /* until the buffers count */
+        from = to;
     }
     return hr;
 }
 
 /* Copies events into the buffer until one does not fit; returns the index of that event. */
-static size_t etl_fill_buffer(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
+static HRESULT count_written(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
-    for (; i < count && event_space(&events[i]) <= room(e); i++) {
-        const struct etl_event *event = &events[i];
-        uint8_t *at = e->buffer + e->head.used;
-        uint32_t space = event_space(event);
-        memcpy(at, event->head, event->head_size);
-        if (event->data_size != 0)
-            memcpy(at + event->head_size, event->data, event->data_size);
-        memset(at + event->head_size + event->data_size, 0, space - event->head_size - event->data_size);
-        e->head.used += space;
+    HRESULT hr = S_OK;
+    size_t from = 0;
+    for (uint64_t i = 0; SUCCEEDED(hr) && i < new_buffers; i++) {
+        uint32_t space;
+        from = events_that_fit(events, count, from, e->size - ETL_BUFFER_HEAD, &space);
+        e->place = etl_container_next_place(e, e->place);
+        e->buffers += e->place == e->buffers;
+        e->full = e->given = false;
+        e->head = etl_container_new_header(e, ++e->sequence);
+        e->head.used = e->written = ETL_BUFFER_HEAD + space;
+        hr = etl_container_write_buffer(e, i + 1 == new_buffers);
     }
-    return i;
+    return hr;
 }
 
+/* The new buffers are written first, since a full disk shows there. Their events follow those of the present buffer, so
+   they are counted after these. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {
     const struct etl_file old = *e;
+    uint32_t space;
+    const size_t here = events_that_fit(events, count, 0, room(e), &space);
     e->log.end_utc = utc;
-    HRESULT hr = etl_reserve_buffers(e, new_buffers);
+    HRESULT hr = write_uncounted(e, events + here, count - here, new_buffers);
     if (FAILED(hr)) {
         e->log.end_utc = old.log.end_utc;
         (void)etl_container_cut_torn_end(e); /* if it fails, it is tried again with the next growth and flush */
         return hr;
     }
-    size_t i = etl_fill_buffer(e, events, count, 0);
+    put_events(e->buffer + e->head.used, events, here);
+    e->head.used += space;
     hr = etl_container_write_buffer(e, false);
-    etl_container_swap(e); /* the first one is kept so that the change can be undone */
-    while (SUCCEEDED(hr) && i < count) {
-        e->place = etl_container_next_place(e, e->place);
-        e->buffers += e->place == e->buffers;
-        e->full = e->given = false;
-        etl_container_begin_buffer(e, ++e->sequence, e->buffer, &e->head);
-        e->written = ETL_BUFFER_HEAD;
-        i = etl_fill_buffer(e, events, count, i);
-        hr = etl_container_write_buffer(e, i == count);
-    }
+    etl_container_swap(e); /* the old one is kept for a way back */
+    if (SUCCEEDED(hr))
+        hr = count_written(e, events + here, count - here, new_buffers);
     if (SUCCEEDED(hr))
         hr = etl_container_write_counts(e);
     if (SUCCEEDED(hr)) {
@@ -119,7 +148,9 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
     uint64_t new_buffers = buffers_needed(e, events, count);
     if (new_buffers != 0)
         return add_across(e, utc, events, count, new_buffers);
-    (void)etl_fill_buffer(e, events, count, 0);
+    uint32_t space;
+    put_events(e->buffer + e->head.used, events, events_that_fit(events, count, 0, room(e), &space));
+    e->head.used += space;
     e->log.end_utc = utc;
     e->changed = true;
     return S_OK;

@@ -35,10 +35,9 @@ static int64_t buffer_time(const struct etl_file *e)
     return etl_log_buffer_time(&e->log, etl_log_stamp(&e->log, e->log.end_utc));
 }
 
-void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
-                                struct etl_buffer_header *head)
+struct etl_buffer_header etl_container_new_header(const struct etl_file *e, uint64_t sequence)
 {
-    *head = (struct etl_buffer_header){
+    return (struct etl_buffer_header){
         .size = e->size,
         .saved = ETL_BUFFER_HEAD,
         .current = ETL_BUFFER_HEAD,
@@ -48,6 +47,12 @@ void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uin
         .used = ETL_BUFFER_HEAD,
         .flags = ETL_FLAG_PROCESSOR_INDEX,
     };
+}
+
+void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
+                                struct etl_buffer_header *head)
+{
+    *head = etl_container_new_header(e, sequence);
     memset(buffer, 0xFF, e->size);
     etl_buffer_header_write(head, buffer);
 }
