@@ -430,21 +430,25 @@ static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8
         }
     }
     r->has_columns = SUCCEEDED(hr);
-    return hr;
+    return r->has_columns ? S_OK : hr; /* S_FALSE is of a corrupt entry */
 }
 
-/* Has the sample an item for every entry of the catalog? */
-static bool has_all_items(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
+static HRESULT sample_is_cut(struct blg_reader *r, size_t items)
+{
+    blg_records_warn(&r->records, r->records.record.position, "skipped a sample: only %zu of its %zu items were found",
+                     items, r->entry_count);
+    return S_FALSE;
+}
+
+/* Whether the sample has an item for each entry of the catalog, from its first item on. */
+static HRESULT check_items(struct blg_reader *r, const uint8_t *first, const uint8_t *end, bool *whole)
 {
     struct item item;
-    for (size_t i = 0; i < r->entry_count; i++) {
-        if (!next_item(&at, end, &item)) {
-            blg_records_warn(&r->records, r->records.record.position,
-                             "skipped a sample: only %zu of its %zu items were found", i, r->entry_count);
-            return false;
-        }
-    }
-    return true;
+    for (size_t i = 0; !*whole && i < r->entry_count; i++)
+        if (!next_item(&first, end, &item))
+            return sample_is_cut(r, i);
+    *whole = true;
+    return S_OK;
 }
 
 /* Reads the sample into the cells. S_FALSE: it is corrupt. */
@@ -458,21 +462,27 @@ static HRESULT read_sample(struct blg_reader *r)
     }
     end = at;
     at = r->records.record.data + BLG_BLOCK_HEAD;
-    if (!has_all_items(r, at, end))
-        return S_FALSE;
-    HRESULT hr = r->has_columns ? S_OK : make_columns(r, at, end);
-    if (FAILED(hr))
+    const uint8_t *const first = at;
+    bool whole = false; /* known to have all items, before anything but cells is changed */
+    HRESULT hr = S_OK;
+    if (!r->has_columns) {
+        hr = check_items(r, first, end, &whole);
+        hr = hr == S_OK ? make_columns(r, at, end) : hr;
+    }
+    if (hr != S_OK)
         return hr;
     for (size_t i = 0; i < r->entry_count; i++) {
         const struct entry *entry = &r->entries[i];
-        (void)next_item(&at, end, &item);
+        if (!next_item(&at, end, &item))
+            return sample_is_cut(r, i); /* the next sample replaces the cells */
         if ((entry->flags & (BLG_ENTRY_WILDCARD | BLG_ENTRY_OBJECT)) == 0 && item.kind == BLG_KIND_SINGLE &&
             item.size >= BLG_SINGLE_SIZE) {
             read_single(&r->columns.cells[entry->place], item.at);
             continue;
         }
-        hr = read_item(r, entry, i, &item);
-        if (FAILED(hr))
+        hr = check_items(r, first, end, &whole);
+        hr = hr == S_OK ? read_item(r, entry, i, &item) : hr;
+        if (hr != S_OK)
             return hr;
     }
     return r->object_count != 0 ? read_objects(r) : S_OK;

@@ -312,25 +312,46 @@ static void missing_samples_are_noticed(void **state)
     log_reader_close(reader);
 }
 
-static void a_corrupt_object_is_missing(void **state)
+/* Two samples of two objects, of which that one is corrupt: its definitions exceed it. */
+static struct log_reader *open_log_with_corrupt_object(unsigned number)
 {
-    const struct log_cell *cells;
-    int64_t utc;
-    (void)state;
     write_objects(2, 2);
     struct log_reader *reader = open_log();
     log_reader_close(reader);
-    /* the second sample's first object: its definitions exceed it */
     char *data;
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);
     unsigned found = 0;
     for (size_t i = BLG_BUFFER_SIZE; i + 8 < size; i++)
-        if (memcmp(data + i, "P\0E\0R\0F\0", 8) == 0 && ++found == 3)
+        if (memcmp(data + i, "P\0E\0R\0F\0", 8) == 0 && ++found == number)
             data[i + 0x58 + 8 + 7] = 0x7F;
     assert_int_equal(file_store(PATH, data, size), S_OK);
     memory_free(data);
     assert_int_equal(log_reader_open(PATH, &reader), S_OK);
+    return reader;
+}
+
+/* The columns of the log are made from its first sample, which must not be lost for its last object. */
+static void the_first_sample_stays_without_its_last_object(void **state)
+{
+    const struct log_cell *cells;
+    int64_t utc;
+    (void)state;
+    struct log_reader *reader = open_log_with_corrupt_object(2);
+    assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
+    assert_int_equal(utc, START);
+    assert_int_equal(cells[0].item_count, 2);
+    assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
+    assert_int_equal(utc, START + SECOND);
+    log_reader_close(reader);
+}
+
+static void a_corrupt_object_is_missing(void **state)
+{
+    const struct log_cell *cells;
+    int64_t utc;
+    (void)state;
+    struct log_reader *reader = open_log_with_corrupt_object(3);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(cells[0].raw.status, PDH_CSTATUS_NO_OBJECT);
@@ -460,6 +481,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(whole_objects_become_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(missing_samples_are_noticed, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_corrupt_object_is_missing, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(the_first_sample_stays_without_its_last_object, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_second_catalog_adds_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(items_that_do_not_match_the_catalog_are_missing, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_empty_catalog_is_corrupt, remove_file, remove_file),
