@@ -3,7 +3,7 @@
    with its time and a line for each value, "-" for a missing one. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
+#include "engine/logs/number_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -534,16 +535,10 @@ static void add_real_text(struct text_buffer *out, char *text)
 
 void add_real(struct text_buffer *out, double value, bool is_float)
 {
-    char text[40];
-    if (add_if_not_finite(out, value))
-        return;
-    for (int digits = 6; digits <= (is_float ? 9 : 17); digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        const double back = strtod(text, NULL);
-        if (is_float ? (float)back == (float)value : back == value)
-            break;
-    }
-    add_real_text(out, text);
+    enum { LEAST_DIGITS = 6 };
+    char text[NUMBER_TEXT_SIZE];
+    if (!add_if_not_finite(out, value))
+        text_buffer_add_n(out, text, number_text_shortest(value, LEAST_DIGITS, is_float, text));
 }
 
 void add_real_of_six_decimals(struct text_buffer *out, double value)

@@ -18,7 +18,7 @@
 
    Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except the
    first kind. */
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 
 #include "engine/logs/little_endian.h"
 
@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <float.h>
 #include <string.h>
 
 /* The compiler would call them, which costs as much as they do. */
@@ -305,7 +306,7 @@ enum {
     DOUBLE_BITS = 53,
     EXACT_DIGITS = 15, /* such numbers are doubles */
     EXACT_POWER = 22,  /* and such powers of ten */
-    LONGEST = 800      /* maximum digits of a number that is passed to strtod: no middle between two doubles has as many */
+    LONGEST = 800      /* most digits that go to strtod: no middle between two doubles has as many */
 };
 
 static const double double_power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -700,95 +701,155 @@ const char *number_read(const char *at, const char *end, char point, double *out
     return behind;
 }
 
-/* ---- few digits ---- */
+/* ---- the shortest text ---- */
 
-/* 0.DIGITS * 10^point */
-struct few_digits {
-    char digits[NUMBER_TEXT_SIZE];
-    size_t count;
-    int point;
-    bool is_negative;
+enum { DOUBLE_PRECISION = 17, FLOAT_PRECISION = 9, FLOAT_EXACT_DIGITS = 6 };
+
+static bool reads_back(double again, double value, bool is_float)
+{
+    return is_float ? (float)again == (float)value : again == value;
+}
+
+static size_t shortest_by_library(double value, int least, bool is_float, char *text)
+{
+    char local[NUMBER_TEXT_SIZE];
+    size_t length = 0;
+    for (int precision = least; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
+        snprintf(local, sizeof local, "%.*g", precision, value);
+        if (reads_back(strtod(local, NULL), value, is_float))
+            break;
+    }
+    for (; local[length]; length++)
+        text[length] = strchr("0123456789+-e", local[length]) ? local[length] : '.'; /* as the locale has it */
+    text[length] = '\0';
+    return length;
+}
+
+#ifdef __SIZEOF_INT128__
+/* A magnitude is the digits, with a point after the first, times 10^exponent. */
+struct digits {
+    char text[DIGITS + 1];
+    int count, exponent;
 };
 
-/* From a text of number_text. */
-static void few_digits_read(const char *text, struct few_digits *out)
+static struct digits digits_of(const char *text)
 {
-    bool is_behind = false;
-    *out = (struct few_digits){.is_negative = *text == '-'};
-    for (text += out->is_negative; *text && *text != 'e'; text++) {
+    struct digits d = {.count = 0};
+    bool behind_point = false;
+    int before_point = 0;
+    for (; *text && *text != 'e'; text++) {
         if (*text == '.') {
-            is_behind = true;
-        } else if (out->count > 0 || *text != '0') {
-            out->digits[out->count++] = *text;
-            out->point += !is_behind;
+            behind_point = true;
+        } else if (d.count != 0 || *text != '0') {
+            d.text[d.count++] = *text;
+            before_point += !behind_point;
         } else {
-            out->point -= is_behind;
+            before_point -= behind_point;
         }
     }
-    if (*text == 'e')
-        out->point += (int)strtol(text + 1, NULL, 10);
+    d.exponent = before_point - 1 + (*text ? atoi(text + 1) : 0);
+    d.count = (int)without_trailing_zeros(d.text, (size_t)d.count);
+    return d;
 }
 
-static void few_digits_round(struct few_digits *d, size_t count)
+/* Rounds to so many digits. False: the 20 digits do not show whether up or down, since they are rounded too. */
+static bool digits_round(struct digits *d, int count)
 {
-    const bool up = d->digits[count] >= '5';
-    while (up && count > 0 && d->digits[count - 1] == '9')
-        count--;
-    d->count = count;
-    if (up && count > 0) {
-        d->digits[count - 1]++;
-    } else if (up) {
-        d->digits[0] = '1';
-        d->count = 1;
-        d->point++;
+    if (d->count <= count)
+        return true;
+    if (d->text[count] == '5' && d->count == count + 1)
+        return false;
+    const bool up = d->text[count] >= '5';
+    if (up) {
+        while (count > 0 && d->text[count - 1] == '9')
+            count--;
+        if (count > 0) {
+            d->text[count - 1]++;
+        } else {
+            d->text[count++] = '1';
+            d->exponent++;
+        }
     }
-    while (d->count > 0 && d->digits[d->count - 1] == '0')
-        d->count--;
+    d->count = (int)without_trailing_zeros(d->text, (size_t)count);
+    return true;
 }
 
-static size_t few_digits_put(const struct few_digits *d, char text[NUMBER_TEXT_SIZE])
+static bool digits_read_back(const struct digits *d, double value, bool is_float)
+{
+    struct decimal number = {.digits = d->count, .exponent = d->exponent - (d->count - 1)};
+    double again;
+    for (int i = 0; i < d->count; i++)
+        number.halves[0] = number.halves[0] * 10 + (uint64_t)(d->text[i] - '0');
+    return double_if_exact(&number, &again) && reads_back(again, value, is_float);
+}
+
+/* As "%g" with that precision. */
+static size_t put_digits(const struct digits *d, int precision, char *text)
 {
     char *at = text;
-    const int exponent = d->point - 1;
-    const bool fixed = exponent >= -4 && exponent < DIGITS;
-    const int before = !fixed ? 1 : d->point > 0 ? d->point : 0;
-    *at = '-';
-    at += d->is_negative;
-    if (before == 0)
-        *at++ = '0';
-    for (int i = 0; i < before; i++)
-        *at++ = (size_t)i < d->count ? d->digits[i] : '0';
-    if ((size_t)before < d->count) {
-        *at++ = '.';
-        for (int i = fixed ? d->point : 0; i < 0; i++)
-            *at++ = '0';
-        memcpy(at, d->digits + before, d->count - (size_t)before);
-        at += d->count - (size_t)before;
+    const int before = d->exponent + 1; /* digits before the point */
+    if (d->exponent < -4 || d->exponent >= precision) {
+        *at++ = d->text[0];
+        if (d->count > 1) {
+            *at++ = '.';
+            memcpy(at, d->text + 1, (size_t)d->count - 1);
+            at += d->count - 1;
+        }
+        *at++ = 'e';
+        *at++ = d->exponent < 0 ? '-' : '+';
+        at = put_two(at, (uint64_t)(d->exponent < 0 ? -d->exponent : d->exponent));
+    } else if (before <= 0) {
+        memcpy(at, "0.000", 5);
+        at += 2 - before;
+        memcpy(at, d->text, (size_t)d->count);
+        at += d->count;
+    } else {
+        const int whole = d->count < before ? d->count : before;
+        memcpy(at, d->text, (size_t)whole);
+        memset(at + whole, '0', (size_t)(before - whole));
+        at += before;
+        if (d->count > before) {
+            *at++ = '.';
+            memcpy(at, d->text + before, (size_t)(d->count - before));
+            at += d->count - before;
+        }
     }
     *at = '\0';
-    if (!fixed)
-        at += snprintf(at, 8, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
     return (size_t)(at - text);
 }
 
-size_t number_text_short(double value, char text[NUMBER_TEXT_SIZE])
+static size_t put_shortest(double value, int least, bool is_float, char *text)
 {
-    enum { FEWEST = 15, MOST = 17 };
-    struct few_digits all;
-    double again;
-    const size_t length = number_text(value, text);
-    if (length <= FEWEST || value - value != 0) /* nothing to save, or not finite */
-        return length;
-    few_digits_read(text, &all);
-    for (size_t count = FEWEST; count <= MOST && count < all.count; count++) {
-        struct few_digits few = all;
-        char shorter[NUMBER_TEXT_SIZE];
-        few_digits_round(&few, count);
-        const size_t short_length = few_digits_put(&few, shorter);
-        if (number_read(shorter, shorter + short_length, '.', &again) && again == value) {
-            memcpy(text, shorter, short_length + 1);
-            return short_length;
-        }
+    const int exact = is_float ? FLOAT_EXACT_DIGITS : EXACT_DIGITS;
+    number_text(value, text);
+    const struct digits all = digits_of(text);
+    /* A number that fewer digits than `exact` describe has only zeros behind them in `exact` digits. */
+    for (int precision = exact; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
+        struct digits d = all;
+        if (!digits_round(&d, precision))
+            break;
+        if (digits_read_back(&d, value, is_float))
+            return put_digits(&d, d.count > least ? d.count : least, text);
     }
-    return length;
+    return shortest_by_library(value, least, is_float, text);
 }
+
+size_t number_text_shortest(double value, int least, bool is_float, char text[NUMBER_TEXT_SIZE])
+{
+    const double magnitude = value < 0 ? -value : value;
+    if (value == 0 || !(magnitude <= DBL_MAX))
+        return number_text(value, text);
+    if (magnitude < zeros_limit[MAX_ZEROS] || magnitude >= 0x1p63)
+        return shortest_by_library(value, least, is_float, text);
+    const size_t sign = value < 0;
+    text[0] = '-';
+    return sign + put_shortest(magnitude, least, is_float, text + sign);
+}
+#else
+size_t number_text_shortest(double value, int least, bool is_float, char text[NUMBER_TEXT_SIZE])
+{
+    if (value == 0 || !(value >= -DBL_MAX && value <= DBL_MAX))
+        return number_text(value, text);
+    return shortest_by_library(value, least, is_float, text);
+}
+#endif

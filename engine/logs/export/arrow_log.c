@@ -18,7 +18,7 @@
    is null. Samples are collected by column until a batch is full, so memory does not depend on the length of the log.
    The Schema is written with the first batch, because it states the interval of the samples. */
 #include "engine/base/memory.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/export/flatbuffer.h"
 #include "engine/logs/export/log_output.h"
 #include "engine/logs/log_inputs.h"
@@ -169,7 +169,7 @@ static HRESULT arrow_put_schema(struct arrow_log *log)
     const int64_t interval = sample_distances_middle(&log->distances);
     HRESULT hr = S_OK;
     if (interval > 0) {
-        number_text_short((double)interval / TICKS_PER_SECOND, seconds);
+        number_text_shortest((double)interval / TICKS_PER_SECOND, 15, false, seconds);
         hr = arrow_add_metadata(log, "interval_seconds", seconds);
     }
     text_buffer_add_n(&log->file.pending, "ARROW1\0\0", 8);

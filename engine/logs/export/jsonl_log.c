@@ -8,7 +8,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json_text.h"
 #include "engine/base/memory.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/export/log_output.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static HRESULT jsonl_append(struct log_writer *w, int64_t utc, const struct log_
     for (size_t i = 0; i < log->names.count; i++) {
         text_buffer_add(b, log->names.items[i]);
         if (cells[i].has_value && isfinite(cells[i].value))
-            text_buffer_add_n(b, number, number_text_short(cells[i].value, number));
+            text_buffer_add_n(b, number, number_text_shortest(cells[i].value, 15, false, number));
         else
             text_buffer_add_n(b, "null", 4);
     }

@@ -8,7 +8,7 @@
 #include "engine/logs/line_protocol.h"
 
 #include "engine/base/memory.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 
 #include <stdlib.h>
 #include <math.h>
@@ -255,7 +255,7 @@ void line_layout_add(const struct line_layout *l, int64_t utc, enum line_precisi
             text_buffer_add_n(b, has_fields ? "," : " ", 1);
             text_buffer_add(b, l->places[end].field);
             text_buffer_add_n(b, "=", 1);
-            text_buffer_add_n(b, number, number_text_short(cell->value, number));
+            text_buffer_add_n(b, number, number_text_shortest(cell->value, 15, false, number));
             has_fields = true;
         }
         if (!has_fields)

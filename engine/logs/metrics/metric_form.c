@@ -7,7 +7,7 @@
    end, no abbreviations, no suffix that belongs to another type. */
 #include "engine/logs/metric_form.h"
 
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/counter_unit.h"
 #include "engine/logs/pdh_types.h"
 
@@ -321,7 +321,7 @@ static bool add_computed(struct text_buffer *b, const struct metric_scale *scale
     value = value * (double)scale->factor / (double)scale->divisor + scale->offset;
     if (!isfinite(value))
         return false;
-    text_buffer_add_n(b, text, number_text_short(value, text));
+    text_buffer_add_n(b, text, number_text_shortest(value, 15, false, text));
     return true;
 }
 

@@ -7,7 +7,7 @@
    - Rows are fetched one by one if the driver supports that; only the database ever holds the whole set. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/sql/odbc.h"
 #include "engine/logs/sql_log.h"

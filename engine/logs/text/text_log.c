@@ -16,8 +16,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_text.h"
 #include "engine/logs/log.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/text_rows.h"
 
 #include <math.h>

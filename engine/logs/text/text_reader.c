@@ -17,7 +17,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_text.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/text_rows.h"
 

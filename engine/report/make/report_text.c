@@ -2,6 +2,7 @@
 /* The notation of report documents: times, numbers, tags and severities. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
+#include "engine/logs/number_text.h"
 #include "engine/report/make/report_document.h"
 
 #include <stdio.h>
@@ -36,33 +37,19 @@ static void add_zeros(struct text_buffer *out, int count)
         text_buffer_add_n(out, "0", 1);
 }
 
-/* The fewest digits that read back as the same number. A number that fewer than 15 digits describe exactly has only
-   zeros after these digits, and %g omits them, so fewer digits are not tried. */
-static void add_shortest(struct text_buffer *out, double value)
-{
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    for (char *p = text; *p; p++)
-        if (*p == ',') /* the program may have set a locale */
-            *p = '.';
-    text_buffer_add(out, text);
-}
-
 void plain_number_add(struct text_buffer *out, double value)
 {
-    char digits[40];
-    const size_t from = out->length;
+    enum { LEAST_DIGITS = 15 };
+    char digits[NUMBER_TEXT_SIZE], mantissa[NUMBER_TEXT_SIZE];
     int count = 0, before = 0; /* digits of the mantissa, and those before its point */
     if (!isfinite(value))
         return;
-    add_shortest(out, value == 0 ? 0 : value);
-    const char *mantissa = out->failed ? "" : out->text + from, *e = strchr(mantissa, 'e');
-    if (!e)
+    const size_t length = number_text_shortest(value == 0 ? 0 : value, LEAST_DIGITS, false, mantissa);
+    const char *e = memchr(mantissa, 'e', length);
+    if (!e) {
+        text_buffer_add_n(out, mantissa, length);
         return;
+    }
     const bool negative = *mantissa == '-';
     for (const char *at = mantissa + negative; at < e; at++)
         if (*at == '.')
@@ -70,7 +57,6 @@ void plain_number_add(struct text_buffer *out, double value)
         else
             digits[count++] = *at;
     before = (before ? before : count) + atoi(e + 1);
-    out->length = from;
     text_buffer_add(out, negative ? "-" : "");
     if (before <= 0) {
         text_buffer_add(out, "0.");

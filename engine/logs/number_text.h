@@ -14,9 +14,9 @@ enum { NUMBER_TEXT_SIZE = 48 };
    correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
 
-/* The same with 15 to 17 digits, the fewest that number_read reads as the same double, for files of other programs:
-   "0.1" and not "0.10000000000000000555". */
-size_t number_text_short(double value, char text[NUMBER_TEXT_SIZE]);
+/* The fewest significant digits, `least` or more, that read back as the same double, or with `is_float` as the same
+   float, in the form of C's "%.*g" with that precision. `least` is at most 15, of a float 6. */
+size_t number_text_shortest(double value, int least, bool is_float, char text[NUMBER_TEXT_SIZE]);
 
 /* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the position
    after the number, or NULL if `at` does not start with a number. A number written by number_text gives the same
