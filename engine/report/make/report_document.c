@@ -22,7 +22,9 @@ struct report_document {
     char *path, *draft; /* the document's; where it is until it is whole */
     char *base;         /* NULL: anywhere */
     struct file *file;
-    struct text_buffer text;
+    struct text_buffer text, cell; /* cell: the text of the present number or time */
+    int64_t cell_time;             /* whose text `time` is */
+    struct text_buffer time;
     struct error_kept failed; /* hr: what went wrong first */
     struct {
         const char *name, *key, *note;
@@ -66,6 +68,8 @@ static void free_document(struct report_document *d)
 {
     file_close(d->file);
     text_buffer_free(&d->text);
+    text_buffer_free(&d->cell);
+    text_buffer_free(&d->time);
     memory_free(d->path);
     memory_free(d->draft);
     memory_free(d->base);
@@ -251,20 +255,21 @@ void report_cell(struct report_document *d, const char *text)
 
 void report_cell_number(struct report_document *d, double value)
 {
-    struct text_buffer text = {0};
-    plain_number_add(&text, value);
-    fail(d, text.failed ? E_OUTOFMEMORY : S_OK);
-    report_cell(d, text.text);
-    text_buffer_free(&text);
+    d->cell.length = 0;
+    plain_number_add(&d->cell, value);
+    fail(d, d->cell.failed ? E_OUTOFMEMORY : S_OK);
+    report_cell(d, d->cell.length != 0 ? d->cell.text : NULL);
 }
 
 void report_cell_time(struct report_document *d, int64_t utc)
 {
-    struct text_buffer time = {0};
-    report_add_time(&time, utc, d->bias_minutes);
-    fail(d, time.failed ? E_OUTOFMEMORY : S_OK);
-    report_cell(d, time.text);
-    text_buffer_free(&time);
+    if (d->time.length == 0 || d->cell_time != utc) { /* a slice begins where the one before ends */
+        d->time.length = 0;
+        report_add_time(&d->time, utc, d->bias_minutes);
+        d->cell_time = utc;
+    }
+    fail(d, d->time.failed ? E_OUTOFMEMORY : S_OK);
+    report_cell(d, d->time.text);
 }
 
 /* Every row has all columns. */
