@@ -47,6 +47,94 @@ static void put_text(struct pending *out, const char *text)
     put_bytes(out, "\"", 1);
 }
 
+/* ---- into a text: room for a whole value is reserved once ---- */
+
+enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, blanks, quotes, and the NUL of json_put_escape */
+
+/* Whether one of eight bytes has a meaning in JSON: a control character, '"' or '\\'. */
+static bool has_special(uint64_t eight)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), quotes = eight ^ ones * '"', slashes = eight ^ ones * '\\';
+    return (((eight - ones * ' ') & ~eight) | ((quotes - ones) & ~quotes) | ((slashes - ones) & ~slashes)) & ones << 7;
+}
+
+/* `at` has room for the text with each byte escaped, and quotes. Returns the end. */
+static char *put_quoted(char *at, const char *text, size_t size)
+{
+    const char *const end = text + size;
+    *at++ = '"';
+    for (;;) {
+        for (uint64_t eight; end - text >= (ptrdiff_t)sizeof eight; text += sizeof eight, at += sizeof eight) {
+            memcpy(&eight, text, sizeof eight);
+            if (has_special(eight))
+                break;
+            memcpy(at, &eight, sizeof eight);
+        }
+        while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
+            *at++ = *text++;
+        if (text == end)
+            break;
+        at += json_put_escape(at, *text++);
+    }
+    *at++ = '"';
+    return at;
+}
+
+static char *put_line(const struct json *j, char *at)
+{
+    const size_t blanks = 2 * (size_t)j->depth;
+    if (j->compact)
+        return at;
+    *at++ = '\n';
+    memset(at, ' ', blanks);
+    return at + blanks;
+}
+
+/* Writes what precedes a value of at most `size` bytes. NULL: out of memory, as the text says from then on. */
+static char *text_begin(struct json *j, const char *name, size_t size)
+{
+    const size_t length = name ? strlen(name) : 0;
+    char *at = text_buffer_reserve(j->text, AROUND + JSON_ESCAPE_MOST * length + size);
+    if (!at)
+        return NULL;
+    if (j->depth > 0) {
+        if (j->filled[j->depth - 1]) {
+            *at++ = ',';
+            if (j->compact)
+                *at++ = ' ';
+        }
+        j->filled[j->depth - 1] = true;
+        at = put_line(j, at);
+    }
+    if (name) {
+        at = put_quoted(at, name, length);
+        *at++ = ':';
+        *at++ = ' ';
+    }
+    return at;
+}
+
+static void text_end(const struct json *j, char *end)
+{
+    *end = 0;
+    j->text->length = (size_t)(end - j->text->text);
+}
+
+static void text_put_value(struct json *j, const char *name, const char *text, size_t size)
+{
+    char *at = text_begin(j, name, size);
+    if (at)
+        text_end(j, (char *)memcpy(at, text, size) + size);
+}
+
+static void text_put_string(struct json *j, const char *name, const char *text)
+{
+    const size_t size = strlen(text);
+    char *at = text_begin(j, name, JSON_ESCAPE_MOST * size);
+    if (at)
+        text_end(j, put_quoted(at, text, size));
+}
+
 static void new_line(const struct json *j, struct pending *out)
 {
     if (j->compact)
@@ -77,6 +165,10 @@ static void begin_value(struct json *j, struct pending *out, const char *name)
 static void put_value(struct json *j, const char *name, const char *text, size_t size)
 {
     struct pending out;
+    if (j->text) {
+        text_put_value(j, name, text, size);
+        return;
+    }
     begin_value(j, &out, name);
     put_bytes(&out, text, size);
     put_out(&out);
@@ -93,8 +185,21 @@ void json_begin(struct json *j, const char *name, char bracket)
 
 void json_end(struct json *j, char bracket)
 {
-    struct pending out = {.out = j->out, .size = 0};
     const bool filled = j->filled[--j->depth];
+    if (j->text) {
+        char *at = text_buffer_reserve(j->text, AROUND);
+        if (at) {
+            at = filled ? put_line(j, at) : at;
+            *at++ = bracket;
+            if (j->depth == 0)
+                *at++ = '\n';
+            text_end(j, at);
+        }
+        return;
+    }
+    struct pending out;
+    out.out = j->out;
+    out.size = 0;
     if (filled)
         new_line(j, &out);
     put_bytes(&out, &bracket, 1);
@@ -106,11 +211,16 @@ void json_end(struct json *j, char bracket)
 void json_text(struct json *j, const char *name, const char *text)
 {
     struct pending out;
+    if (!text) {
+        put_value(j, name, "null", 4);
+        return;
+    }
+    if (j->text) {
+        text_put_string(j, name, text);
+        return;
+    }
     begin_value(j, &out, name);
-    if (text)
-        put_text(&out, text);
-    else
-        put_bytes(&out, "null", 4);
+    put_text(&out, text);
     put_out(&out);
 }
 

@@ -58,6 +58,7 @@ char *format_iso_time(int64_t utc);
 enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
+    struct text_buffer *text; /* written to instead of `out`: for many values at a time */
     int depth;
     bool filled[JSON_DEPTH];   /* the list at this depth has at least one element */
     char brackets[JSON_DEPTH]; /* its opening bracket */

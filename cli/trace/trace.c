@@ -64,7 +64,7 @@ static bool trace_choice_takes(const struct trace_choice *c, const struct dumped
 /* ---- the verb ---- */
 
 #define VERB "trace"
-enum { LOOK_MS = 250 };
+enum { LOOK_MS = 250, OUTPUT_BLOCK = 1 << 16 };
 
 struct show {
     struct texts files, sessions, begin, end, symbols;
@@ -112,13 +112,14 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
         return hr;
     if (s->as_json) {
         struct shown_stack shown = {s, e->record->EventHeader.ProcessId};
-        hr = trace_json(e, process, s->has_stack ? show_stack_json : NULL, &shown, stdout, &decoded);
+        s->line.length = 0;
+        hr = trace_json(e, process, s->has_stack ? show_stack_json : NULL, &shown, &s->line, &decoded);
     } else {
         text_buffer_add(&s->line, "\n");
         hr = s->line.failed ? E_OUTOFMEMORY : S_OK;
-        if (SUCCEEDED(hr))
-            (void)fwrite(s->line.text, 1, s->line.length, stdout);
     }
+    if (SUCCEEDED(hr))
+        (void)fwrite(s->line.text, 1, s->line.length, stdout);
     s->shown++;
     s->undecoded += SUCCEEDED(hr) && !decoded;
     if (SUCCEEDED(hr) && ferror(stdout))
@@ -243,6 +244,8 @@ static int show_check_line(struct show *s, const struct texts *words)
 
 static int show_events(struct show *s)
 {
+    if (!screen_is_terminal(stdout))
+        setvbuf(stdout, NULL, _IOFBF, OUTPUT_BLOCK);
     s->processes = memory_zero(1, sizeof *s->processes);
     HRESULT hr = s->processes ? cli_trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && s->choice.text)

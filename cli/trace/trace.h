@@ -59,9 +59,9 @@ typedef void trace_json_more(void *context, struct json *j);
 
 /* Adds a line without its end. *decoded: the event's schema was known and its data matched. E_OUTOFMEMORY. */
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);
-/* Writes it as a JSON object. `more` may be NULL. */
-HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,
-                   bool *decoded);
+/* Adds the event as a JSON object on a line. `more` may be NULL. */
+HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context,
+                   struct text_buffer *line, bool *decoded);
 
 /* Reads the words of -b and -e, in this computer's time zone, as the range of the inputs. Returns CLI_DONE, or
    CLI_USAGE or CLI_FAILED after printing a message. */

@@ -281,7 +281,7 @@ static void put_header(struct json *j, const struct dumped_event *e, const char 
     const EVENT_HEADER *h = &e->record->EventHeader;
     const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
     const struct event_schema *s = e->schema;
-    struct dump_clock clock = {0};
+    static struct dump_clock clock;
     dump_time(room, &clock, h->TimeStamp.QuadPart);
     text_buffer_add(room, "Z");
     json_text(j, "time", room->failed ? NULL : room->text);
@@ -316,10 +316,10 @@ static HRESULT put_message(struct json *j, const struct dumped_event *e, struct 
     return hr == EVENT_DATA_INVALID ? S_OK : hr; /* its values tell */
 }
 
-HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context, FILE *out,
-                   bool *decoded)
+HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context,
+                   struct text_buffer *line, bool *decoded)
 {
-    struct json j = {.out = out, .compact = true};
+    struct json j = {.text = line, .compact = true};
     struct fields f = {.json = &j, .schema = e->schema};
     HRESULT hr = S_OK;
     json_begin(&j, NULL, '{');
@@ -332,13 +332,12 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
         json_begin(&j, "fields", '{');
         const int depth = j.depth;
         hr = event_values_walk(e->schema, &data, json_take, &f, NULL);
-        const struct error_kept why = error_keep(hr);
         while (j.depth > depth) /* values of an event whose data end too early */
             json_end(&j, j.brackets[j.depth - 1] == '[' ? ']' : '}');
         json_end(&j, '}');
         if (hr == EVENT_DATA_INVALID) {
             *decoded = false;
-            put_undecoded(&j, e, error_text(error_restore(&why)), &f.cell);
+            put_undecoded(&j, e, error_text(hr), &f.cell);
             hr = S_OK;
         }
     } else if (!e->schema) {
@@ -347,7 +346,7 @@ HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json
     if (more)
         more(context, &j);
     json_end(&j, '}');
-    hr = SUCCEEDED(hr) && f.cell.failed ? E_OUTOFMEMORY : hr;
+    hr = SUCCEEDED(hr) && (f.cell.failed || line->failed) ? E_OUTOFMEMORY : hr;
     text_buffer_free(&f.cell);
     return hr;
 }
