@@ -19,6 +19,9 @@ struct stack_tree {
 };
 /* Finds or adds the frame `value` called by `parent`. 0: out of memory, or the limit was reached. */
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
+/* Loads what adding this node will read, some nodes ahead: `parent` is the number that its parent is expected to have.
+ */
+void stack_tree_prefetch(const struct stack_tree *t, uint32_t parent, uint64_t value);
 /* Adds frames, given from the innermost to the outermost, below `parent`. Returns the innermost node; 0 in the same
    cases. */
 uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count);

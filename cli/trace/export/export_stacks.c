@@ -161,36 +161,68 @@ struct part {
     bool innermost; /* the first frame is the address that was executed */
 };
 
+/* Of the nodes on the way only some are cached: the others are found from these in a few steps. */
+static bool part_is_cached(size_t depth, uint32_t node)
+{
+    enum { STEPS = 4 };
+    return depth == 0 || node % STEPS == 0;
+}
+
+static uint64_t part_key(const struct part *p, size_t depth, uint32_t node)
+{
+    return cache_key(p->context, (uint64_t)node << 1 | (depth == 0 && p->innermost));
+}
+
+/* The frames of path[from - 1] to path[to], outermost first. */
+static HRESULT part_frames(struct export *x, const struct part *p, const uint32_t *path, size_t from, size_t to,
+                           uint32_t *frames)
+{
+    const struct stack_tree *t = stack_joiner_tree(x->frames->stacks.joiner);
+    HRESULT hr = S_OK;
+    while (from > to && SUCCEEDED(hr)) {
+        const size_t depth = --from;
+        hr = frame_of(x, stack_tree_value(t, path[depth]), depth == 0 && p->innermost, p->process, p->epoch, p->number,
+                      &frames[depth]);
+    }
+    return hr;
+}
+
 /* Adds the frames of `from`, a node of the trace's tree, below *node. Frames outside the innermost cached frame are not
    looked up. */
 static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, uint32_t *node)
 {
+    enum { AHEAD = 4 };
     const struct stack_tree *t = stack_joiner_tree(x->frames->stacks.joiner);
-    uint32_t path[STACK_MOST_FRAMES];
+    uint32_t path[STACK_MOST_FRAMES], frames[STACK_MOST_FRAMES];
     size_t depth = 0;
     for (; from != 0 && depth < STACK_MOST_FRAMES; from = stack_tree_parent(t, from)) {
-        const uint32_t *known =
-            id_map_find(p->cache, cache_key(p->context, (uint64_t)from << 1 | (depth == 0 && p->innermost)));
+        const uint32_t *known = part_is_cached(depth, from) ? id_map_find(p->cache, part_key(p, depth, from)) : NULL;
         if (known && *known != 0) {
             *node = *known;
             break;
         }
         path[depth++] = from;
     }
-    while (depth-- > 0) {
-        uint32_t frame;
-        const bool innermost = depth == 0 && p->innermost;
-        HRESULT hr = frame_of(x, stack_tree_value(t, path[depth]), innermost, p->process, p->epoch, p->number, &frame);
+    /* A full tree takes no more nodes, so no frames are needed behind the first. */
+    const bool has_room = x->tree.count + depth < MOST_NODES;
+    HRESULT hr = has_room ? part_frames(x, p, path, depth, 0, frames) : S_OK;
+    while (depth-- > 0 && SUCCEEDED(hr)) {
+        if (!has_room)
+            hr = part_frames(x, p, path, depth + 1, depth, frames);
+        else if (depth >= AHEAD) /* the nodes until then are expected to be new */
+            stack_tree_prefetch(&x->tree, (uint32_t)x->tree.count + AHEAD, (uint64_t)frames[depth - AHEAD] + 1);
         if (SUCCEEDED(hr))
-            hr = node_add(x, *node, frame, node);
+            hr = node_add(x, *node, frames[depth], node);
         if (hr != S_OK)
             return hr;
-        uint32_t *cached = cache_put(p->cache, cache_key(p->context, (uint64_t)path[depth] << 1 | innermost));
+        if (!part_is_cached(depth, path[depth]))
+            continue;
+        uint32_t *cached = cache_put(p->cache, part_key(p, depth, path[depth]));
         if (!cached)
             return no_memory();
         *cached = *node;
     }
-    return S_OK;
+    return hr;
 }
 
 static HRESULT stack_add(struct export *x, const struct event_stack *stack, uint32_t owner, uint32_t epoch,

@@ -7,6 +7,7 @@
 enum {
     FIRST_NODES = 64,
     LATEST = 1 << 16,   /* stacks whose node is found by the hash of all their values */
+    PLACES = 2,         /* of one hash: tens of thousands of stacks alternate */
     LATEST_FROM = 1024, /* nodes; small trees need no such table */
 };
 
@@ -92,6 +93,12 @@ uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value)
     return t->count;
 }
 
+void stack_tree_prefetch(const struct stack_tree *t, uint32_t parent, uint64_t value)
+{
+    if (t->slot_count != 0)
+        __builtin_prefetch(&t->slots[(size_t)tree_hash(parent, value) & (t->slot_count - 1)]);
+}
+
 /* Whether the path from the node to `parent` has these values. Nodes of a stack are adjacent in memory and slots are
    not, so this is faster than looking up each node. */
 static bool tree_is_stack(const struct stack_tree *t, uint32_t node, uint32_t parent, const uint64_t *inner_first,
@@ -112,19 +119,22 @@ static uint32_t *tree_latest(struct stack_tree *t, uint32_t parent, const uint64
         t->latest = memory_zero(LATEST, sizeof *t->latest);
     for (size_t i = 0; i < count; i++)
         hash = (hash ^ inner_first[i]) * UINT64_C(0x9E3779B97F4A7C15) ^ hash >> 32;
-    return t->latest ? &t->latest[hash >> 40 & (LATEST - 1)] : NULL;
+    return t->latest ? &t->latest[hash >> 40 & (LATEST - PLACES)] : NULL;
 }
 
 uint32_t stack_tree_add_stack(struct stack_tree *t, uint32_t parent, const uint64_t *inner_first, size_t count)
 {
     uint32_t node = parent, *latest = tree_latest(t, parent, inner_first, count);
-    if (latest && *latest != 0 && tree_is_stack(t, *latest, parent, inner_first, count))
-        return *latest;
+    for (size_t i = 0; latest && i < PLACES; i++)
+        if (latest[i] != 0 && tree_is_stack(t, latest[i], parent, inner_first, count))
+            return latest[i];
     for (size_t i = count; i-- > 0;)
         if ((node = stack_tree_add(t, node, inner_first[i])) == 0)
             return 0;
-    if (latest)
-        *latest = node;
+    if (latest) {
+        latest[1] = latest[0];
+        latest[0] = node;
+    }
     return node;
 }
 
