@@ -18,7 +18,7 @@ struct line {
     struct text_buffer *out;
     const struct event_schema *schema;
     struct text_buffer cell;
-    bool first; /* name of its struct or array */
+    bool first; /* in its struct or array */
 };
 
 static void add_time(struct text_buffer *b, int64_t utc)

@@ -183,12 +183,7 @@ int trace_export(int argc, char **argv)
             trace_frames_report(&c.frames);
         result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_print_warnings(&c.inputs, VERB);
     }
-    for (size_t i = 0; i < x.thread_count; i++) {
-        memory_free(x.threads[i]->name);
-        memory_free(x.threads[i]->process_name);
-        memory_free(x.threads[i]);
-    }
-    memory_free(x.threads);
+    export_threads_free(&x);
     export_stacks_free(&x);
     output_close(&c.output);
     trace_inputs_close(&c.inputs);

@@ -23,6 +23,7 @@ struct export_frame {
 struct export_thread {
     uint32_t index, process, id;
     char *name, *process_name; /* NULL: unknown */
+    char *label;               /* of export_label */
     void *of_format;           /* freed by the format */
 };
 struct export_event {
@@ -120,6 +121,8 @@ void export_stacks_free(struct export *x);
 /* Adds "app.exe (100)" and "main (101)". */
 void export_add_process(struct text_buffer *b, const struct export_thread *t);
 void export_add_thread(struct text_buffer *b, const struct export_thread *t);
+/* Process and thread, built once. NULL: out of memory. */
+const char *export_label(struct export_thread *t);
 /* Names of states and reasons as in Windows. */
 const char *export_wait_reason(uint8_t reason);
 /* Adds a time as microseconds or milliseconds with all digits. */

@@ -65,6 +65,17 @@ static HRESULT thread_add(struct export_events *x, const struct live_thread *liv
     return (live->name && !t->name) || (p && p->name && !t->process_name) ? no_memory() : S_OK;
 }
 
+void export_threads_free(struct export *x)
+{
+    for (size_t i = 0; i < x->thread_count; i++) {
+        memory_free(x->threads[i]->name);
+        memory_free(x->threads[i]->process_name);
+        memory_free(x->threads[i]->label);
+        memory_free(x->threads[i]);
+    }
+    memory_free(x->threads);
+}
+
 /* The thread that currently has the id. *out is NULL for the idle thread, without an id, and if the thread's process is
    not exported. `process` is used if the trace has not named the thread's process. */
 static HRESULT thread_of(struct export_events *x, uint32_t id, uint32_t process, struct export_thread **out,

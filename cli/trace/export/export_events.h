@@ -33,5 +33,7 @@ HRESULT export_events_take(void *events, const struct trace_event *e);
 /* Ends what still runs. */
 HRESULT export_events_end(struct export_events *x);
 void export_events_free(struct export_events *x);
+/* Frees the threads that the events have added. */
+void export_threads_free(struct export *x);
 
 #endif

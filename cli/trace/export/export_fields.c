@@ -70,6 +70,18 @@ void export_add_thread(struct text_buffer *b, const struct export_thread *t)
     add_named(b, t->name, "thread", t->id);
 }
 
+const char *export_label(struct export_thread *t)
+{
+    struct text_buffer label = {0};
+    if (!t->label) {
+        export_add_process(&label, t);
+        text_buffer_add(&label, " ");
+        export_add_thread(&label, t);
+        t->label = text_buffer_take(&label);
+    }
+    return t->label;
+}
+
 /* ---- fields ---- */
 
 struct walk {

@@ -122,15 +122,17 @@ static HRESULT sample(struct export *x, struct export_thread *t, uint32_t proces
 
 static HRESULT run(struct export *x, uint32_t processor, struct export_thread *t, int64_t since, int64_t until)
 {
-    struct text_buffer name = {0};
-    export_add_process(&name, t);
-    text_buffer_add(&name, " ");
-    export_add_thread(&name, t);
-    struct text_buffer *b = begin_event(x, "X", name.failed ? "" : name.text, 0, processor, since);
-    text_buffer_free(&name);
+    const char *label = export_label(t);
+    if (!label)
+        return E_OUTOFMEMORY;
+    struct text_buffer *b = begin_event(x, "X", label, 0, processor, since);
     text_buffer_add(b, ",\"cat\":\"sched\"");
     add_duration(b, until - since);
-    text_buffer_format(b, ",\"args\":{\"pid\":%d,\"tid\":%u}}", (int)(int32_t)t->process, (unsigned)t->id);
+    text_buffer_add(b, ",\"args\":{\"pid\":");
+    text_buffer_add_i64(b, (int32_t)t->process);
+    text_buffer_add(b, ",\"tid\":");
+    text_buffer_add_u64(b, t->id, 1);
+    text_buffer_add(b, "}}");
     return S_OK;
 }
 

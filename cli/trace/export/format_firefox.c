@@ -124,14 +124,10 @@ static HRESULT put_marker(struct export *x, struct track *track, uint32_t name, 
 
 static HRESULT run(struct export *x, uint32_t processor, struct export_thread *t, int64_t since, int64_t until)
 {
-    struct text_buffer name = {0};
     uint32_t index = 0;
     struct track *track = id_map_put(&of(x)->processors, (uint64_t)processor + 1);
-    export_add_process(&name, t);
-    text_buffer_add(&name, " ");
-    export_add_thread(&name, t);
-    HRESULT hr = track && !name.failed ? string_of(x, name.text, &index) : E_OUTOFMEMORY;
-    text_buffer_free(&name);
+    const char *label = export_label(t);
+    HRESULT hr = track && label ? string_of(x, label, &index) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = put_text(x, &track->data, "null");
     return SUCCEEDED(hr) ? put_marker(x, track, index, since, until) : hr;

@@ -141,12 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     x.format->free(&x);
     export_file_close(&x.out);
     export_events_free(&events);
-    for (size_t i = 0; i < x.thread_count; i++) {
-        memory_free(x.threads[i]->name);
-        memory_free(x.threads[i]->process_name);
-        memory_free(x.threads[i]);
-    }
-    memory_free(x.threads);
+    export_threads_free(&x);
     export_stacks_free(&x);
     trace_frames_close(&frames);
     return 0;
