@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """api_trace.py FOLDER [CALLS]: the cost of a traced call over an untraced one, names and arguments, beside Wine's own
-+relay in the same run; and calls lost flat out by four threads. FOLDER has openpla.exe and bench_api_calls.exe; WINEPREFIX
-is a prefix. Logs and relay output are on tmpfs."""
++relay and ltrace in the same run; and calls lost flat out by four threads. FOLDER has openpla.exe and bench_api_calls.exe;
+WINEPREFIX is a prefix. Logs and output of the others are on tmpfs. Each round runs untraced and traced one behind the
+other; the cost is the difference of their tenth percentiles. A busy machine adds to it: the least of all rounds is shown
+beside the median. ltrace (Debian: ltrace, gcc) traces a program of the host OS."""
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -12,7 +15,7 @@ import arguments
 
 FOLDER, CALLS = arguments.take(__doc__, ("FOLDER", arguments.folder), ("CALLS", arguments.number, 1000000))
 arguments.environment("WINEPREFIX")
-ROUNDS, RELAY_CALLS, FLAT_OUT = 5, 20000, 2500000
+ROUNDS, RELAY_CALLS, LTRACE_CALLS, FLAT_OUT = 7, 20000, 10000, 2500000
 QUIET = {**os.environ, "WINEDEBUG": "-all"}
 
 
@@ -55,6 +58,18 @@ def relay(folder):
     return [float(word) for word in out.stdout.decode().split()[-2:]]
 
 
+def ltrace(folder):
+    """The same of calls of a shared library; None: a tool is missing."""
+    if not shutil.which("ltrace") or not shutil.which("cc"):
+        return None
+    path = os.path.join(folder, "ltrace_calls")
+    subprocess.run(["cc", "-O2", "-fno-builtin", "-Wl,-z,lazy", "-o", path,
+                    os.path.join(os.path.dirname(os.path.abspath(__file__)), "ltrace_calls.c")], check=True)
+    out = subprocess.run(["ltrace", "-e", "abs", "-o", os.path.join(folder, "ltrace"), path, str(LTRACE_CALLS)],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+    return [float(word) for word in out.stdout.decode().split()[-2:]]
+
+
 def main():
     kinds = {"untraced": None, "names": ["-ano"], "arguments": []}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
@@ -62,13 +77,15 @@ def main():
         for _ in range(ROUNDS):
             for kind, options in kinds.items():
                 rows[kind].append(bench(folder, options, CALLS)[0])
-        base = [median(row[i] for row in rows["untraced"]) for i in range(2)]
         for kind, found in rows.items():
-            numbers = [median(row[i] for row in found) for i in range(2)]
-            print(f"{kind:10} median {numbers[0]:8.1f} ns, p10 {numbers[1]:8.1f} ns, over untraced "
-                  f"{numbers[0] - base[0]:8.1f} and {numbers[1] - base[1]:8.1f}")
-        numbers = relay(folder)
-        print(f"{'+relay':10} median {numbers[0]:8.1f} ns, p10 {numbers[1]:8.1f} ns")
+            over = sorted(row[1] - base[1] for row, base in zip(found, rows["untraced"]))
+            print(f"{kind:10} median {median(row[0] for row in found):8.1f} ns, p10 {median(row[1] for row in found):8.1f} ns, "
+                  f"over untraced {median(over):8.1f} ns, at least {over[0]:8.1f} ns")
+        for name, numbers in (("+relay", relay(folder)), ("ltrace", ltrace(folder))):
+            if numbers:
+                print(f"{name:10} median {numbers[0]:8.1f} ns, p10 {numbers[1]:8.1f} ns")
+            else:
+                print(f"{name:10} is not installed")
         for kind in ("names", "arguments"):
             _, counted = bench(folder, kinds[kind], FLAT_OUT, 4)
             made = FLAT_OUT // 500 * 500 * 4
