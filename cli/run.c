@@ -68,7 +68,7 @@ static HRESULT find_program(const char *name, char **out)
 
 /* Checked before the start: Wine also starts programs of the host OS, immediately and without returning a handle
    (behaviour 24). */
-static HRESULT check_program(const char *path)
+static HRESULT check_program(const char *path, bool apis)
 {
     struct file *f;
     struct injection_image image;
@@ -82,7 +82,8 @@ static HRESULT check_program(const char *path)
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
-    hr = injection_image_read(&(struct injection_source){read_file, f}, path, &image);
+    const struct injection_source source = {read_file, f};
+    hr = apis ? api_trace_check_program(&source, path) : injection_image_read(&source, path, &image);
     file_close(f);
     return hr;
 }
@@ -165,7 +166,7 @@ static HRESULT run_prepare(struct reached *r, const char *name)
                          "openpla run is only for Wine: on Windows every program's events are recorded without it");
     HRESULT hr = find_program(name, &r->path);
     if (SUCCEEDED(hr))
-        hr = check_program(r->path);
+        hr = check_program(r->path, r->apis.log != NULL);
     if (SUCCEEDED(hr))
         hr = find_dll(&r->dll);
     if (SUCCEEDED(hr) && r->children)

@@ -47,8 +47,9 @@ const struct verb verb_run = {
     "  -ano        names only, without arguments and results\n"
     "  -recursive  also calls between the program's DLLs\n"
     "\n"
-    "The program must be a 64-bit program without .NET. Child processes of other kinds run unchanged. On Windows this\n"
-    "verb is not needed and fails.\n"
+    "The program must be a 64-bit program without .NET; -apis also takes 32-bit programs. Child processes of other "
+    "kinds\n"
+    "run unchanged. On Windows this verb is not needed and fails.\n"
     "\n"
     "The exit code is the program's. If the program cannot be started: 1, or 2 for a wrong command line, with a "
     "message.\n",

@@ -7,7 +7,7 @@
 #   force      yes: stop running sets that would otherwise block an update
 installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openapitrace.dll openetwhost.exe openpla.exe"
 installed_data="api_trace.man"
-files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
+files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll x86/openapitrace.dll"
 
 # has_assertions FOLDER: whether the programs in it were built for tests (OPENPLA_ASSERTS) and not for users.
 has_assertions() {

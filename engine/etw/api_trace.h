@@ -87,6 +87,9 @@ enum { API_SECTION_SETTINGS = 4096, API_SETTINGS_MAX = 16 << 20 };
 
 /* HRESULT of ERROR_NOT_SUPPORTED: no program can be traced on this host. */
 HRESULT api_trace_supported(void);
+/* HRESULT of ERROR_BAD_EXE_FORMAT: this host runs no 32-bit programs, or the DLL for them is missing. `name` is for the
+   error text. */
+HRESULT api_trace_supports_32(const char *name);
 struct api_trace; /* the section, the claim on the program and the watcher */
 /* What is traced, and the filter for the session. Claims the program: PLA_E_EXE_ALREADY_CONFIGURED if another collector
    traces it. `claimed`: an api_trace of this process that has the claim, which is shared, and is returned itself if
@@ -113,6 +116,9 @@ char *api_trace_take_failure(struct api_trace *t);
 /* A name for the session that no other traced program's has; from memory_alloc. */
 char *api_trace_session_name(const struct api_trace *t);
 
+struct injection_source;
+/* Checks that the program in this file can be traced: fails as injection_program_read and api_trace_supports_32. */
+HRESULT api_trace_check_program(const struct injection_source *from, const char *name);
 /* Injects the DLL into a suspended process that has not run yet (a HANDLE with all access). `name` is for error
    texts. */
 HRESULT api_trace_inject(void *process, const char *name);

@@ -28,9 +28,11 @@ struct injection_image {
     struct injection_entries entries;
 };
 
-/* Reads what is identical in a file and in memory. `name` is for the error texts of
-   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): not a program, for another processor or 32-bit, a .NET program, a DLL, or
-   corrupt. */
+/* Returns whether a program is for 32-bit x86 (`narrow`) or for x64. `name` is for the error texts of
+   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): not a program, for another processor, a .NET program, a DLL, or corrupt. */
+HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow);
+/* Reads what is identical in a file and in memory. Errors are those of injection_program_read; a 32-bit program is one,
+   too. */
 HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out);
 
 /* For an image in memory. Returns S_OK if its first import is one of the two functions: *children says which one,

@@ -88,7 +88,7 @@ def for_32_bits():
     """The lists of what 32-bit programs get (DECISIONS 42): no server, and no addresses beyond 4 GB to choose from."""
     global HARDENED
     HARDENED = 0x0140
-    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll"}:
+    for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll", "openapitrace.dll"}:
         del IMPORTS[name]
     EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaDeleteReport", "PlaExpandTaskArguments",
                               "PlaExtractCabinet"}

@@ -15,13 +15,15 @@ enum {
     API_RESULT_ROOM = 32,
 };
 
-/* The registers of a call that floating point arguments and results are in. */
+/* How a call's arguments are read, and the registers that floating point arguments and results are in. */
 struct api_registers {
-    const uint8_t *xmm0; /* xmm1 is 16 bytes below, and so on to xmm3 */
+    const uint8_t *xmm0; /* xmm1 is 16 bytes below, and so on to xmm3; NULL: they are in `arguments` and `result` */
+    bool addresses;      /* strings read as their addresses: one of them is invalid */
 };
 
 /* Writes UTF-8 with a NUL into API_TEXT_ROOM bytes; what does not fit is replaced by "...". `arguments` has
-   signature->count words, as Windows' x64 calls have them. Returns the bytes with the NUL. */
+   signature->count values, as Windows' x64 calls have them; in 32-bit programs those up to the first structure, whose
+   size is unknown. Returns the bytes with the NUL. */
 size_t api_arguments_text(const struct api_signature *signature, const uint64_t *arguments,
                           const struct api_registers *registers, char *out);
 /* The result, into API_RESULT_ROOM bytes. Returns the bytes with the NUL. */

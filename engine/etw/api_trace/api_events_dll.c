@@ -52,8 +52,10 @@ static atomic_uint_least64_t unwound;
 static const EVENT_DESCRIPTOR event_start = DESCRIPTOR(API_EVENT_START, 1, 1, 1),
                               event_module = DESCRIPTOR(API_EVENT_MODULE, 0, 2, 1),
                               event_call = DESCRIPTOR(API_EVENT_CALL, 0, 3, 2),
-                              event_return = DESCRIPTOR(API_EVENT_RETURN, 0, 3, 2),
-                              event_unwound = DESCRIPTOR(API_EVENT_UNWOUND, 0, 3, 2);
+                              event_return = DESCRIPTOR(API_EVENT_RETURN, 0, 3, 2);
+#ifdef _WIN64
+static const EVENT_DESCRIPTOR event_unwound = DESCRIPTOR(API_EVENT_UNWOUND, 0, 3, 2);
+#endif
 
 /* Faults in guarded reads of the engine's code end here; none of ours holds anything. */
 void guard_left(void *context)
@@ -104,16 +106,83 @@ void api_log_name(const struct api_function *function, void *caller)
     api_guard_set(0);
 }
 
-uint64_t api_log_enter(uint8_t *rbp)
+#ifdef _WIN64
+static void put_arguments(struct api_frame *frame)
 {
-    struct api_frame *frame = api_frame_of(rbp);
+    const struct api_registers registers = {.xmm0 = frame->xmm[5]};
+    frame->text_bytes = api_arguments_text(&frame->function->signature, frame->arguments, &registers, frame->text);
+}
+
+static uint64_t result_of(const struct api_frame *frame, struct api_registers *registers)
+{
+    registers->xmm0 = frame->xmm[5];
+    return frame->result;
+}
+#else
+struct arguments_32 {
+    struct api_frame *frame;
+    struct api_registers registers;
+    uint64_t values[API_ARGUMENTS_MAX];
+};
+
+static void put_text_32(void *argument)
+{
+    const struct arguments_32 *a = argument;
+    a->frame->text_bytes =
+        (uint32_t)api_arguments_text(&a->frame->function->signature, a->values, &a->registers, a->frame->text);
+}
+
+/* Strings are read in a guarded call: 32-bit programs have no table of guarded instructions. */
+static void put_arguments(struct api_frame *frame)
+{
+    const struct api_signature *s = &frame->function->signature;
+    const uint32_t *at = frame->arguments;
+    struct arguments_32 a = {.frame = frame};
+    for (unsigned i = 0; i < s->count && s->arguments[i] != API_STRUCTURE; i++) {
+        memcpy(&a.values[i], at, sizeof *at * api_words_32(s->arguments[i]));
+        at += api_words_32(s->arguments[i]);
+    }
+    if (guard_call(put_text_32, &a, GUARD_TAKES_BAD_ADDRESSES, NULL))
+        return;
+    a.registers.addresses = true;
+    put_text_32(&a);
+}
+
+/* Floating point results are in st(0), which the thunk has saved. */
+static uint64_t result_of(const struct api_frame *frame, struct api_registers *registers)
+{
+    uint64_t bits = 0;
+    long double real;
+    (void)registers;
+    if (!frame->function->reals)
+        return api_words_32(frame->function->signature.result) == 2 ? frame->result : (uint32_t)frame->result;
+    memcpy(&real, frame->real, sizeof real);
+    if (frame->function->signature.result == API_FLOAT)
+        memcpy(&bits, &(float){(float)real}, sizeof(float));
+    else
+        memcpy(&bits, &(double){(double)real}, sizeof(double));
+    return bits;
+}
+#endif
+
+static uint64_t nanoseconds_of(uint64_t cycles)
+{
+#ifdef __SIZEOF_INT128__
+    return (uint64_t)((unsigned __int128)cycles * nanoseconds_multiplier >> 32);
+#else
+    const uint64_t low = (uint32_t)nanoseconds_multiplier, high = nanoseconds_multiplier >> 32;
+    return cycles * high + (cycles >> 32) * low + ((uint32_t)cycles * low >> 32);
+#endif
+}
+
+uint64_t api_log_enter(uint8_t *base)
+{
     if (api_guard() || !atomic_load_explicit(&api_logging, memory_order_relaxed))
         return 0;
     const uint32_t error = teb_error();
-    const struct api_registers registers = {frame->xmm[5]};
     api_guard_set(1);
     count_call();
-    frame->text_bytes = api_arguments_text(&frame->function->signature, frame->arguments, &registers, frame->text);
+    put_arguments(api_frame_of(base));
     teb_error_set(error);
     api_guard_set(0);
     return __builtin_ia32_rdtsc() | 1;
@@ -125,37 +194,37 @@ static uint8_t *put_bytes(uint8_t *at, const void *from, size_t size)
     return at + size;
 }
 
-void api_log_leave(uint8_t *rbp)
+void api_log_leave(uint8_t *base)
 {
     const uint64_t now = __builtin_ia32_rdtsc();
-    struct api_frame *frame = api_frame_of(rbp);
+    const struct api_frame *frame = api_frame_of(base);
     const struct api_function *f = frame->function;
     if (api_guard() || !atomic_load_explicit(&api_logging, memory_order_relaxed))
         return;
-    struct {
-        uint32_t error;
-        uint8_t rest[2 * sizeof(uint64_t) + 1];
-    } tail;
+    struct api_registers registers = {.xmm0 = NULL};
     const uint32_t error = teb_error();
-    const uint64_t cycles = now > frame->since ? now - frame->since : 0;
-    const uint64_t duration = (uint64_t)((unsigned __int128)cycles * nanoseconds_multiplier >> 32);
-    const uint8_t failed = api_result_failed(&f->signature, frame->result);
-    const struct api_registers registers = {frame->xmm[5]};
-    char result[API_RESULT_ROOM];
-    EVENT_DATA_DESCRIPTOR data[4];
+    const uint64_t duration = nanoseconds_of(now > frame->since ? now - frame->since : 0);
+    EVENT_DATA_DESCRIPTOR data[2];
     api_guard_set(1);
-    tail.error = error;
-    put_bytes(put_bytes(put_bytes(tail.rest, &duration, 8), &frame->caller, 8), &failed, 1);
+    const uint64_t value = result_of(frame, &registers);
+    const uint8_t failed = api_result_failed(&f->signature, value);
+    /* The rest of the event follows the arguments: API_FRAME_ROOM has room for it. */
+    char *result = frame->text + frame->text_bytes;
+    uint8_t *at = (uint8_t *)result + api_result_text(&f->signature, value, &registers, result);
+    at = put_bytes(at, &error, sizeof error);
+    at = put_bytes(at, &duration, sizeof duration);
+    at = put_bytes(at, &frame->caller, sizeof frame->caller);
+    at = put_bytes(at, &failed, sizeof failed);
     put_data(&data[0], f->name, f->name_bytes);
-    put_data(&data[1], frame->text, frame->text_bytes);
-    put_data(&data[2], result, api_result_text(&f->signature, frame->result, &registers, result));
-    put_data(&data[3], &tail, sizeof tail.error + sizeof tail.rest);
-    write_event(&event_return, 4, data);
+    put_data(&data[1], frame->text, (size_t)(at - (uint8_t *)frame->text));
+    write_event(&event_return, 2, data);
     teb_error_set(error);
     api_guard_set(0);
 }
 
-/* The unwind handler of api_thunk_arguments: an exception or longjmp leaves the function. */
+#ifdef _WIN64
+/* The unwind handler of api_thunk_arguments: an exception or longjmp leaves the function. Frames of 32-bit programs
+   have none: the compiler's own exceptions would not remove it from the thread's list of handlers. */
 EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establisher, CONTEXT *context, void *dispatcher)
 {
     enum { RBP = 0xB0 }; /* .seh_setframe */
@@ -177,6 +246,7 @@ EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establishe
     api_guard_set(0);
     return ExceptionContinueSearch;
 }
+#endif
 
 /* ---- processes and modules ---- */
 
@@ -293,7 +363,7 @@ static void tracing_start(const struct api_filter *filter)
     tracing.settings = s;
     tracing.section = section;
     tracing.active = true;
-    nanoseconds_multiplier = (uint64_t)(((unsigned __int128)1000000000 << 32) / s.cycles_per_second);
+    nanoseconds_multiplier = (UINT64_C(1000000000) << 32) / s.cycles_per_second;
     statistics = section_memory(section);
     api_hook_install(&tracing.settings);
 }
@@ -354,7 +424,7 @@ static void enable(const uint8_t *data, size_t size)
 static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
                             PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
-    const uint64_t before = api_guard();
+    const uintptr_t before = api_guard();
     (void)source;
     (void)level;
     (void)any;

@@ -7,6 +7,9 @@
 
        slot -> stub: mov r11, function; jmp [cell] -> thunk: logs, then calls or jumps to the function
 
+   In 32-bit programs the register is eax, which no calling convention of Windows passes an argument in; a few helper
+   functions of compilers do, and are not hooked there.
+
    All stubs jump through two cells, one for functions that may have a frame before them and one for the others. The
    cells hold the thunk of the mode, or api_thunk_pass after the hooks are removed: a program may have copied a stub's
    address anywhere (registers, other tables), so stubs and this DLL stay until the process ends. The memory of the
@@ -38,6 +41,8 @@ enum {
     LOADER_TRIES = 2000, /* ms */
     CELL_FRAMED = 0,
     CELL_NAMES = 1,
+    STUB_FUNCTION = sizeof(void *) == 8 ? 2 : 1, /* where the stub has the address of the function */
+    STRUCTURE_WORDS = 16, /* copied for a structure by value in 32-bit programs, more than any such function takes */
 };
 
 static struct api_function *_Atomic buckets[BUCKETS];
@@ -151,6 +156,22 @@ static bool is_frameless(const char *name)
     return false;
 }
 
+#ifdef _WIN64
+static bool is_unhookable(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+static bool uses_reals(const struct api_signature *signature)
+{
+    bool uses = signature->result == API_FLOAT || signature->result == API_DOUBLE;
+    for (unsigned i = 0; i < signature->count; i++)
+        uses |= signature->arguments[i] == API_FLOAT || signature->arguments[i] == API_DOUBLE ||
+                signature->arguments[i] == API_STRUCTURE;
+    return uses;
+}
+
 static uint32_t stack_words(const struct api_signature *signature)
 {
     const uint32_t words = signature->count > 4 ? signature->count - 4u : 0;
@@ -163,10 +184,47 @@ static void stub_write(struct api_function *f, uint8_t *to)
     const int32_t distance =
         (int32_t)(stubs + (f->typed ? CELL_FRAMED : CELL_NAMES) * sizeof(void *) - (f->stub + STUB_BYTES));
     memcpy(to, "\x49\xBB", 2);
-    memcpy(to + 2, &f, sizeof f);
+    memcpy(to + STUB_FUNCTION, &f, sizeof f);
     memcpy(to + 10, "\xFF\x25", 2);
     memcpy(to + 12, &distance, sizeof distance);
 }
+#else
+/* Those that take an argument in eax. */
+static bool is_unhookable(const char *name)
+{
+    static const char *const names[] = {"chkstk",          "alloca_probe",     "EH_prolog",       "SEH_prolog",
+                                        "CxxFrameHandler", "KiFastSystemCall", "KiIntSystemCall", "wine_"};
+    while (*name == '_')
+        name++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool uses_reals(const struct api_signature *signature)
+{
+    return signature->result == API_FLOAT || signature->result == API_DOUBLE;
+}
+
+static uint32_t stack_words(const struct api_signature *signature)
+{
+    uint32_t words = 0;
+    for (unsigned i = 0; i < signature->count; i++)
+        words += signature->arguments[i] == API_STRUCTURE ? STRUCTURE_WORDS : api_words_32(signature->arguments[i]);
+    return words;
+}
+
+/* mov eax, function; jmp [cell] */
+static void stub_write(struct api_function *f, uint8_t *to)
+{
+    const void *cell = stubs + (f->typed ? CELL_FRAMED : CELL_NAMES) * sizeof(void *);
+    *to = 0xB8;
+    memcpy(to + STUB_FUNCTION, &f, sizeof f);
+    memcpy(to + 5, "\xFF\x25", 2);
+    memcpy(to + 7, &cell, sizeof cell);
+}
+#endif
 
 static struct api_function *function_create(const char *name, void *real)
 {
@@ -184,6 +242,7 @@ static struct api_function *function_create(const char *name, void *real)
     memcpy(f->name, name, bytes);
     f->typed = !is_frameless(api) && api_signature_find(api, &f->signature);
     f->stack_words = f->typed ? stack_words(&f->signature) : 0;
+    f->reals = f->typed && uses_reals(&f->signature);
     f->stub = stubs + stub_bytes_used;
     stub_write(f, stubs_writable + stub_bytes_used);
     stub_bytes_used += STUB_BYTES;
@@ -246,7 +305,7 @@ static void take_export(void *user, const struct api_export *found)
     if (length < 0 || length >= (int)sizeof name)
         return;
     lower_copy(name, lower, sizeof lower);
-    if (!api_settings_has(settings, w->use, lower))
+    if (!api_settings_has(settings, w->use, lower) || is_unhookable(found->name))
         return;
     void *at = w->image.base + found->rva;
     if (found->forwards) {
@@ -306,7 +365,7 @@ static void take_slot(void *user, const char *dll, void **slot)
             slot_put(slot, value, resolver_own(value));
     } else if (is_stub(value)) {
         struct api_function *f;
-        memcpy(&f, (uint8_t *)value + 2, sizeof f);
+        memcpy(&f, (uint8_t *)value + STUB_FUNCTION, sizeof f);
         slot_put(slot, value, f->real);
     } else if (resolver_real(value)) {
         slot_put(slot, value, resolver_real(value));
@@ -410,7 +469,7 @@ static void forget_functions(const uint8_t *base, size_t size)
 static VOID CALLBACK on_module(ULONG reason, const struct loaded_module *m, void *user)
 {
     enum { LOADED = 1, UNLOADED = 2 };
-    const uint64_t before = api_guard();
+    const uintptr_t before = api_guard();
     (void)user;
     api_guard_set(1);
     EnterCriticalSection(&hook_lock);
@@ -438,7 +497,7 @@ static void *answer(HMODULE module, void *real)
         return real;
     const struct api_function *f = function_find(real, NULL);
     if (f && f->next && module) { /* perhaps of several modules */
-        const uint64_t before = api_guard();
+        const uintptr_t before = api_guard();
         const DWORD error = GetLastError();
         api_guard_set(1);
         const DWORD units = GetModuleFileNameW(module, path, MAX_PATH);

@@ -9,11 +9,8 @@
 enum {
     HEADERS_MOST = 0x10000000, /* where the headers may begin */
     MAGIC_PE = 0x4550,
-    MAGIC_64 = 0x20B,
-    MACHINE_AMD64 = 0x8664,
     OPTIONAL_MAGIC = 24,
     OPTIONAL_SIZE_OF_IMAGE = 24 + 56,
-    OPTIONAL_DIRECTORIES = 24 + 108, /* NumberOfRvaAndSizes; the entries follow */
     SECTION_BYTES = 40,
     SECTION_EXECUTES = 0x20000000,
     IMPORT_BYTES = 20,
@@ -23,6 +20,13 @@ enum {
     IMPORT_ENTRY = 1,
     DELAY_ENTRY = 13,
 };
+
+/* Images of this process have its width. OPTIONAL_DIRECTORIES: NumberOfRvaAndSizes; the entries follow. */
+#if UINTPTR_MAX == UINT64_MAX
+enum { OWN_MAGIC = 0x20B, OWN_MACHINE = 0x8664, OPTIONAL_DIRECTORIES = 24 + 108 };
+#else
+enum { OWN_MAGIC = 0x10B, OWN_MACHINE = 0x14C, OPTIONAL_DIRECTORIES = 24 + 92 };
+#endif
 
 static bool image_copy(const struct api_image *image, uint64_t at, void *to, size_t size)
 {
@@ -68,7 +72,7 @@ bool api_image_read(void *base, size_t mapped, struct api_image *out)
     struct api_image image = {.base = base, .size = mapped > UINT32_MAX ? UINT32_MAX : (uint32_t)mapped};
     if (!image_u16(&image, 0, &dos) || dos != 0x5A4D || !image_u32(&image, 0x3C, &headers) || headers > HEADERS_MOST ||
         !image_u32(&image, headers, &magic) || magic != MAGIC_PE || !image_u16(&image, headers + 4, &machine) ||
-        machine != MACHINE_AMD64 || !image_u16(&image, headers + OPTIONAL_MAGIC, &optional) || optional != MAGIC_64 ||
+        machine != OWN_MACHINE || !image_u16(&image, headers + OPTIONAL_MAGIC, &optional) || optional != OWN_MAGIC ||
         !image_u32(&image, headers + OPTIONAL_SIZE_OF_IMAGE, &size) ||
         !image_u16(&image, headers + 20, &optional_size) || !image_u16(&image, headers + 6, &sections))
         return false;
@@ -113,12 +117,13 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
         uint16_t number;
         if (!image_u32(image, names + 4 * (uint64_t)i, &name) ||
             !image_u16(image, numbers + 2 * (uint64_t)i, &number) || number >= count ||
-            !image_u32(image, functions + 4 * (uint64_t)number, &rva) || rva >= image->size)
+            !image_u32(image, functions + 4 * (uint64_t)number, &rva))
             return false;
         struct api_export found = {.name = image_string(image, name), .rva = rva};
         if (!found.name)
             return false;
-        found.forwards = rva >= image->exports && rva - image->exports < image->exports_size;
+        /* Wine's user32 has addresses of ntdll in place of some forwards, once it is loaded. */
+        found.forwards = rva >= image->size || (rva >= image->exports && rva - image->exports < image->exports_size);
         if (rva)
             take(user, &found);
     }
@@ -129,8 +134,8 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
 static bool take_slots(const struct api_image *image, const char *dll, uint32_t at,
                        void (*take)(void *user, const char *dll, void **slot), void *user)
 {
-    uint64_t value;
-    if (at % sizeof(void *))
+    uintptr_t value;
+    if (at % sizeof value)
         return false;
     for (uint64_t slot = at; image_copy(image, slot, &value, sizeof value); slot += sizeof value) {
         if (!value)

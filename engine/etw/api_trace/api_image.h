@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The exports and import slots of a 64-bit module in memory. A program can change its headers and tables at any time,
-   so everything is copied, checked against the size of the image, and then used; loops end with the image. */
+/* The exports and import slots of a module in memory, of this process' width. A program can change its headers and
+   tables at any time, so everything is copied, checked against the size of the image, and then used; loops end with the
+   image. */
 #ifndef OPENPLA_API_IMAGE_H
 #define OPENPLA_API_IMAGE_H
 
@@ -15,7 +16,7 @@ struct api_image {
     uint32_t exports, exports_size, imports, imports_size, delays, delays_size; /* RVAs; 0: none */
 };
 
-/* False: not a 64-bit image. */
+/* False: not an image of this process' width. */
 bool api_image_read(void *base, size_t mapped, struct api_image *out);
 /* Whether the section with that RVA is executable. */
 bool api_image_is_code(const struct api_image *image, uint32_t rva);
@@ -23,7 +24,7 @@ bool api_image_is_code(const struct api_image *image, uint32_t rva);
 struct api_export {
     const char *name; /* ends in the image */
     uint32_t rva;
-    bool forwards; /* to a function of another module */
+    bool forwards; /* to a function of another module; `rva` is not its address */
 };
 /* Calls `take` for each export that has a name and an address. False: the table is corrupt; nothing, or a part of it,
    was taken. */

@@ -19,6 +19,8 @@ enum api_kind {
     API_SHORT = 't',
     API_SIGNED_64 = 'q',
     API_UNSIGNED_64 = 'z',
+    API_SIGNED_PTR = 'j',   /* INT_PTR, LRESULT: as wide as a pointer */
+    API_UNSIGNED_PTR = 'm', /* SIZE_T, WPARAM */
     API_POINTER = 'p',
     API_HANDLE = 'h',
     API_CODE = 'c', /* address of a function */
@@ -30,7 +32,7 @@ enum api_kind {
     API_STATUS = 'l', /* an error code of Windows */
     API_FLOAT = 'f',
     API_DOUBLE = 'd',
-    API_STRUCTURE = 's', /* by value, or by the address of a copy: its register as a number */
+    API_STRUCTURE = 's', /* by value, or by the address of a copy: its register as a number, in 64-bit programs */
 };
 
 enum { API_ARGUMENTS_MAX = 32 };
@@ -39,6 +41,12 @@ struct api_signature {
     uint8_t count;         /* of arguments */
     const char *arguments; /* enum api_kind, borrowed from the table */
 };
+
+/* 4-byte words on the stack of an argument in 32-bit programs, unless it is a structure. */
+static inline unsigned api_words_32(char kind)
+{
+    return kind == API_SIGNED_64 || kind == API_UNSIGNED_64 || kind == API_DOUBLE ? 2 : 1;
+}
 
 /* False: the table lacks the function, or no frame may come between it and its caller (variadic functions, and those
    that return a structure). */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The code between a traced program's call and the function: see api_hook_dll.c. r11 is the struct api_function of the stub
-# that was called: at 0 the function, at 8 the words of its stack arguments (even).
+# that was called: at 0 the function, at 8 the words of its stack arguments (even), at 12 whether it uses xmm registers.
     .intel_syntax noprefix
     .text
 
@@ -74,15 +74,17 @@ api_thunk_arguments:
     mov [rbp+0x48], r9
     mov [rbp-0x08], r10
     mov [rbp-0x10], rax
+    mov rbx, r11
+    mov [rbp-0x88], r11
+    cmp dword ptr [rbx+12], 0
+    je 1f
     movups [rbp-0x20], xmm0
     movups [rbp-0x30], xmm1
     movups [rbp-0x40], xmm2
     movups [rbp-0x50], xmm3
     movups [rbp-0x60], xmm4
     movups [rbp-0x70], xmm5
-    mov rbx, r11
-    mov [rbp-0x88], r11
-    sub rsp, 0x1A0              # API_TEXT_ROOM, and the callee's home
+1:  sub rsp, 0x1E0              # API_FRAME_ROOM, and the callee's home
     lea rdx, [rsp+0x20]
     mov [rbp-0x80], rdx
     mov rcx, rbp
@@ -113,23 +115,31 @@ api_thunk_arguments:
     mov r9, [rbp+0x48]
     mov r10, [rbp-0x08]
     mov rax, [rbp-0x10]
+    cmp dword ptr [rbx+12], 0
+    je 3f
     movups xmm0, [rbp-0x20]
     movups xmm1, [rbp-0x30]
     movups xmm2, [rbp-0x40]
     movups xmm3, [rbp-0x50]
     movups xmm4, [rbp-0x60]
     movups xmm5, [rbp-0x70]
-    mov r11, rbx
+3:  mov r11, rbx
     call [rbx]
     cmp qword ptr [rbp-0x78], 0
-    je 3f
+    je 5f
     mov [rbp-0x10], rax
-    movups [rbp-0x20], xmm0
+    cmp dword ptr [rbx+12], 0
+    jne 4f
+    mov rcx, rbp
+    call api_log_leave
+    mov rax, [rbp-0x10]
+    jmp 5f
+4:  movups [rbp-0x20], xmm0
     mov rcx, rbp
     call api_log_leave
     mov rax, [rbp-0x10]
     movups xmm0, [rbp-0x20]
-3:  lea rsp, [rbp+0x08]
+5:  lea rsp, [rbp+0x08]
     pop rdi
     pop rsi
     pop rbx

@@ -20,12 +20,16 @@
    just started can miss that signal, and then the watcher would wait for as long as the process lives. A second thread,
    the guard, notices that and allocates memory there, too, which sends another signal. The process is then late.
 
+   A 32-bit process gets the DLL of the folder x86, by other code (api_entry_32.h).
+
    To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
    because the loader of a stopped process would hold it up while others start. */
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
+#include "engine/etw/api_trace/api_entry_32.h"
 #include "engine/etw/api_trace/api_watch.h"
 
 #include <stdlib.h>
@@ -64,6 +68,8 @@ enum {
 struct entry {
     HANDLE process;
     uint8_t *stub, *entry;
+    uint8_t *done;            /* in the process: set by the stub */
+    void *routine, *argument; /* of a thread that loads the DLL instead */
     uint8_t kept[ENTRY_BYTES];
     DWORD protection;
 };
@@ -91,36 +97,50 @@ static bool write_memory(HANDLE process, void *to, const void *from, size_t size
     return WriteProcessMemory(process, to, from, size, &done) && done == size;
 }
 
-static HRESULT check_width(HANDLE process, const char *name)
+static bool is_narrow(HANDLE process)
 {
     BOOL narrow = FALSE;
-    if (IsWow64Process(process, &narrow) && narrow)
-        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                         "cannot trace '%s': it is a 32-bit program (only 64-bit programs can be traced)", name);
-    return S_OK;
+    return IsWow64Process(process, &narrow) && narrow;
+}
+
+/* The address of the program, from its PEB. */
+static uint8_t *program_base(HANDLE process)
+{
+    enum { IMAGE_BASE_32 = 8 }; /* in a 32-bit PEB */
+    PROCESS_BASIC_INFORMATION basic;
+    uint8_t *base = NULL;
+    if (is_narrow(process)) {
+        ULONG_PTR peb = 0;
+        uint32_t base_32 = 0;
+        return NtQueryInformationProcess(process, ProcessWow64Information, &peb, sizeof peb, NULL) >= 0 && peb &&
+                       read_memory(process, (uint8_t *)peb + IMAGE_BASE_32, &base_32, sizeof base_32)
+                   ? (uint8_t *)(uintptr_t)base_32
+                   : NULL;
+    }
+    return NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) >= 0 &&
+                   basic.PebBaseAddress &&
+                   read_memory(process, (uint8_t *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &base,
+                               sizeof base)
+               ? base
+               : NULL;
 }
 
 /* The entry point of the program. S_FALSE: the process is not ready yet. */
 static HRESULT find_entry(HANDLE process, const char *name, uint8_t **entry)
 {
-    PROCESS_BASIC_INFORMATION basic;
-    uint8_t *base = NULL, head[HEADERS_ROOM];
+    uint8_t head[HEADERS_ROOM];
     IMAGE_DOS_HEADER dos;
-    IMAGE_NT_HEADERS64 nt;
-    HRESULT hr = check_width(process, name);
-    if (FAILED(hr))
-        return hr;
-    if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) < 0 ||
-        !basic.PebBaseAddress ||
-        !read_memory(process, (uint8_t *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &base, sizeof base) ||
-        !base || !read_memory(process, base, head, sizeof head))
+    IMAGE_NT_HEADERS64 nt; /* its beginning, up to the entry point, is the same in 32-bit programs */
+    const WORD magic = is_narrow(process) ? IMAGE_NT_OPTIONAL_HDR32_MAGIC : IMAGE_NT_OPTIONAL_HDR64_MAGIC;
+    uint8_t *base = program_base(process);
+    if (!base || !read_memory(process, base, head, sizeof head))
         return S_FALSE;
     memcpy(&dos, head, sizeof dos);
     if (dos.e_lfanew < 0 || (size_t)dos.e_lfanew > sizeof head - sizeof nt)
         return failed_with(name, "its headers are not readable", ERROR_BAD_EXE_FORMAT);
     memcpy(&nt, head + dos.e_lfanew, sizeof nt);
-    if (nt.OptionalHeader.Magic != IMAGE_NT_OPTIONAL_HDR64_MAGIC || !nt.OptionalHeader.AddressOfEntryPoint)
-        return failed_with(name, "it has no 64-bit entry point", ERROR_BAD_EXE_FORMAT);
+    if (nt.OptionalHeader.Magic != magic || !nt.OptionalHeader.AddressOfEntryPoint)
+        return failed_with(name, "it has no entry point", ERROR_BAD_EXE_FORMAT);
     *entry = base + nt.OptionalHeader.AddressOfEntryPoint;
     return S_OK;
 }
@@ -145,7 +165,7 @@ static void code_add_move(struct code *c, const char *instruction, uint64_t valu
 /* The code of the stub that will lie at `stub`. */
 static void make_stub(const struct entry *e, struct code *c)
 {
-    const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)(e->stub + STUB_DONE);
+    const uintptr_t path = (uintptr_t)(e->stub + STUB_PATH), done = (uintptr_t)e->done;
     uint64_t kept[2];
     memcpy(kept, e->kept, sizeof kept);
     c->size = 0;
@@ -164,55 +184,92 @@ static void make_stub(const struct entry *e, struct code *c)
              12); /* add rsp, 28h; pop r9, r8, rdx, rcx; jmp rax */
 }
 
-/* The path of openapitrace.dll; false: too long. */
-static bool dll_path(WCHAR out[PATH_UNITS])
+/* The DLL for 64-bit programs, or for 32-bit ones; from memory_alloc. */
+static char *dll_name(bool narrow)
 {
     char *folder = os_module_folder();
+    char *path = folder ? text_format(narrow ? "%s\\x86\\%s" : "%s\\%s", folder, API_TRACE_DLL) : NULL;
+    memory_free(folder);
+    return path;
+}
+
+/* Its path for a process of that width. */
+static HRESULT find_dll(const char *name, bool narrow, WCHAR out[PATH_UNITS])
+{
     WCHAR *wide = NULL;
     size_t units = 0;
-    char *path = folder ? text_format("%s\\%s", folder, API_TRACE_DLL) : NULL;
+    char *path = dll_name(narrow);
     const bool good = path && SUCCEEDED(text_to_utf16(path, &wide, &units)) && units < PATH_UNITS;
     if (good)
         memcpy(out, wide, (units + 1) * sizeof(WCHAR));
     memory_free(wide);
     memory_free(path);
-    memory_free(folder);
-    return good;
-}
-
-static HRESULT find_dll(const char *name, WCHAR out[PATH_UNITS])
-{
-    if (!dll_path(out))
+    if (!good)
         return failed_with(name, "the path of " API_TRACE_DLL " is too long", ERROR_BAD_PATHNAME);
     if (GetFileAttributesW(out) == INVALID_FILE_ATTRIBUTES)
-        return failed(name, API_TRACE_DLL " is missing beside this program");
+        return failed(name, narrow ? API_TRACE_DLL " is missing in the folder x86 beside this program"
+                                   : API_TRACE_DLL " is missing beside this program");
     return S_OK;
+}
+
+/* Writes the stub of a 64-bit process. */
+static bool stub_write(struct entry *e, const WCHAR *path)
+{
+    struct code code = {.size = 0};
+    e->done = e->stub + STUB_DONE;
+    e->routine = (void *)LoadLibraryW;
+    e->argument = e->stub + STUB_PATH;
+    make_stub(e, &code);
+    return write_memory(e->process, e->stub, code.bytes, code.size) &&
+           write_memory(e->process, e->stub + STUB_PATH, path, (wcslen(path) + 1) * sizeof(WCHAR));
+}
+
+/* Writes the stub of a 32-bit process. */
+static bool stub_write_32(struct entry *e, const WCHAR *path)
+{
+    uint8_t bytes[API_ENTRY_32_ROOM];
+    struct api_entry_32_places places;
+    const size_t size =
+        api_entry_32_write((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, e->kept, path, bytes, &places);
+    e->done = e->stub + places.done;
+    e->routine = e->stub + places.thread;
+    return size && (uintptr_t)e->stub <= UINT32_MAX && write_memory(e->process, e->stub, bytes, size);
+}
+
+/* Allocates and writes the stub; `e->entry` is NULL if only its thread will run. */
+static HRESULT stub_create(struct entry *e, const char *name)
+{
+    WCHAR path[PATH_UNITS];
+    const bool narrow = is_narrow(e->process);
+    HRESULT hr = find_dll(name, narrow, path);
+    if (FAILED(hr))
+        return hr;
+    e->stub = VirtualAllocEx(e->process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
+    if (!e->stub || (e->entry && !read_memory(e->process, e->entry, e->kept, sizeof e->kept)))
+        return failed(name, "its memory is not accessible");
+    return (narrow ? stub_write_32 : stub_write)(e, path) ? S_OK : failed(name, "its memory cannot be changed");
 }
 
 /* Lets the entry point of a suspended process lead to the stub. S_FALSE: as find_entry. */
 static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
 {
-    struct code code;
-    WCHAR path[PATH_UNITS];
     uint8_t jump[ENTRY_BYTES];
     *e = (struct entry){.process = process};
     HRESULT hr = find_entry(process, name, &e->entry);
+    if (hr == S_OK)
+        hr = stub_create(e, name);
     if (hr != S_OK)
         return hr;
-    hr = find_dll(name, path);
-    if (FAILED(hr))
-        return hr;
-    e->stub = VirtualAllocEx(process, NULL, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
-    if (!e->stub || !read_memory(process, e->entry, e->kept, sizeof e->kept))
-        return failed(name, "its memory is not accessible");
-    make_stub(e, &code);
     memcpy(jump, e->kept, sizeof jump);
-    memcpy(jump, "\x48\xB8", 2);
-    memcpy(jump + 2, &e->stub, 8);
-    memcpy(jump + 10, "\xFF\xE0", 2);
-    if (!write_memory(process, e->stub, code.bytes, code.size) ||
-        !write_memory(process, e->stub + STUB_PATH, path, (wcslen(path) + 1) * sizeof(WCHAR)) ||
-        !VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
+    if (is_narrow(process)) {
+        api_entry_32_jump((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, jump);
+    } else {
+        const uint64_t stub = (uintptr_t)e->stub;
+        memcpy(jump, "\x48\xB8", 2);
+        memcpy(jump + 2, &stub, sizeof stub);
+        memcpy(jump + 10, "\xFF\xE0", 2);
+    }
+    if (!VirtualProtectEx(process, e->entry, ENTRY_BYTES, PAGE_EXECUTE_READWRITE, &e->protection))
         return failed(name, "its memory cannot be changed");
     return write_memory(process, e->entry, jump, sizeof jump) ? S_OK
                                                               : failed(name, "its entry point cannot be changed");
@@ -221,7 +278,7 @@ static HRESULT entry_replace(HANDLE process, const char *name, struct entry *e)
 static bool entry_is_done(const struct entry *e)
 {
     uint8_t done = 0;
-    return read_memory(e->process, e->stub + STUB_DONE, &done, sizeof done) && done;
+    return read_memory(e->process, e->done, &done, sizeof done) && done;
 }
 
 static void entry_protect(const struct entry *e)
@@ -230,14 +287,18 @@ static void entry_protect(const struct entry *e)
     VirtualProtectEx(e->process, e->entry, ENTRY_BYTES, e->protection, &before);
 }
 
+static HANDLE entry_thread(const struct entry *e)
+{
+    return CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)e->routine, e->argument, 0, NULL);
+}
+
 /* Loads the DLL into a process that has passed its entry point. */
 static bool load_by_thread(const struct entry *e)
 {
     DWORD code = 0;
     write_memory(e->process, e->entry, e->kept, sizeof e->kept);
     entry_protect(e);
-    HANDLE thread = CreateRemoteThread(e->process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW,
-                                       e->stub + STUB_PATH, 0, NULL);
+    HANDLE thread = entry_thread(e);
     if (!thread)
         return false;
     if (WaitForSingleObject(thread, THREAD_WAIT_MS) == WAIT_OBJECT_0)
@@ -247,18 +308,13 @@ static bool load_by_thread(const struct entry *e)
 }
 
 /* Lets a new thread of a running process load the DLL. */
-static HRESULT attach_begin(HANDLE process, const char *name, HANDLE *thread)
+static HRESULT attach_begin(HANDLE process, const char *name, struct entry *e, HANDLE *thread)
 {
-    WCHAR path[PATH_UNITS];
-    HRESULT hr = check_width(process, name);
-    if (SUCCEEDED(hr))
-        hr = find_dll(name, path);
+    *e = (struct entry){.process = process};
+    HRESULT hr = stub_create(e, name);
     if (FAILED(hr))
         return hr;
-    void *room = VirtualAllocEx(process, NULL, sizeof path, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-    if (!room || !write_memory(process, room, path, (wcslen(path) + 1) * sizeof(WCHAR)))
-        return failed(name, "its memory cannot be changed");
-    *thread = CreateRemoteThread(process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW, room, 0, NULL);
+    *thread = entry_thread(e);
     return *thread ? S_OK : failed(name, "no thread can be created in it");
 }
 
@@ -432,8 +488,7 @@ static bool take_process(struct api_watch *w, DWORD id, bool first, struct pendi
     p->thread = NULL;
     set_busy(w, process);
     if (hr == S_OK && first) {
-        hr = attach_begin(process, w->text, &p->thread);
-        p->entry = (struct entry){.process = process};
+        hr = attach_begin(process, w->text, &p->entry, &p->thread);
         if (FAILED(hr))
             note_failure(w, hr);
     } else if (hr == S_OK && NtSuspendProcess(process) >= 0) {
@@ -562,6 +617,29 @@ static DWORD WINAPI watch_run(void *argument)
 HRESULT api_trace_supported(void)
 {
     return S_OK;
+}
+
+HRESULT api_trace_supports_32(const char *name)
+{
+    WCHAR path[MAX_PATH + 16];
+    const UINT units = GetSystemWow64DirectoryW(path, MAX_PATH);
+    if (units && units < MAX_PATH)
+        wcscpy(path + units, L"\\ntdll.dll");
+    if (!units || units >= MAX_PATH || GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES)
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
+                         "cannot trace '%s': it is a 32-bit program, and this Wine runs only 64-bit programs (install "
+                         "its 32-bit part, in Debian wine32:i386)",
+                         name);
+    char *dll = dll_name(true);
+    HRESULT hr = dll ? S_OK : E_OUTOFMEMORY;
+    if (dll && !file_exists(dll))
+        hr =
+            error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
+                      "cannot trace '%s': it is a 32-bit program, and '%s' does not exist (install OpenPLA's files for "
+                      "32-bit programs)",
+                      name, dll);
+    memory_free(dll);
+    return hr;
 }
 
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out)

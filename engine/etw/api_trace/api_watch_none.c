@@ -12,6 +12,12 @@ HRESULT api_trace_supported(void)
     return none();
 }
 
+HRESULT api_trace_supports_32(const char *name)
+{
+    (void)name;
+    return none();
+}
+
 HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out)
 {
     (void)program;

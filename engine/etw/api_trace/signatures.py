@@ -33,6 +33,9 @@ SCALARS = {"int": "i", "long": "i", "short": "t", "signed char": "y", "char": "y
            "_Bool": "y",
            "long long": "q", "__int64": "q", "unsigned long long": "z", "float": "f", "double": "d",
            "long double": "s"}
+# Integers as wide as a pointer, whose types differ between 64-bit and 32-bit programs.
+WIDTHS = {"INT_PTR": "j", "LONG_PTR": "j", "SSIZE_T": "j", "intptr_t": "j", "ptrdiff_t": "j", "ssize_t": "j", "time_t": "j",
+          "UINT_PTR": "m", "ULONG_PTR": "m", "DWORD_PTR": "m", "SIZE_T": "m", "uintptr_t": "m", "size_t": "m"}
 
 
 def resolve(spelt, typedefs):
@@ -47,6 +50,22 @@ def resolve(spelt, typedefs):
         text = typedefs[text]
 
 
+def pointer_wide(bare, typedefs):
+    """The letter of an integer that is as wide as a pointer; None: it is something else."""
+    seen = set()
+    while bare not in WIDTHS and bare in typedefs.spelt and bare not in seen:
+        seen.add(bare)
+        bare = typedefs.spelt[bare]
+    return WIDTHS.get(bare)
+
+
+class Typedefs(dict):
+    """name -> the type behind all typedefs; `spelt`: as the header has it."""
+    def __init__(self):
+        super().__init__()
+        self.spelt = {}
+
+
 def kind(spelt, typedefs, enums, name=""):
     """The letter of one type; None: it is passed by a hidden pointer or not at all."""
     bare = re.sub(r"\b(const|volatile) ", "", spelt).strip()
@@ -54,6 +73,9 @@ def kind(spelt, typedefs, enums, name=""):
         return "v"
     if bare in SPELT:
         return SPELT[bare]
+    width = pointer_wide(bare, typedefs)
+    if width:
+        return width
     real = resolve(spelt, typedefs)
     if "(*" in real or "(^" in real:
         return "c"
@@ -76,12 +98,13 @@ def kind(spelt, typedefs, enums, name=""):
 
 def prototypes(tree):
     """name -> letters, or "" for functions that no frame may come before."""
-    typedefs, enums, found = {}, set(), {}
+    typedefs, enums, found = Typedefs(), set(), {}
     lines = tree.splitlines()
     for line in lines:
         match = TYPEDEF.match(line)
         if match:
             typedefs.setdefault(match.group(1), match.group(3) or match.group(2))
+            typedefs.spelt.setdefault(match.group(1), match.group(2))
         match = re.match(r"[|`]-EnumDecl 0x\w+ .* (\w+)$", line)
         if match:
             enums.add(match.group(1))

@@ -29,6 +29,7 @@ enum {
     MAGIC_32 = 0x10B,
     MAGIC_64 = 0x20B,
     MACHINE_X64 = 0x8664,
+    MACHINE_X86 = 0x14C,
     DESCRIPTOR = 20, /* size of an import descriptor: names, time, chain, name of the DLL, table */
     DESCRIPTOR_NAME = 12,
     DESCRIPTOR_TABLE = 16,
@@ -65,47 +66,84 @@ static HRESULT refuse_corrupt(const char *name)
     return error_set(BAD_FORMAT, "cannot inject into '%s': corrupt headers", name);
 }
 
-HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out)
+/* What the headers of a program say. */
+struct program_headers {
+    uint8_t pe[PE_BYTES];
+    uint32_t at; /* offset of `pe` */
+    uint32_t count;
+    const uint8_t *directories;
+    bool wide;
+};
+
+static HRESULT headers_read(const struct injection_source *from, const char *name, struct program_headers *out)
 {
-    uint8_t dos[DOS_BYTES], pe[PE_BYTES];
+    uint8_t dos[DOS_BYTES], *pe = out->pe;
     if (FAILED(from->read(from->user, 0, dos, 2)) || memcmp(dos, "MZ", 2) != 0)
         return error_set(BAD_FORMAT, "cannot inject into '%s': not a Windows program", name);
     if (FAILED(from->read(from->user, 0, dos, sizeof dos)))
         return error_set(BAD_FORMAT, "cannot inject into '%s': a DOS program", name);
-    const uint32_t at = get32(dos + DOS_NEW_HEADER);
-    if (FAILED(from->read(from->user, at, pe, 4)) || memcmp(pe, "PE\0", 4) != 0)
+    out->at = get32(dos + DOS_NEW_HEADER);
+    if (FAILED(from->read(from->user, out->at, pe, 4)) || memcmp(pe, "PE\0", 4) != 0)
         return error_set(BAD_FORMAT, "cannot inject into '%s': a program for DOS or 16-bit Windows", name);
-    if (FAILED(from->read(from->user, at, pe, sizeof pe)))
+    if (FAILED(from->read(from->user, out->at, pe, PE_BYTES)))
         return refuse_corrupt(name);
-    const uint32_t magic = get16(pe + MAGIC), machine = get16(pe + MACHINE);
-    const bool wide = magic == MAGIC_64;
-    if (!wide && magic != MAGIC_32)
+    const uint32_t magic = get16(pe + MAGIC);
+    out->wide = magic == MAGIC_64;
+    if (!out->wide && magic != MAGIC_32)
         return refuse_corrupt(name);
-    const uint32_t count = get32(pe + (wide ? DIRECTORY_COUNT : DIRECTORY_COUNT_32));
-    const uint8_t *directories = pe + (wide ? DIRECTORIES : DIRECTORIES_32);
+    out->count = get32(pe + (out->wide ? DIRECTORY_COUNT : DIRECTORY_COUNT_32));
+    out->directories = pe + (out->wide ? DIRECTORIES : DIRECTORIES_32);
     if (get16(pe + CHARACTERISTICS) & IS_DLL)
         return error_set(BAD_FORMAT, "cannot inject into '%s': a DLL", name);
-    if (count > DIRECTORY_NET && get32(directories + 8 * DIRECTORY_NET))
+    if (out->count > DIRECTORY_NET && get32(out->directories + 8 * DIRECTORY_NET))
         return error_set(BAD_FORMAT, "cannot inject into '%s': a .NET program, whose imports Wine ignores", name);
-    if (!wide)
+    return S_OK;
+}
+
+static HRESULT machine_check(const struct program_headers *h, const char *name)
+{
+    const uint32_t machine = get16(h->pe + MACHINE);
+    return machine == (h->wide ? MACHINE_X64 : MACHINE_X86)
+               ? S_OK
+               : error_set(BAD_FORMAT, "cannot inject into '%s': a program for another processor (machine 0x%04X)",
+                           name, (unsigned)machine);
+}
+
+HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow)
+{
+    struct program_headers h;
+    HRESULT hr = headers_read(from, name, &h);
+    if (FAILED(hr))
+        return hr;
+    *narrow = !h.wide;
+    return machine_check(&h, name);
+}
+
+HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out)
+{
+    struct program_headers h;
+    HRESULT hr = headers_read(from, name, &h);
+    if (FAILED(hr))
+        return hr;
+    if (!h.wide)
         return error_set(BAD_FORMAT, "cannot inject into '%s': a 32-bit program (only 64-bit programs are supported)",
                          name);
-    if (machine != MACHINE_X64)
-        return error_set(BAD_FORMAT, "cannot inject into '%s': a program for another processor (machine 0x%04X)", name,
-                         (unsigned)machine);
-    if (count <= DIRECTORY_IMPORT)
+    hr = machine_check(&h, name);
+    if (FAILED(hr))
+        return hr;
+    if (h.count <= DIRECTORY_IMPORT)
         return error_set(BAD_FORMAT, "cannot inject into '%s': its headers have no import table", name);
-    const uint32_t first = at + DIRECTORIES;
-    out->size = get32(pe + IMAGE_BYTES);
+    const uint32_t first = h.at + DIRECTORIES;
+    out->size = get32(h.pe + IMAGE_BYTES);
     out->import_entry = first + 8 * DIRECTORY_IMPORT;
-    out->bound_entry = count > DIRECTORY_BOUND ? first + 8 * DIRECTORY_BOUND : 0;
-    out->entries = (struct injection_entries){.imports = get32(directories + 8 * DIRECTORY_IMPORT),
-                                              .imports_size = get32(directories + 8 * DIRECTORY_IMPORT + 4)};
+    out->bound_entry = h.count > DIRECTORY_BOUND ? first + 8 * DIRECTORY_BOUND : 0;
+    out->entries = (struct injection_entries){.imports = get32(h.directories + 8 * DIRECTORY_IMPORT),
+                                              .imports_size = get32(h.directories + 8 * DIRECTORY_IMPORT + 4)};
     if (out->bound_entry) {
-        out->entries.bound = get32(directories + 8 * DIRECTORY_BOUND);
-        out->entries.bound_size = get32(directories + 8 * DIRECTORY_BOUND + 4);
+        out->entries.bound = get32(h.directories + 8 * DIRECTORY_BOUND);
+        out->entries.bound_size = get32(h.directories + 8 * DIRECTORY_BOUND + 4);
     }
-    return out->size < PE_BYTES || at > out->size - PE_BYTES ? refuse_corrupt(name) : S_OK;
+    return out->size < PE_BYTES || h.at > out->size - PE_BYTES ? refuse_corrupt(name) : S_OK;
 }
 
 HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,

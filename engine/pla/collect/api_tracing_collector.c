@@ -66,15 +66,14 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* The DLL is for 64-bit programs. HRESULT of ERROR_BAD_EXE_FORMAT, with what the file is instead. */
+/* HRESULT of ERROR_BAD_EXE_FORMAT, with what the file is if it is not a program that can be traced. */
 static HRESULT check_format(const char *program)
 {
-    struct injection_image image;
     struct file *f;
     HRESULT hr = file_open(program, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
-    hr = injection_image_read(&(struct injection_source){read_program, f}, program, &image);
+    hr = api_trace_check_program(&(struct injection_source){read_program, f}, program);
     file_close(f);
     return FAILED(hr) ? error_prefix(hr, "ExePath") : hr;
 }

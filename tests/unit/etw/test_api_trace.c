@@ -164,7 +164,7 @@ static const char *call_text(const char *name, const uint64_t *arguments, const 
         memcpy(xmm[3 - i], &reals[i], sizeof *reals);
     if (!api_signature_find(name, &s))
         return NULL;
-    const struct api_registers registers = {xmm[3]};
+    const struct api_registers registers = {.xmm0 = xmm[3]};
     const size_t bytes = api_arguments_text(&s, arguments, &registers, out);
     assert_int_equal(bytes, strlen(out) + 1);
     assert_true(bytes <= API_TEXT_ROOM);
@@ -181,6 +181,10 @@ static void arguments_read_by_their_types(void **state)
     assert_string_equal(call_text("GetTickCount", create, NULL), "");
     const uint64_t muldiv[] = {UINT64_C(0xFFFFFFFF), 7, 0x80000000};
     assert_string_equal(call_text("MulDiv", muldiv, NULL), "-1, 7, -2147483648");
+    const uint64_t message[] = {0x1000, 18, UINT64_MAX, UINT64_MAX - 4};
+    assert_string_equal(call_text("SendMessageW", message, NULL), "0x1000, 18, 18446744073709551615, -5");
+    const uint64_t wide_number[] = {3, UINT64_C(12345678901234567890), 0x1000};
+    assert_string_equal(call_text("CoDecodeProxy", wide_number, NULL), "3, 12345678901234567890, 0x1000");
     const uint64_t find[] = {0x1000, (uintptr_t) "Sleep"}, number[] = {0x1000, 42};
     assert_string_equal(call_text("GetProcAddress", find, NULL), "0x1000, \"Sleep\"");
     assert_string_equal(call_text("GetProcAddress", number, NULL), "0x1000, #42");
@@ -209,7 +213,8 @@ static void long_arguments_are_cut(void **state)
         uint8_t xmm[64] = {0};
         char out[API_TEXT_ROOM];
         text[letter - 'A' + 1] = 0;
-        assert_true(api_arguments_text(&all, arguments, &(struct api_registers){xmm + 48}, out) <= API_TEXT_ROOM);
+        assert_true(api_arguments_text(&all, arguments, &(struct api_registers){.xmm0 = xmm + 48}, out) <=
+                    API_TEXT_ROOM);
         text[letter - 'A' + 1] = 1;
     }
 }
@@ -220,7 +225,7 @@ static void assert_result(const char *name, uint64_t result, const char *expecte
     uint8_t xmm[16] = {0};
     struct api_signature s;
     assert_true(api_signature_find(name, &s));
-    assert_true(api_result_text(&s, result, &(struct api_registers){xmm}, out) <= sizeof out);
+    assert_true(api_result_text(&s, result, &(struct api_registers){.xmm0 = xmm}, out) <= sizeof out);
     assert_string_equal(out, expected);
     assert_int_equal(api_result_failed(&s, result), failed);
 }
@@ -337,6 +342,12 @@ static void exports_and_slots_are_found(void **state)
     assert_int_equal(t.data, 1);
     assert_int_equal(t.forwards, 1);
     assert_int_equal(t.slots, 2);
+    /* An address outside of the image belongs to another module, and what follows is still found. */
+    put(image, EXPORTS + 0x40, IMAGE + 0x100, 4);
+    assert_true(walk(image, &t));
+    assert_int_equal(t.code, 0);
+    assert_int_equal(t.data, 1);
+    assert_int_equal(t.forwards, 2);
     memory_free(image);
 }
 

@@ -296,9 +296,37 @@ static void exports_are_added_and_the_others_stay(void **state)
     memory_fail_at(0);
 }
 
+/* API tracing takes 32-bit programs too, which have other headers. */
+static void programs_of_both_widths_are_known(void **state)
+{
+    (void)state;
+    struct image i = make(1);
+    const struct injection_source memory = source_of(&i);
+    struct injection_image image;
+    bool narrow = true;
+    assert_int_equal(injection_program_read(&memory, "x.exe", &narrow), S_OK);
+    assert_false(narrow);
+    put(&i, PE + 4, 0x14C, 2);
+    assert_int_equal(injection_program_read(&memory, "x.exe", &narrow), HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    put(&i, PE + 24, 0x10B, 2);
+    put(&i, PE + 116, 16, 4);
+    put(&i, PE + 120 + 8 * 14, 0, 4);
+    assert_int_equal(injection_program_read(&memory, "x.exe", &narrow), S_OK);
+    assert_true(narrow);
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT)), "32-bit"));
+    put(&i, PE + 120 + 8 * 14, 0x1000, 4);
+    assert_int_equal(injection_program_read(&memory, "x.exe", &narrow), HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT)), ".NET"));
+    put(&i, PE + 120 + 8 * 14, 0, 4);
+    put(&i, PE + 4, 0x1C4, 2);
+    assert_int_equal(injection_program_read(&memory, "x.exe", &narrow), HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_of_both_widths_are_known),
         cmocka_unit_test(an_import_comes_before_all_others),
         cmocka_unit_test(other_first_imports_are_not_taken_for_ours),
         cmocka_unit_test(truncated_images_are_refused),

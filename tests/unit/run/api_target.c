@@ -70,6 +70,29 @@ static int odd_arguments(int count)
     return RIGHT;
 }
 
+/* Floating point arguments and results, results of 64 bits, arguments in registers, and a string at an invalid address,
+   which lstrlenA survives. */
+static int odd_values(int count)
+{
+    typedef double (*power)(double, double);
+    typedef double (*number)(const char *);
+    typedef ULONG(__fastcall * swap)(ULONG);
+    const HMODULE library = LoadLibraryW(L"msvcrt.dll"), loader = GetModuleHandleW(L"ntdll.dll");
+    const power pow_of = (power)(void *)GetProcAddress(library, "pow");
+    const number number_of = (number)(void *)GetProcAddress(library, "atof");
+    const swap swapped = (swap)(void *)GetProcAddress(loader, "RtlUlongByteSwap");
+    const char *volatile invalid = (const char *)(INT_PTR)-16;
+    ULONGLONG before = GetTickCount64();
+    for (int i = 0; i < count; i++) {
+        const ULONGLONG now = GetTickCount64();
+        if (now < before || now - before > 3600000 || pow_of(2.0, 10.0 + i % 2) != 1024.0 * (1 + i % 2) ||
+            number_of("-2.25") != -2.25 || (swapped && swapped(0x11223344) != 0x44332211) || lstrlenA(invalid) != 0)
+            return WRONG;
+        before = now;
+    }
+    return RIGHT;
+}
+
 static jmp_buf place;
 
 static BOOL CALLBACK leave(LPWSTR name, LONG_PTR value)
@@ -150,7 +173,7 @@ static int corrupt_tables(int count)
     uint8_t *module = (uint8_t *)LoadLibraryW(L"cabinet.dll");
     if (!module)
         return WRONG;
-    const IMAGE_NT_HEADERS64 *nt = (const void *)(module + ((const IMAGE_DOS_HEADER *)(void *)module)->e_lfanew);
+    const IMAGE_NT_HEADERS *nt = (const void *)(module + ((const IMAGE_DOS_HEADER *)(void *)module)->e_lfanew);
     const IMAGE_DATA_DIRECTORY exports = nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
     scribble(module + exports.VirtualAddress, sizeof(IMAGE_EXPORT_DIRECTORY));
     for (int i = 0; i < count; i++)
@@ -214,7 +237,7 @@ int main(int argc, char **argv)
     } all[] = {
         {"known", known_calls}, {"byname", by_name},   {"odd", odd_arguments},      {"unwind", unwinding},
         {"threads", threads},   {"unload", unloading}, {"corrupt", corrupt_tables}, {"scribble", scribble_settings},
-        {"sleep", sleeping},    {"until", until_file},
+        {"sleep", sleeping},    {"until", until_file}, {"values", odd_values},
     };
     await_tracing();
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Which programs can be traced. */
+#include "engine/etw/api_trace.h"
+#include "engine/etw/injection.h"
+
+HRESULT api_trace_check_program(const struct injection_source *from, const char *name)
+{
+    bool narrow;
+    HRESULT hr = injection_program_read(from, name, &narrow);
+    return SUCCEEDED(hr) && narrow ? api_trace_supports_32(name) : hr;
+}

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+# api_thunks.S for 32-bit programs. eax is the struct api_function of the stub that was called: at 0 the function, at 4 the
+# words of its stack arguments, at 8 whether its result is in st(0). stdcall and cdecl pass arguments on the stack, fastcall
+# and thiscall also in ecx and edx.
+    .intel_syntax noprefix
+    .text
+
+# Names: all registers of arguments are kept, the call is logged, and the function runs as if it had been called.
+    .globl _api_thunk_names
+    .def _api_thunk_names; .scl 2; .type 32; .endef
+_api_thunk_names:
+    push ebp
+    mov ebp, esp
+    push eax
+    push ecx
+    push edx
+    sub esp, 0x74
+    and esp, -16
+    movups [esp+0x10], xmm0
+    movups [esp+0x20], xmm1
+    movups [esp+0x30], xmm2
+    movups [esp+0x40], xmm3
+    movups [esp+0x50], xmm4
+    movups [esp+0x60], xmm5
+    mov ecx, [ebp+4]
+    mov [esp], eax
+    mov [esp+4], ecx
+    call _api_log_name
+    movups xmm0, [esp+0x10]
+    movups xmm1, [esp+0x20]
+    movups xmm2, [esp+0x30]
+    movups xmm3, [esp+0x40]
+    movups xmm4, [esp+0x50]
+    movups xmm5, [esp+0x60]
+    mov eax, [ebp-4]
+    mov ecx, [ebp-8]
+    mov edx, [ebp-12]
+    mov esp, ebp
+    pop ebp
+    jmp [eax]
+
+# Arguments: a frame that calls the function with a copy of the stack arguments. How many bytes the function takes off the
+# stack follows from esp after the call, so the calling convention need not be known. From ebp (struct api_frame,
+# api_hook.h):
+#   +00 ebp +04 return address +08 first argument ...
+#   -04 ebx -08 esi -0C edi -10 eax -14 ecx -18 edx -20 bytes of the text -24 text of the arguments -28 the function
+#   -2C esp before the call, then the bytes that it took -38 st(0) -3C edx, -40 eax: the result
+#   -48 time of the call, 0: not logged
+# Below lies the text; below that the copied words, at the same place of 16 bytes as the originals, which SSE code of the
+# function may rely on.
+    .globl _api_thunk_arguments
+    .def _api_thunk_arguments; .scl 2; .type 32; .endef
+_api_thunk_arguments:
+    push ebp
+    mov ebp, esp
+    push ebx
+    push esi
+    push edi
+    push eax
+    push ecx
+    push edx
+    mov ebx, eax
+    mov [ebp-0x28], eax
+    sub esp, 0x1F0              # to -48, and API_FRAME_ROOM below it
+    mov [ebp-0x24], esp
+    and esp, -16
+    sub esp, 16
+    mov [esp], ebp
+    call _api_log_enter
+    mov [ebp-0x48], eax
+    mov [ebp-0x44], edx
+    mov ecx, [ebx+4]
+    mov eax, fs:[4]             # TEB.StackBase: the words end there at the latest
+    lea esi, [ebp+8]
+    sub eax, esi
+    shr eax, 2
+    cmp ecx, eax
+    cmova ecx, eax
+    lea eax, [ecx*4]
+    mov edi, esp
+    sub edi, eax
+    and edi, -16
+    mov eax, esi
+    and eax, 15
+    lea edi, [edi+eax-16]
+    mov esp, edi
+    test ecx, ecx
+    jz 2f
+1:  mov eax, [esi+ecx*4-4]
+    mov [edi+ecx*4-4], eax
+    dec ecx
+    jnz 1b
+2:  mov [ebp-0x2C], esp
+    mov ecx, [ebp-0x14]
+    mov edx, [ebp-0x18]
+    mov eax, ebx
+    call [ebx]
+    mov ecx, esp
+    sub ecx, [ebp-0x2C]
+    mov [ebp-0x2C], ecx
+    cmp dword ptr [ebp-0x48], 0
+    je 5f
+    mov [ebp-0x40], eax
+    mov [ebp-0x3C], edx
+    cmp dword ptr [ebx+8], 0
+    je 3f
+    fstp tbyte ptr [ebp-0x38]
+3:  mov esp, [ebp-0x24]
+    and esp, -16
+    sub esp, 16
+    mov [esp], ebp
+    call _api_log_leave
+    cmp dword ptr [ebx+8], 0
+    je 4f
+    fld tbyte ptr [ebp-0x38]
+4:  mov eax, [ebp-0x40]
+    mov edx, [ebp-0x3C]
+    mov ecx, [ebp-0x2C]
+5:  lea esp, [ebp-0x0C]
+    pop edi
+    pop esi
+    pop ebx
+    pop ebp
+    add ecx, esp                # the return address moves above the arguments that the function took
+    push dword ptr [esp]
+    pop dword ptr [ecx]
+    mov esp, ecx
+    ret
+
+# Nothing is traced any more.
+    .globl _api_thunk_pass
+    .def _api_thunk_pass; .scl 2; .type 32; .endef
+_api_thunk_pass:
+    jmp [eax]
