@@ -294,13 +294,13 @@ def main():
         bodies = live_counters_arrive()
         nothing_is_lost_while_the_server_is_busy()
         a_queue_outlives_both_sides()
-        if not EMULATOR:  # Wine's programs have no Ctrl+C from here
+        if not EMULATOR:  # Wine's programs have no Ctrl+C from here, and its sets need the server
             ctrl_c_ends_a_request_that_hangs()
+            counters_of_a_set_and_a_file()
         what_is_refused_is_dropped()
         credentials_come_from_a_file()
         certificates_are_verified()
         logs_are_sent_with_their_times()
-        counters_of_a_set_and_a_file()
         return 0 if published_schema_reads(bodies) else 77
 
 

@@ -432,6 +432,8 @@ void push_close(struct push *p, struct push_figures *out)
         return;
     lock_enter(&p->lock);
     p->ending = true;
+    if (p->queue)
+        waiting_keep(p); /* before the wait for the thread, during which the process may be killed */
     thread_condition_wake(&p->changed);
     lock_leave(&p->lock);
     if (p->client)
@@ -439,11 +441,6 @@ void push_close(struct push *p, struct push_figures *out)
     if (p->thread)
         thread_wait(p->thread, UINT32_MAX);
     thread_close(p->thread);
-    if (p->queue) {
-        lock_enter(&p->lock);
-        waiting_keep(p);
-        lock_leave(&p->lock);
-    }
     if (out)
         *out = push_figures(p);
     while (waiting_take(p, &b))

@@ -63,6 +63,7 @@ static HRESULT winhttp_error(const char *what)
         const char *text;
     } texts[] = {
         {ERROR_WINHTTP_TIMEOUT, "the server did not answer in time"},
+        {WSAETIMEDOUT, "the server did not answer in time"}, /* Wine's answer */
         {ERROR_WINHTTP_NAME_NOT_RESOLVED, "the name of the server is unknown"},
         {ERROR_WINHTTP_CANNOT_CONNECT, "no connection to the server"},
         {ERROR_WINHTTP_CONNECTION_ERROR, "the connection was closed"},
@@ -217,9 +218,11 @@ static HRESULT read_answer(HINTERNET request, struct http_answer *out)
 static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHAR *type, const void *body, size_t size,
                             uint32_t timeout_ms, struct http_answer *out)
 {
-    DWORD none = WINHTTP_DISABLE_REDIRECTS;
+    DWORD none = WINHTTP_DISABLE_REDIRECTS, answer_ms = timeout_ms;
     const int ms = (int)timeout_ms;
     winhttp.WinHttpSetTimeouts(request, ms, ms, ms, ms);
+    /* The time for the headers is not among them, and Wine knows no other. */
+    winhttp.WinHttpSetOption(request, WINHTTP_OPTION_RECEIVE_RESPONSE_TIMEOUT, &answer_ms, sizeof answer_ms);
     winhttp.WinHttpSetOption(request, WINHTTP_OPTION_DISABLE_FEATURE, &none, sizeof none);
     if (!winhttp.WinHttpAddRequestHeaders(request, type, (DWORD)-1, WINHTTP_ADDREQ_FLAG_ADD) ||
         (*c->headers && !winhttp.WinHttpAddRequestHeaders(request, c->headers, (DWORD)-1, WINHTTP_ADDREQ_FLAG_ADD)))
