@@ -8,10 +8,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 enum {
     CURL_GLOBAL_ALL = 3,
+    CURLE_OPERATION_TIMEDOUT = 28,
     CURLE_ABORTED_BY_CALLBACK = 42,
     CURLINFO_RESPONSE_CODE = 0x200000 + 2,
     CURLOPT_WRITEDATA = 10001,
@@ -207,6 +210,16 @@ static HRESULT client_set_headers(struct http_client *c, const char *content_typ
     return curl.curl_easy_setopt(c->handle, CURLOPT_HTTPHEADER, list) ? E_FAIL : S_OK;
 }
 
+/* TLS libraries write to connections that the server has closed. libcurl cannot prevent the signal without changing the
+   process's handler, so this thread keeps it blocked. */
+static void block_pipe_signal(void)
+{
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+}
+
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
                          uint32_t timeout_ms, struct http_answer *out)
 {
@@ -217,6 +230,7 @@ HRESULT http_client_post(struct http_client *c, const char *content_type, const 
     HRESULT hr = client_set_headers(c, content_type);
     if (FAILED(hr))
         return hr;
+    block_pipe_signal();
     c->answer = out;
     c->message[0] = 0;
     curl.curl_easy_setopt(c->handle, CURLOPT_POST, 1L);
@@ -228,8 +242,9 @@ HRESULT http_client_post(struct http_client *c, const char *content_type, const 
     if (error == CURLE_ABORTED_BY_CALLBACK && atomic_load(&c->stopped))
         return E_ABORT;
     if (error)
-        return error_set(HRESULT_FROM_WIN32(ERROR_CONNECTION_REFUSED), "%s",
-                         c->message[0] ? c->message : curl.curl_easy_strerror(error));
+        return error_set(
+            HRESULT_FROM_WIN32(error == CURLE_OPERATION_TIMEDOUT ? ERROR_TIMEOUT : ERROR_CONNECTION_REFUSED), "%s",
+            c->message[0] ? c->message : curl.curl_easy_strerror(error));
     curl.curl_easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &status);
     out->status = status > 0 && status < 1000 ? (unsigned)status : 0;
     return S_OK;
