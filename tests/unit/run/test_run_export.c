@@ -69,7 +69,8 @@ static void receive(void *user)
             lock_enter(&r->lock);
             text_fit(r->latest, sizeof r->latest, bytes);
             lock_leave(&r->lock);
-            atomic_fetch_or(&r->has_counter, holds(bytes, size, "windows.system.processes"));
+            if (holds(bytes, size, "windows.system.processes"))
+                atomic_store(&r->has_counter, true);
             atomic_fetch_add(&r->requests, 1);
             atomic_fetch_add(&r->accepted, status == 200);
             if (FAILED(socket_send(s, answer, strlen(answer))))
