@@ -60,12 +60,12 @@ struct columns {
 HRESULT columns_learn(struct columns *c, const struct inputs *in, size_t input);
 /* Adds columns for the counters that the logs name, without their instances. */
 HRESULT columns_begin(struct columns *c, const struct inputs *in);
-/* Sorts the columns in the order of the inputs' counters, after the last columns_learn. */
+/* Sorts the columns in the order of the inputs' counters, after the last call of columns_learn. */
 HRESULT columns_arrange(struct columns *c);
 /* Fills in `cells` from the input's current sample. Computes values from the raw values of this call and of the
    previous call for the same input. Ignores counters and instances that are new in the sample. */
 HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input);
-/* After the inputs went to another time: rates are not computed across it. */
+/* After the inputs moved to another time: rates are not computed across the gap. */
 void columns_restart(struct columns *c);
 void columns_free(struct columns *c);
 

@@ -37,10 +37,10 @@ struct schema_word {
 };
 extern const struct schema_word schema_words[];
 extern const size_t schema_word_count;
-extern const char *const schema_out_types[], *const schema_system_fields[]; /* from 1 on, as their enums */
+extern const char *const schema_out_types[], *const schema_system_fields[]; /* counted from 1, like their enums */
 extern const size_t schema_out_type_count, schema_system_field_count;       /* with the place 0 */
 
-/* The row of an element within one of that type; NULL if it is not allowed there. */
+/* The row of an element inside an element of that type; NULL if it is not allowed there. */
 const struct xml_within *schema_find_within(enum schema_type parent, const char *element);
 
 /* Rules: the rows of rules_grammar.def. */
@@ -53,7 +53,7 @@ enum rules_sort {
 #define SORT(check) RULES_VALUE_##check,
 #include "engine/report/rules_grammar.def"
 };
-/* In the order of the words. */
+/* In the order of the keywords. */
 enum rules_choice { CHOICE_ALL, CHOICE_MIN, CHOICE_MAX, CHOICE_FIRST };
 enum rules_axis { AXIS_CHILD, AXIS_FOLLOWING, AXIS_PRECEDING };
 enum rules_comparison { COMPARE_TEXT, COMPARE_NUMBER };

@@ -14,7 +14,7 @@ struct page_make {
     const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
     bool picture;      /* the charts as SVG, by the built-in sheet */
-    uint32_t seconds;  /* that a transformation may take; 0: PAGE_SECONDS */
+    uint32_t seconds;  /* time limit of a transformation; 0: PAGE_SECONDS */
     bool (*stop)(void *context); /* true stops with ERROR_CANCELLED's HRESULT; may be NULL */
     void *context;
 };
@@ -36,9 +36,9 @@ struct page_bounds {
     void *context;
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
-   first; rows of warnings and the rows that they refer to are always shown, and charts of those counters precede other
-   charts. Attributes in addition to the report's: title; on a Table, rows (their total number); on a warning's Item
-   number, from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a
+   first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
+   other charts. Attributes in addition to the report's: title; on a Table, rows (their total number); on a warning's
+   Item number, from the most severe on; on a Data number, raw (the number before formatting) and id (the target of a
    warning). A Data and a Table have an element Tag for each of their tags; the first Data of a row also has the tags of
    its row and of hidden cells. An element Waves has the values of all series for the script (page_waves.h). An element
    Damage describes problems of the report. Errors and notes of report_read. */
@@ -52,24 +52,24 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
-#define CHART_MOST_POINTS 1024 /* as the series of a report have them; of other documents the first ones */
+#define CHART_MOST_POINTS 1024 /* names as the series of a report have them; for other documents, the first ones */
 #define CHART_MOST_LIMITS 4
-#define CHART_TIMES       6    /* labels of the time, at most about */
-#define CHART_GREATEST    3e37 /* beyond that floats end: no value of a counter */
+#define CHART_TIMES       6    /* approximate maximum number of time labels */
+#define CHART_GREATEST    3e37 /* values beyond this limit are at the end of the range of floats: no counter has them */
 
 struct chart_value {
     float least, mean, greatest; /* least > greatest: a gap */
 };
-/* A series as a report has it. */
+/* A series as in the report. */
 struct chart_source {
     const char *name, *points;
-    bool has_place;     /* else the items share the chart's duration */
-    double first, step; /* seconds: of the middle of the first item, and between items */
+    bool has_place;     /* otherwise the items divide the chart's duration evenly */
+    double first, step; /* seconds: to the middle of the first item, and between items */
 };
 /* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */
 size_t chart_values_read(const char *points, struct chart_value *out);
 
-/* A start as reports have it, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
+/* A start time as in reports, 2026-01-02T03:04:05.000Z, as the FILETIME of its local time. */
 bool chart_start_read(const char *text, int64_t *out);
 
 struct chart_line {
@@ -79,9 +79,9 @@ struct chart_line {
     size_t count;
     struct chart_value points[CHART_MOST_POINTS];
 };
-/* A horizontal line: the limit that a warning compared the counter with, or one that the user asked for. */
+/* A horizontal line: the limit that a warning compared the counter with, or a limit that the user requested. */
 struct chart_limit {
-    size_t warning; /* number of the warning; 0: not of a warning */
+    size_t warning; /* number of the warning; 0: no warning */
     bool has_value;
     double value;
 };
@@ -89,7 +89,7 @@ struct chart_limit {
 struct chart_layout {
     char *name, *start, *duration; /* from the report; start and duration may be "" */
     struct chart_line *lines;      /* CHART_MOST_SERIES */
-    size_t count, omitted;         /* series drawn, and series omitted */
+    size_t count, omitted;         /* number of drawn series, and of omitted series */
     size_t first;                  /* number of drawn series with `must`, which come first */
     struct chart_limit limits[CHART_MOST_LIMITS];
     size_t limit_count;
@@ -97,12 +97,12 @@ struct chart_layout {
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration);
 /* `must`: the series precedes others, and replaces one of them if the chart is full. */
 HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *series, bool must);
-/* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the place of another line. */
+/* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the position of another line. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
 /* Adds the element Chart: attributes id, name, `title` and the common counter of all series, Mark elements from the top
    of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value as far
    as known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
-   greatest and last. Values have the unit that the counter's name tells (page_unit.h). */
+   greatest and last. Values have the unit that the counter's name implies (page_unit.h). */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Units of counters, which logs do not contain: the names of counters tell them. */
+/* Units of counters. Logs do not contain them, so they are derived from the names of counters. */
 #ifndef OPENPLA_PAGE_UNIT_H
 #define OPENPLA_PAGE_UNIT_H
 
@@ -9,7 +9,7 @@ enum page_unit_kind { PAGE_UNIT_NONE, PAGE_UNIT_BYTES, PAGE_UNIT_PERCENT, PAGE_U
 
 struct page_unit {
     enum page_unit_kind kind;
-    double factor; /* of the counter's values: to bytes or seconds */
+    double factor; /* factor from the counter's values to bytes or seconds */
     bool rate;     /* bytes per second */
 };
 /* For a counter, or a line of a chart, "counter (instance)": "Available MBytes" has 1,048,576 bytes. */
@@ -17,7 +17,7 @@ struct page_unit page_unit_of(const char *name);
 bool page_unit_equals(const struct page_unit *a, const struct page_unit *b);
 
 struct page_scale {
-    double factor; /* of the counter's values, to what is shown */
+    double factor; /* factor from the counter's values to the displayed values */
     char suffix[12];
 };
 /* The scale in which the largest value has one to four digits: 24064 MBytes are 23.5 GB. */

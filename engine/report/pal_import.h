@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns threshold files of PAL (Performance Analysis of Logs) into rules of this program, DECISIONS 160. */
+/* Converts threshold files of PAL (Performance Analysis of Logs) into OpenPLA's rules, DECISIONS 160. */
 #ifndef OPENPLA_PAL_IMPORT_H
 #define OPENPLA_PAL_IMPORT_H
 
 #include "engine/base/text.h"
 
 enum {
-    PAL_FILES_MAX = 64, /* a file and those that it inherits from */
+    PAL_FILES_MAX = 64, /* a file and the files that it inherits from */
     PAL_BYTES_MAX = 16 << 20,
     PAL_THRESHOLDS_MAX = 20000,
     PAL_QUESTIONS_MAX = 200
@@ -15,15 +15,15 @@ enum {
 /* Zero-initialise. */
 struct pal_question {
     char *variable, *text, *value;
-    bool is_answered; /* by the caller; else it is the default of the file */
-    bool is_memory;   /* and not answered: the report's amount is used where it has one */
+    bool is_answered; /* set by the caller; otherwise the default of the file */
+    bool is_memory;   /* and not answered: the report's amount of memory is used if the report contains it */
 };
 struct pal_imported {
     char *rules; /* the rules file, XML */
     size_t size;
-    size_t thresholds, mapped; /* all of the files, and those that became rules */
+    size_t thresholds, mapped; /* number of all thresholds, and of those that became rules */
     struct texts lost;         /* "FILE: analysis 'A': threshold 'T': why", for each of the others */
-    struct texts notes;        /* what the rules do otherwise than PAL, and parts of the files that were ignored */
+    struct texts notes;        /* differences between the rules and PAL, and ignored parts of the files */
     struct pal_question *questions;
     size_t question_count, question_capacity;
 };
@@ -31,13 +31,13 @@ void pal_imported_free(struct pal_imported *i);
 
 struct pal_job {
     const char *path;            /* the file, which also names it in messages */
-    const char *text;            /* its content, which then inherits from no files; NULL: the file is read */
+    const char *text;            /* its content, which then does not inherit from files; NULL: the file is read */
     size_t size;                 /* of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* compares means of slices; otherwise peaks, as PAL does */
 };
-/* E_INVALIDARG: an answer to no question; OPENPLA_E_MALFORMED_XML: not a threshold file; errors of files;
-   E_OUTOFMEMORY. Free `out` in any case. */
+/* E_INVALIDARG: an answer to a question that does not exist; OPENPLA_E_MALFORMED_XML: not a threshold file; errors of
+   files; E_OUTOFMEMORY. Free `out` in any case. */
 HRESULT pal_import(const struct pal_job *job, struct pal_imported *out);
 
 #endif

@@ -10,7 +10,7 @@
 #define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, the default of report_make */
 #define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* no usable input for a report */
 
-/* The warning about counter logs of which no value can be computed. */
+/* The warning about counter logs from which no value can be computed. */
 #define REPORT_NO_VALUES "the counter logs contain no value that can be computed (a rate needs two consecutive samples)"
 
 /* Zero-initialise. All borrowed. */
@@ -21,14 +21,15 @@ struct report_make {
     const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */
     const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
     const char *set, *computer; /* for the header; NULL: taken from the inputs */
-    const char *language;       /* of its strings; NULL: those without a language, or English */
+    const char *language;       /* language of its strings; NULL: strings without a language, or English */
     unsigned level;             /* highest level of tables; 0: 1 */
     size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
-    uint32_t slice;             /* seconds of the slices of all counter tables; 0: as the schema has it */
+    uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
-    const struct counter_names *names; /* for counters in other languages; NULL: names stay as the logs have them */
-    char **names_result; /* NULL, or receives what inputs_describe_names says, from memory_alloc, or NULL */
+    const struct counter_names
+        *names;          /* for counters in other languages; NULL: names are kept as they are in the logs */
+    char **names_result; /* NULL, or receives the result of inputs_describe_names, from memory_alloc, or NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
     /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two report documents: rows added, removed or changed, identified by their keys and not by their places.
+/* Compares two report documents: rows added, removed or changed, identified by their keys, not by their positions.
    Sorts the rows of both (row_sort.h), so memory is limited to about 100 MB for files of any size; the rest goes to a
    scratch file.
 
    Tables are the same if section, name and source are equal, and for a table in a row the row's keys. The keys of a row
-   are the columns that the Header marks (key="1"); without marks the first of these that the table has: path; key and
-   name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared ignoring case. Without any of
-   them the whole row is its key: it is added or removed, but never changed. Rows with equal keys are paired in the
-   order of their keys' case, then of the document. */
+   are the columns that the Header marks (key="1"); without marks, the first of the following that the table has: path;
+   key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared ignoring case. Without
+   any of them the whole row is its key: it is added or removed, but never changed. Rows with equal keys are paired in
+   the order of their keys' case, then of the document. */
 #ifndef OPENPLA_REPORT_COMPARE_H
 #define OPENPLA_REPORT_COMPARE_H
 
@@ -19,7 +19,7 @@ struct report_cell {
     const char *column, *text, *type; /* type: the attribute, or "" */
     bool key;
 };
-/* Different texts, or different types of the same text; "": none. */
+/* Different texts, or the same text with different types; "": none. */
 struct report_change {
     const char *column, *before, *after, *type_before, *type_after;
 };
@@ -28,7 +28,7 @@ struct report_difference {
     bool table; /* a whole table was added or removed; each of its rows follows as a separate difference */
     const char *section, *table_name, *source;
     const char *outer;               /* keys of the row that contains the table; "" in a section */
-    const struct report_cell *cells; /* of the row; of a changed one the new cells */
+    const struct report_cell *cells; /* of the row; for a changed row, the new cells */
     size_t cell_count;
     const struct report_change *changes;
     size_t change_count;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MAX_COLUMNS 1024 /* of a table, and Data of a row */
+#define REPORT_MAX_COLUMNS 1024 /* limits for the Data of a table and of a row */
 #define REPORT_MAX_TABLES  8    /* within one another */
 
 struct report_attribute {
@@ -45,8 +45,9 @@ struct report_row {
     bool footer;
 };
 
-/* Called in the order of the document; each may be NULL. Their arguments are valid during the call, a table's until its
-   end. A failure ends the reading. On success each begin had its end, also in a corrupt file. */
+/* Called in the order of the document; each may be NULL. Their arguments are valid during the call; those of a table,
+   until its end. A failure ends the reading. On success, each begin call has had its end call, even in a corrupt file.
+   */
 struct report_handlers {
     HRESULT (*begin)(void *about, const struct report_attribute *attributes, size_t count);
     HRESULT (*fact)(void *about, const struct report_data *fact);
@@ -62,9 +63,10 @@ struct report_handlers {
     HRESULT (*string)(void *about, const char *id, const char *text);
 };
 
-/* Returns all complete rows, even if the file is truncated or corrupt after them. A warning with its line reports the
-   cut or corrupt place, an unexpected element, and a collection that stopped early. OPENPLA_E_MALFORMED_XML, with the
-   file, the line and the reason: not a report document, an unknown form, or a limit is exceeded. */
+/* Returns all complete rows, even if the file is truncated or corrupt after them. A warning with the line number
+   reports a truncated or corrupt place, an unexpected element, or a collection that stopped early.
+   OPENPLA_E_MALFORMED_XML, with the file, the line and the reason: not a report document, an unknown form, or a limit
+   is exceeded. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
 /* NULL: no such attribute. */

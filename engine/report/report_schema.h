@@ -42,7 +42,7 @@ enum schema_out_type {
 struct schema_field {
     const char *name; /* as written; a payload field if `system` is SYS_NONE */
     enum schema_system_field system;
-    GUID guid;      /* of an event class or event provider; all zeros: any */
+    GUID guid;      /* GUID of an event class or event provider; all zeros: any */
     bool any_event; /* payloadId="*" (ours) */
     uint32_t id;    /* payloadId: the type of a classic event, otherwise the event ID */
     bool has_version;
@@ -79,7 +79,7 @@ struct schema_event_table {
 struct schema_pattern {
     const char *text;
     bool include; /* Include, else Exclude */
-    bool counter; /* of counters, else of instances */
+    bool counter; /* patterns of counters, or otherwise of instances */
 };
 enum schema_counter_column {
     COUNTER_COLUMN_MACHINE = 1,
@@ -88,7 +88,7 @@ enum schema_counter_column {
     COUNTER_COLUMN_MEAN = 8,
     COUNTER_COLUMN_MIN = 16,
     COUNTER_COLUMN_MAX = 32,
-    /* Our extensions, which `columns` of a CounterTable adds. */
+    /* OpenPLA's extensions, which `columns` of a CounterTable adds. */
     COUNTER_COLUMN_SUM = 64,
     COUNTER_COLUMN_COUNT = 128,
     COUNTER_COLUMN_P50 = 256,
@@ -110,7 +110,7 @@ struct schema_counter_table {
     const char *limit;  /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
     const char *watch;  /* (ours) patterns: matching counters get a chart that is shown if a warning refers to them */
     const char *slices; /* (ours) patterns: rows of matching counters have a table of slices of the time */
-    uint32_t slice;     /* seconds of each; 0: automatic */
+    uint32_t slice;     /* seconds of each slice; 0: automatic */
 };
 struct schema_table {
     bool of_events; /* EventTable, else CounterTable */
@@ -146,7 +146,7 @@ struct report_schema {
     struct texts files;    /* files read, each once */
     struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
     struct texts warnings; /* problems that skip nothing else, with their places */
-    struct texts owned;    /* all strings of the schema */
+    struct texts owned;    /* number of all strings in the schema */
     size_t table_count;
 };
 
@@ -173,7 +173,7 @@ void report_schema_free(struct report_schema *s);
 
 /* Whether the text matches the pattern. Takes time proportional to the product of both lengths at most. */
 bool schema_pattern_matches(const char *pattern, const char *text);
-#define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one of several */
+#define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one pattern of several */
 /* The first of several patterns separated by '|'; an escaped '|' does not separate. A pattern that is too long becomes
    empty: no counter has such a name. Returns the rest, or NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares the counters of two runs, A and B, by their reports: which are worse, and whether that exceeds their noise.
 
-   Samples of a log depend on each other, so a test over samples calls most unchanged counters changed. The test is a
-   Mann-Whitney test over means of slices of the time, with a variance that is widened by the correlation of
-   neighbouring slices, and the false discovery rate over all counters is 5 % (Benjamini, Hochberg 1995). A counter that
+   Samples of a log depend on each other, so a test over samples would report most unchanged counters as changed. The
+   test is a Mann-Whitney test over means of slices of the time, with a variance that is widened by the correlation of
+   adjacent slices, and the false discovery rate over all counters is 5 % (Benjamini, Hochberg 1995). A counter that
    drifts too slowly for the length of the runs is reported as undecided. */
 #ifndef OPENPLA_RUN_COMPARE_H
 #define OPENPLA_RUN_COMPARE_H
 
 #include "engine/base/text.h"
 
-#define RUN_LEAST_SLICES  8 /* of a run: fewer prove nothing among hundreds of counters */
+#define RUN_LEAST_SLICES  8 /* minimum number of slices of a run: fewer prove nothing among hundreds of counters */
 #define RUN_SLICES        24
-#define RUN_LARGEST_DRIFT 0.8 /* correlation of neighbouring slices beyond which nothing is decided */
+#define RUN_LARGEST_DRIFT 0.8 /* correlation of adjacent slices above which nothing is decided */
 
 /* From the least to the most significant. */
 enum run_verdict { RUN_SAME, RUN_UNDECIDED, RUN_BETTER, RUN_CHANGED, RUN_WORSE, RUN_MUCH_WORSE, RUN_VERDICTS };
@@ -26,18 +26,18 @@ struct run_change {
     size_t series[2];                        /* in the sides */
     struct run_figures figures[2];           /* of A and B */
     double difference;                       /* of the means, B - A */
-    double percent;                          /* of A's mean; not finite: A's is 0 */
+    double percent;                          /* divided by A's mean; not finite: A's is 0 */
     double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
-    double p;                                /* of the widened test; 1: not tested */
+    double p;                                /* p of the widened test; 1: not tested */
     double drift;                            /* correlation of neighbouring slices */
     const char *why;                         /* of RUN_UNDECIDED; else "" */
     enum run_verdict verdict;
 };
 
-/* A counter of a run. `values` as page.h has them. */
+/* A counter of a run. `values` as in page.h. */
 struct run_series {
     char *object, *counter, *instance;
-    double begin, step; /* seconds, in the zone of the log, of the middle of the first value */
+    double begin, step; /* seconds of the middle of the first value, in the zone of the log */
     size_t count;
     struct chart_value *values;
     bool has_figures; /* of the whole run, from the table of counters */
@@ -48,7 +48,7 @@ struct run_side {
     struct run_series *series; /* by object, counter and instance */
     size_t count, capacity;
     double begin, end;                /* of all series */
-    char *start, *duration, *samples; /* facts of the report, the start without its zone; NULL: none */
+    char *start, *duration, *samples; /* facts of the report; the start is without its zone; NULL: none */
     char *names;                      /* the fact about names of counters in another language; NULL: none */
     double from, to;                  /* the part that is compared */
 };
@@ -57,37 +57,37 @@ HRESULT run_side_read(const char *report, struct run_side *out, struct texts *no
 void run_side_free(struct run_side *s);
 
 struct run_compare_options {
-    bool by_clock;       /* aligned by the time of day; else at their starts */
-    double skip;         /* seconds of both to leave out, from their starts on */
+    bool by_clock;       /* aligned by the time of day; otherwise by their starts */
+    double skip;         /* seconds to skip at the start of both */
     double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
-    double least_change; /* percent below which nothing is remarkable */
+    double least_change; /* percent below which no change is significant */
 };
 /* Zero-initialise. */
 struct run_comparison {
     struct run_side sides[2];
     struct run_change *changes; /* the most remarkable first */
     size_t count, verdicts[RUN_VERDICTS];
-    struct texts only[2]; /* paths of counters that one side has */
+    struct texts only[2]; /* paths of counters that only one side has */
     double span;          /* seconds that both have */
-    const char *nothing;  /* why there is nothing to compare; NULL: there is */
+    const char *nothing;  /* reason why nothing can be compared; NULL: comparison is possible */
     struct texts notes;
 };
-/* Compares the sides, which have been read. S_FALSE: they have no counter or no time in common. */
+/* Compares the sides, which were read before. S_FALSE: they have no counter or no time range in common. */
 HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *options);
-/* Writes a report of it, from which page_make creates a page. `names`: what the sides are called. */
+/* Writes a report about it; page_make creates a page from it. `names`: labels of the two sides. */
 HRESULT run_compare_write(const struct run_comparison *c, const char *const names[2], bool by_clock, const char *path);
 void run_comparison_free(struct run_comparison *c);
 
 /* ---- its statistics ---- */
 
-/* The correlation of neighbours, with its bias for short rows; 0 to 0.95. */
+/* The correlation of adjacent slices, corrected for the bias of short series; 0 to 0.95. */
 double run_correlation(const double *values, size_t count);
 /* The two-sided p of the test; ties have mean ranks. *effect: Cliff's delta. `widening` of the variance: 1 or more.
    `room` is for both. */
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
-/* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` is for
- * as many. */
+/* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` has
+   space for the same number of values. */
 double run_discovery_limit(const double *p, size_t count, double rate, double *room);
 /* "\Processor(_Total)\% Processor Time"; the caller frees it. */
 char *run_path(const char *object, const char *counter, const char *instance);

@@ -126,7 +126,7 @@ static HRESULT on_series(void *about, const struct report_data *series)
     return S_OK;
 }
 
-/* As a reader writes it: 2026-01-02 03:04:05. */
+/* In the readable format: 2026-01-02 03:04:05. */
 static char *time_text(const char *start)
 {
     char *text = text_copy_n(start, strlen(start) < 19 ? strlen(start) : 19);
@@ -190,7 +190,7 @@ static HRESULT take_figures(const struct side_reading *r, struct run_series *s)
     return s->instance ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A series may be in several charts: the one with the most values stays. */
+/* If a series is in several charts, the one with the most values is kept. */
 static void drop_repeated(struct run_side *s)
 {
     size_t kept = 0;

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* First bytes of sort keys. Descending order inverts all but SORT_EMPTY, which stays the largest. */
+/* First bytes of sort keys. Descending order inverts all kinds except SORT_EMPTY, which remains the largest. */
 enum { SORT_NUMBER = 0x10, SORT_TEXT = 0x20, SORT_EMPTY = 0xFF };
-enum { PACKED_TEXT = 0x80 }; /* with the kind: a text follows */
+enum { PACKED_TEXT = 0x80 }; /* after the kind, a text follows */
 
 struct event_cell event_cell_unsigned(uint64_t number)
 {
@@ -98,7 +98,8 @@ static void add_big_endian(struct text_buffer *out, uint64_t number)
     text_buffer_add_n(out, bytes, sizeof bytes);
 }
 
-/* As a double, of which all kinds have one, and then the whole number, of which doubles of above 2^53 are many. */
+/* First as a double, which every kind can be converted to, and then as a whole number, because several numbers above
+   2^53 have the same double. */
 static void add_number(struct text_buffer *out, const struct event_cell *cell)
 {
     const double value = event_cell_value(cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of event tables: values of one event, the fields they are of, and the columns that show them. */
+/* The cells of event tables: values of one event, the fields that they come from, and the columns that show them. */
 #ifndef OPENPLA_EVENT_CELL_H
 #define OPENPLA_EVENT_CELL_H
 
@@ -11,17 +11,17 @@
 /* ---- cells ----
 
    The value of one column for one event: a number, a string, or a number that is shown as a string (a time, an address,
-   a map's name). As bytes to keep, as bytes that sort, as text, and summed. */
+   a map's name). Converts it to bytes for storage, to bytes for sorting and to text, and adds values. */
 
 enum event_cell_kind { CELL_EMPTY, CELL_UNSIGNED, CELL_SIGNED /* below zero */, CELL_REAL, CELL_TEXT };
 
 /* Zero-initialised: empty. The text is borrowed. */
 struct event_cell {
     enum event_cell_kind kind;
-    uint64_t number; /* of CELL_SIGNED the same bits */
+    uint64_t number; /* for CELL_SIGNED the same bits */
     double real;
-    const char *text; /* how the number is shown; NULL: as its digits. Of CELL_TEXT never NULL */
-    size_t length;    /* of the text, which has no NUL in it */
+    const char *text; /* the format of the number; NULL: decimal digits. Of CELL_TEXT never NULL */
+    size_t length;    /* length of the text, which contains no NUL */
 };
 
 struct event_cell event_cell_unsigned(uint64_t number);
@@ -30,49 +30,51 @@ struct event_cell event_cell_real(double value); /* NaN and infinity become an e
 bool event_cell_is_number(const struct event_cell *cell);
 double event_cell_value(const struct event_cell *cell); /* 0 if not a number */
 
-/* The displayed text: digits without separators; of a real number the fewest that read back the same. */
+/* The displayed text: digits without separators; for a real number, the fewest digits that read back as the same
+   number. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
-/* Bytes that are equal exactly for equal cells, and from which the cell can be restored. */
+/* Bytes that are equal if and only if the cells are equal. The cell can be restored from them. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
-/* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the place after it. */
+/* Reads the cell at `at` that event_cell_pack wrote; its text points there. Returns the position after it. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
-/* Bytes that compare as the cells are sorted: numbers by their value, before texts, which go without case and then with
-   it; empty ones are last in both directions. E_OUTOFMEMORY. */
+/* Bytes that compare in the order of the cells: first numbers by value, then texts, ignoring case before considering
+   it; empty cells are last in both directions. E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
-/* Sums numbers, exactly while they are whole and within 63 bits, else by Neumaier's compensated sum, so that the order
-   of the events does not show. Zero-initialise. */
+/* Sums numbers: exactly while they are whole and fit into 63 bits, otherwise with Neumaier's compensated sum, so that
+   the order of the events does not affect the result. Zero-initialise. */
 struct event_sum {
     uint64_t count; /* of numbers */
     int64_t whole;
-    double real, lost; /* the sum of the others, and what rounding took of it */
+    double real, lost; /* the sum of the other numbers, and its rounding error */
     bool is_real;
 };
 void event_sum_add(struct event_sum *sum, const struct event_cell *cell); /* ignores anything but numbers */
 void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
-struct event_cell event_sum_total(const struct event_sum *sum);   /* empty: there was no number */
+struct event_cell event_sum_total(const struct event_sum *sum);   /* empty: there were no numbers */
 struct event_cell event_sum_average(const struct event_sum *sum); /* the same */
 
 /* ---- fields: a property of the event, or a field of its header ---- */
 struct event_field {
     enum schema_system_field system; /* SYS_NONE: a property of the event's data */
-    const char *name;                /* of the property, "Struct.Member" of one in a structure; borrowed */
+    const char *name;                /* name of the property, or "Struct.Member" for one in a structure; borrowed */
     bool has_out;
     uint16_t out; /* enum value_out_type */
 };
 /* `said` is borrowed while the field is used. */
 struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
 
-enum { EVENT_FIELDS = 256 }; /* of one event at most */
+enum { EVENT_FIELDS = 256 }; /* limit for one event */
 /* The requested fields of one kind of event, and their places in its schema. Zero-initialise; set `items`, borrowed,
    and `count`. */
 struct event_fields {
     const struct event_field *items;
     size_t count;
-    const struct event_schema *schema; /* of the event before, whose places these are; not to be followed */
+    const struct event_schema
+        *schema; /* schema of the previous event, to which these places belong; must not be dereferenced */
     uint16_t places[EVENT_FIELDS];
     uint16_t last_place;
     size_t wanted; /* properties */
@@ -84,17 +86,17 @@ struct event_fields {
     size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
 };
 void event_field_set_free(struct event_fields *f);
-/* Fills a cell for each field; their texts are valid until the next call. A field that the event does not have is an
-   empty cell. EVENT_DATA_INVALID: the data do not match their schema; S_FALSE: properties are requested, but the event
-   has no known schema. E_OUTOFMEMORY. */
+/* Fills a cell for each field; the cells' texts are valid until the next call. A field that the event does not have is
+   an empty cell. EVENT_DATA_INVALID: the data do not match their schema; S_FALSE: properties are requested, but the
+   event has no known schema. E_OUTOFMEMORY. */
 HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
 
-/* The thread's processor time at the event, in ms, of both modes; false: the event has none. */
+/* The thread's processor time at the event, in ms, in both modes; false: the event has none. */
 bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
 
 /* ---- columns: their events, and what happens to their cells ---- */
 enum {
-    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* of the table, and of its sub-table */
+    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* of the table and of its sub-table */
     EVENT_SOURCES = 16,                      /* event sources of a table */
     NO_SUM = -1,
 };
@@ -103,9 +105,9 @@ enum {
 struct event_source {
     const struct schema_field *said; /* guid, number and version */
     uint64_t met, of_another_version;
-    unsigned other_version; /* the last one that was met */
+    unsigned other_version; /* the last source that was found */
 };
-/* By the event's header alone: the class and type of a classic event, the provider and number of another one. Any
+/* Compares only the event's header: the class and type of a classic event, the provider and id of other events. Any
    provider is not the log itself. */
 bool event_source_has(const struct event_source *s, const EVENT_RECORD *record);
 
@@ -113,11 +115,11 @@ struct event_column {
     const struct schema_column *said;
     struct event_field field;
     size_t source;
-    int sum; /* which of the row's sums it shows, NO_SUM: it shows a value */
+    int sum; /* the index of the row's sum that it shows; NO_SUM: it shows a value */
 };
 struct event_columns {
-    struct event_column items[EVENT_COLUMNS]; /* the table's, then the sub-table's */
-    size_t count, own;                        /* all of them, and the table's */
+    struct event_column items[EVENT_COLUMNS]; /* the table's columns, then the sub-table's */
+    size_t count, own;                        /* number of all columns, and of the table's columns */
     size_t sums;
     bool grouped; /* rows are groups of events */
     struct event_source sources[EVENT_SOURCES];

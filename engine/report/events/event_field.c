@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of event tables: which events they are of, and their values in an event. */
+/* The columns of event tables: the events that they select, and their values in an event. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Bits of EVENT_HEADER.Flags: the two words of processor time are one number of the session's clock, or are not told.
- */
+/* Bits of EVENT_HEADER.Flags: the two words of processor time are one number of the session's clock, or are not
+ available. */
 enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
 enum { NO_PLACE = UINT16_MAX };
 
@@ -52,7 +52,7 @@ void event_field_set_free(struct event_fields *f)
     text_buffer_free(&f->texts);
 }
 
-/* ---- where properties are ---- */
+/* ---- finding properties ---- */
 
 static bool is_named(const char *name, const char *part, size_t size)
 {
@@ -93,7 +93,7 @@ static uint16_t place_of(const struct event_schema *s, const char *path)
     }
 }
 
-/* Another schema may have been allocated at the place of the last one. */
+/* Another schema may have been allocated at the address of the last one. */
 static bool places_hold(const struct event_fields *f, const struct event_schema *s)
 {
     if (!s || s != f->schema)
@@ -169,7 +169,7 @@ static uint64_t big_endian(const uint8_t *bytes, size_t size)
     return number;
 }
 
-/* The number that the value sorts and sums by; empty: it is a text. */
+/* The number by which the value is sorted and added; empty: it is a text. */
 static struct event_cell number_cell(const struct value_type *t, const uint8_t *bytes, size_t size)
 {
     uint64_t number;
@@ -219,7 +219,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
         v.property->map && !f->items[field].has_out ? event_schema_map(t->e->schema, v.property->map) : NULL;
     *cell = number_cell(&v.type, v.bytes, v.size);
     const bool port = v.type.out == OUT_TYPE_PORT && v.size == 2;
-    if (v.array) { /* one text with its elements one after the other, so not a number */
+    if (v.array) { /* one text that contains all elements, so not a number */
         if (f->spans[field].has)
             text_buffer_add(&f->texts, ",");
         else
@@ -252,7 +252,7 @@ static HRESULT event_fields_visit(void *context, enum event_step step, const str
             continue;
         hr = take_value(t, i, v);
         if (v->array)
-            break; /* its text continues with the next element; other columns have a copy */
+            break; /* its text continues with the next element; other columns have copied it */
     }
     if (hr != S_OK)
         return hr;
@@ -290,7 +290,7 @@ static void add_guid_text(struct event_fields *f, size_t field, const GUID *guid
     cell->kind = CELL_TEXT;
 }
 
-/* A value with a name is shown by its name, unless the column's outType asks for a number. */
+/* A value with a name is shown as the name, unless the column's outType requests a number. */
 static void take_named(struct event_fields *f, size_t field, const char *name, uint64_t number, struct event_cell *cell)
 {
     const struct event_field *wanted = &f->items[field];
@@ -312,7 +312,7 @@ static void take_number(struct event_fields *f, size_t field, uint64_t number, s
     if (is_time(type.in, type.out, size))
         add_filetime(&f->texts, (int64_t)number);
     else
-        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* the number must have all its bytes */
+        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* the number must be complete */
     end_text(f, field);
 }
 
@@ -389,7 +389,7 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
         hr = event_values_walk(e->schema, &data, event_fields_visit, &t, NULL);
     }
     if (f->texts.failed) {
-        text_buffer_free(&f->texts); /* what failed once stays so */
+        text_buffer_free(&f->texts); /* the first failure is kept */
         return E_OUTOFMEMORY;
     }
     share_arrays(f, cells);
@@ -454,7 +454,7 @@ static HRESULT add_columns(struct event_columns *c, const struct schema_columns 
     return hr;
 }
 
-/* A join has its two sources, and columns of no other; a transaction two at most (MS-PLA 2.2.3.3). */
+/* The columns of a join use only its two sources; those of a transaction use at most two (MS-PLA 2.2.3.3). */
 static HRESULT check_sources(const struct schema_event_table *t, struct event_columns *c)
 {
     if (t->transaction && c->source_count > 2)

@@ -25,20 +25,20 @@ struct block {
 struct event_groups {
     size_t memory, sums;
     struct entry **buckets;
-    size_t bucket_count, count; /* the former a power of two */
+    size_t bucket_count, count; /* the number of buckets is a power of two */
     struct block *blocks, *last;
     size_t held; /* bytes of blocks and buckets */
     uint64_t added;
-    struct row_sort *parts; /* NULL: all fitted so far */
+    struct row_sort *parts; /* NULL: everything fitted so far */
     struct text_buffer body;
-    struct block *at; /* when read from memory: the place of the next entry */
+    struct block *at; /* when read from memory: the position of the next entry */
     size_t at_byte;
     struct sorted_row ahead; /* when read from the sort: the next part */
     bool has_ahead;
     struct text_buffer key, first; /* of the returned group */
 };
 
-/* Blocks come as they are aligned for every type; so do the entries in them. */
+/* Blocks are aligned for every type, and so are the entries in them. */
 static size_t entry_size(const struct event_groups *g, size_t key_size, size_t first_size)
 {
     const size_t size = sizeof(struct entry) + g->sums * sizeof(struct event_sum) + key_size + first_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs events: by a value they have in common (EqualJoin), and begins with ends of transactions by their thread. */
+/* Pairs events: by a value that they share (EqualJoin), and starts with ends of transactions by their thread. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
@@ -12,7 +12,7 @@ struct event_join {
     size_t memory;
     uint64_t most, pairs;
     struct text_buffer key;
-    struct text_buffer value; /* of the events of side 0 in `bodies`, each with its size before it */
+    struct text_buffer value; /* the events of side 0 in `bodies`, each preceded by its size */
     struct text_buffer bodies;
     uint64_t kept; /* events in `bodies` */
 };
@@ -51,7 +51,7 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
     const char which = (char)side;
     if (value->kind == CELL_EMPTY)
         return S_OK;
-    if (event_cell_is_number(value)) { /* the one may show it as an address, the other as digits */
+    if (event_cell_is_number(value)) { /* one event may show it as an address, the other as a number */
         plain.text = NULL;
         plain.length = 0;
     }
@@ -66,7 +66,7 @@ static bool has_value(const struct event_join *j, const struct sorted_row *row)
     return j->value.length == row->key_size - 1 && memcmp(j->value.text, row->key, j->value.length) == 0;
 }
 
-/* False: there is no room for it. */
+/* False: there is no space for it. */
 static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
 {
     const size_t size = row->body_size;
@@ -83,8 +83,8 @@ static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
     return true;
 }
 
-/* An event of side 1 with each of side 0 that has its value. Pairs beyond the limit are counted, not enumerated: if all
-   events of two kinds had the same value, enumerating them would never end. */
+/* Pairs an event of side 1 with each event of side 0 that has the same value. Pairs beyond the limit are counted, not
+   enumerated: if all events of two kinds had the same value, enumerating them would never end. */
 static HRESULT join_give_pairs(struct event_join *j, const struct sorted_row *row, event_join_take *take, void *context,
                                uint64_t *omitted)
 {
@@ -139,7 +139,7 @@ struct thread {
 
 struct event_transactions {
     size_t memory, held;
-    struct thread *threads; /* by their ids; if a place is in use, the next free one */
+    struct thread *threads; /* by their ids; if a slot is in use, the next free one */
     size_t thread_count, places;
     struct event_transaction_counts counts;
     char *given;
@@ -226,7 +226,8 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
-    t->held += (thread->capacity - before) * sizeof *thread->open; /* a thread keeps its room when nothing is open */
+    t->held += (thread->capacity - before) *
+               sizeof *thread->open; /* a thread keeps its memory when it has no open transactions */
     char *copy = memory_copy(body, size);
     if (!copy)
         return E_OUTOFMEMORY;

@@ -17,7 +17,7 @@ struct event_rows {
     size_t memory, held;
     uint64_t most, added, given;
     struct row_sort *sort; /* NULL: the heap is used */
-    struct kept *kept;     /* the row that would come last is the first one */
+    struct kept *kept;     /* the row that would be last is the first one in the heap */
     size_t count, capacity;
 };
 
@@ -107,7 +107,7 @@ static HRESULT move_to_sort(struct event_rows *r)
 {
     struct row_sort *sort = row_sort_create(r->memory);
     HRESULT hr = sort ? S_OK : E_OUTOFMEMORY;
-    qsort(r->kept, r->count, sizeof *r->kept, last_first); /* which is a heap too, should this fail */
+    qsort(r->kept, r->count, sizeof *r->kept, last_first); /* the memory remains a heap if this fails */
     for (size_t i = r->count; i > 0 && SUCCEEDED(hr); i--) {
         const struct sorted_row row = row_of(&r->kept[i - 1]);
         hr = row_sort_add(sort, row.key, row.key_size, row.body, row.body_size);
@@ -151,7 +151,7 @@ static HRESULT rows_keep(struct event_rows *r, const char *key, size_t key_size,
     }
     const struct sorted_row row = {key, body, key_size, body_size}, last = row_of(&r->kept[0]);
     if (sorted_row_compare(&row, &last) >= 0)
-        return S_OK; /* of equal ones the earlier stays */
+        return S_OK; /* of equal rows, the earlier one is kept */
     const HRESULT hr = kept_row_fill(r, &r->kept[0], key, key_size, body, body_size);
     if (SUCCEEDED(hr))
         sift_down(r);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that are grouped become groups (event_sink.h), and these rows; others are rows at once. Rows are sorted as
-   the table specifies (event_sink.h). Records of sub-tables are kept by the group's key, and brought together with
-   those rows that are written by merging both in the order of that key. */
+/* Grouped records become groups (event_sink.h), and groups become rows; other records become rows directly. Rows are
+   sorted as the table specifies (event_sink.h). Records of sub-tables are sorted by the group's key. They are merged
+   with the written rows in the order of that key. */
 #include "engine/report/events/event_sink.h"
 
 #include "engine/base/memory.h"
 
 #include <string.h>
 
-/* Records of the last sort before writing: a row, then the rows of its subtable. */
+/* Records of the last sort before writing: a row, followed by the rows of its sub-table. */
 enum { TAG_ROW = 'a', TAG_SUB_ROW };
 
 struct event_sink {
@@ -27,7 +27,7 @@ struct event_sink {
     struct head {
         struct report_table_head table;
         struct report_column_head columns[SCHEMA_MOST_COLUMNS];
-    } heads[2]; /* of the table, and of a sub-table */
+    } heads[2]; /* of the table and of a sub-table */
 };
 
 static bool has_subs(const struct event_sink *s)
@@ -85,7 +85,7 @@ static void add_order(struct text_buffer *key, uint64_t order)
     text_buffer_add_n(key, bytes, sizeof bytes);
 }
 
-/* By the primary column, then by the secondary one. */
+/* Sorted by the primary column, then by the secondary one. */
 static HRESULT add_sort_key(const struct event_column *columns, size_t count, const struct event_cell *cells,
                             struct text_buffer *key)
 {
@@ -203,7 +203,7 @@ static HRESULT add_group(struct event_sink *s, const struct event_group *g, doub
     summarize(s, cells);
     s->key.length = s->body.length = 0;
     HRESULT hr = add_sort_key(c->items, c->own, cells, &s->key);
-    add_order(&s->key, g->order); /* equal ones as they were met */
+    add_order(&s->key, g->order); /* equal rows stay in the order in which they were found */
     text_buffer_add_n(&s->body, (const char *)&size, sizeof size);
     text_buffer_add_n(&s->body, g->key, g->key_size);
     pack(cells, c->own, &s->body);
@@ -314,7 +314,7 @@ static void write_footer(struct event_sink *s, struct report_document *to)
     report_footer_end(to);
 }
 
-/* Rows that were not grouped have their sub-table's one row in them. */
+/* Rows that were not grouped already contain the one row of their sub-table. */
 static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 {
     const struct event_columns *c = s->columns;
@@ -348,7 +348,7 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 
 /* ---- rows with their sub-tables ---- */
 
-/* All rows that will be written, by their groups' keys; the body is the place among them, and the cells. */
+/* All rows that will be written, by their groups' keys; the body contains the row's position and its cells. */
 static HRESULT sort_by_group(struct event_sink *s, struct row_sort *by_group)
 {
     struct sorted_row row;
@@ -385,7 +385,7 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Both come in the order of the groups' keys; each row reads the records with its key. */
+/* Both are sorted by the groups' keys; each row reads the records with its key. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;
@@ -426,7 +426,7 @@ static void end_row(struct open_parts *open, struct report_document *to)
     *open = (struct open_parts){false, false};
 }
 
-/* *cut: sub-tables that had more rows than they may. */
+/* *cut: number of sub-tables that exceeded their limit of rows. */
 static HRESULT write_ranked(struct event_sink *s, struct row_sort *ranked, struct report_document *to, uint64_t *cut)
 {
     const struct event_columns *c = s->columns;

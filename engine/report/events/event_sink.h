@@ -9,59 +9,59 @@
 
 /* ---- transactions ----
 
-   Begins and ends of transactions paired by their thread (MS-PLA 2.2.3.3, EventTable's transaction): an end closes the
+   Starts and ends of transactions, paired by their thread (MS-PLA 2.2.3.3, EventTable's transaction): an end closes the
    newest begin of its kind that is open in its thread. */
 
 struct event_transactions;
-/* `memory`: bytes of open begin events; further ones are dropped and counted. E_OUTOFMEMORY. */
+/* `memory`: bytes for open start events; further ones are dropped and counted. E_OUTOFMEMORY. */
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
 /* The start or the end of a transaction. */
 struct event_moment {
     uint32_t thread;
-    uint64_t kind; /* what an end has in common with its begin */
+    uint64_t kind; /* the values that an end shares with its start */
     int64_t utc;
     bool has_processor_time;
-    double processor_ms; /* of the thread, in both modes */
+    double processor_ms; /* processor time of the thread, in both modes */
 };
 /* Keeps a copy of `body`. E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
-/* S_OK: *begin and *body belong to the transaction that it ends, valid until the next call. S_FALSE: it ends none,
-   which is counted. */
+/* S_OK: *begin and *body belong to the transaction that it ends, valid until the next call. S_FALSE: it ends no
+   transaction; this is counted. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
-/* The thread has ended, or a new thread has its ID: its open transactions never finish. */
+/* The thread has ended, or a new thread has its ID: its open transactions are never completed. */
 void event_transactions_close(struct event_transactions *t, uint32_t thread);
 
 struct event_transaction_counts {
-    uint64_t unfinished; /* begins that were not ended, those that are open among them */
+    uint64_t unfinished; /* starts without an end, including the open ones */
     uint64_t unbegun;    /* ends without a begin */
-    uint64_t refused;    /* begins for which there was no room */
+    uint64_t refused;    /* starts for which there was no memory */
 };
 struct event_transaction_counts event_transactions_counts(const struct event_transactions *t);
 
 /* ---- joins ----
 
-   Events of two sorts that have one value in common (MS-PLA 2.2.3.3, EqualJoin): each of the one with each of the
-   other. Both are sorted by that value, beyond what memory holds. */
+   Events of two kinds that share a value (MS-PLA 2.2.3.3, EqualJoin): each event of one kind is paired with each event
+   of the other. Both are sorted by that value, in a scratch file if they exceed the memory. */
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
-/* `memory`: bytes for the sort, and as many again for the events of one value. `most`: the maximum number of pairs.
+/* `memory`: bytes for the sort, and the same amount for the events of one value. `most`: the maximum number of pairs.
    E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
-/* `side`: 0 or 1. Without a value the event has no partner. Errors: E_OUTOFMEMORY, or an error of scratch files. */
+/* `side`: 0 or 1. An event without a value has no partner. Errors: E_OUTOFMEMORY, or an error of scratch files. */
 HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
                        size_t size);
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
-/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, since many may have none.
- *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: the failures of
- *`take` and `go_on`, and those above. */
+/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many may have none.
+ *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: the failures of `take`
+ *and `go_on`, and those above. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
@@ -72,21 +72,21 @@ HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*
 enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
-/* `memory`: bytes for keys, what goes with them, and sorting. `sums`: how many a group has, EVENT_GROUP_SUMS at most.
+/* `memory`: bytes for keys, their data, and sorting. `sums`: the number of sums of a group, at most EVENT_GROUP_SUMS.
    E_OUTOFMEMORY. */
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
-/* Counts one event for the key and adds its cells, one for each sum. `first` is kept of the key's first event. Errors:
+/* Counts one event for the key and adds its cells, one for each sum. `first` of the key's first event is kept. Errors:
    E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
-/* Call it after all were added; from now on they are read. */
+/* Call it after all events were added; from then on they can only be read. */
 HRESULT event_groups_finish(struct event_groups *g);
 
 struct event_group {
     const char *key, *first;
     size_t key_size, first_size;
-    uint64_t order; /* of the first event among all that were added */
+    uint64_t order; /* number of the first event among all that were added */
     uint64_t events;
     struct event_sum sums[EVENT_GROUP_SUMS];
 };
@@ -98,11 +98,11 @@ HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
    Rows of a table in the order of their keys: all of them by an external sort, or only the first ones, which are kept
    in a heap while they are few. */
 struct event_rows;
-/* `memory`: bytes. `most`: how many come out at most; 0: all. E_OUTOFMEMORY. */
+/* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
 void event_rows_free(struct event_rows *r); /* NULL is allowed */
-/* Keys compare byte by byte; rows of one key stay in the order in which they came. Errors: E_OUTOFMEMORY, or an error
-   of the scratch file (row_sort.h). */
+/* Keys are compared byte by byte; rows with the same key stay in the order in which they were added. Errors:
+   E_OUTOFMEMORY, or an error of the scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
 /* The next row, valid until the next call; S_FALSE: no more. */
@@ -112,7 +112,7 @@ uint64_t event_rows_count(const struct event_rows *r); /* that were added */
 /* ---- records ----
 
    Receives the records of an event table, each with a cell for every column. They are grouped if required, sorted, and
-   written with their sub-tables and footer. A record is an event, two that were joined, or a transaction. */
+   written with their sub-tables and footer. A record is an event, two joined events, or a transaction. */
 enum { EVENT_SUB_ROWS = 1000 }; /* limit of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
@@ -123,7 +123,7 @@ void event_sink_free(struct event_sink *s); /* NULL is allowed */
 /* Errors: E_OUTOFMEMORY, or an error of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
 /* Writes the table; rates use the totals' seconds. A warning reports rows that are omitted because the report is full;
-   rows beyond the table's own rowcount are omitted silently. ERROR_CANCELLED's HRESULT when it is stopped. */
+   rows beyond the table's own rowcount are omitted silently. ERROR_CANCELLED's HRESULT if it is stopped. */
 HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
                          struct texts *warnings);
 

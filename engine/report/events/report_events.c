@@ -22,7 +22,7 @@ struct report_events {
     bool dumped; /* the draft is complete, but not renamed yet */
     uint64_t events;
     int64_t first, last;
-    uint64_t since_asked; /* events since the last call of `seen` */
+    uint64_t since_asked; /* number of events since the last call of `seen` */
     bool (*seen)(void *context, uint64_t done);
     void *seen_context;
     uint64_t done;

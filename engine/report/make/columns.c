@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the counters of logs by patterns, finds the column of each counter and instance, and computes what text logs
-   and databases show of raw values.
+/* Chooses the counters of logs by patterns, finds the column of each counter and instance, and computes the values that
+   text logs and databases show from raw values.
 
-   A rate needs two samples. The older one is the last written sample, so with every nth sample the rate is the mean
-   over all n intervals. */
+   A rate needs two samples. The older one is the last written sample, so if only every nth sample is written, the rate
+   is the mean over n intervals. */
 #include "engine/report/columns.h"
 
 #include "engine/base/memory.h"
@@ -31,7 +31,7 @@ HRESULT counter_instance(const struct log_counter *counter, char **out)
     return *out ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for the name of an instance");
 }
 
-/* "*" stands for every instance, and so do the forms that PDH adds for parents and numbers. */
+/* "*" stands for every instance, and so do the forms that PDH adds for parents and indexes. */
 static bool is_every_instance(const char *instance)
 {
     return strchr(instance, '*') && !instance[strspn(instance, "*/#")];
@@ -175,25 +175,25 @@ void filter_free(struct filter *f)
 struct source {
     size_t column;        /* NO_COLUMN: filtered out, or a wildcard whose instances are columns */
     bool matches;         /* the filter accepts it, or some of its instances */
-    struct place *places; /* of the instances of the last sample, in its order */
+    struct place *places; /* positions of the instances of the last sample, in its order */
     size_t place_count, place_capacity;
 };
 
 struct place {
     char *name;
-    size_t column; /* for a wildcard that is kept: 0, or NO_COLUMN as the filter says */
+    size_t column; /* for a wildcard that is kept: 0, or NO_COLUMN if the filter rejects it */
 };
 
 struct column {
     uint64_t rank;
-    /* A log may have several columns of one name: the first is in the hash table, the others follow it. All are place +
-       1, or 0 for none. */
+    /* A log may have several columns with the same name: the first is in the hash table, and the others are linked to
+       it. All are index + 1, or 0 for none. */
     bool is_twin;      /* not the first */
     size_t next_twin;  /* behind this one */
-    size_t last_twin;  /* of the first: the last behind it */
-    size_t taker;      /* of the first: index of the input whose counters get columns now, plus 1 */
-    size_t next_taken; /* of the first: which its next counter of this name gets */
-    size_t source;     /* that the older value is of */
+    size_t last_twin;  /* of the first column: the last one linked to it */
+    size_t taker;      /* of the first column: index of the input whose counters are assigned now, plus 1 */
+    size_t next_taken; /* of the first column: the column for the next counter with this name */
+    size_t source;     /* input that the older value belongs to */
     bool has_older;
     struct log_raw older;
     struct log_item *items; /* of a wildcard */
@@ -232,7 +232,7 @@ static size_t names_hash(const struct log_counter *a)
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* The slot of the first column with these names, or the free one where it would be. */
+/* The slot of the first column with these names, or the free slot for it. */
 static size_t find_slot(const struct columns *c, const struct log_counter *counter)
 {
     size_t at = names_hash(counter) & (c->bucket_count - 1);
@@ -245,7 +245,7 @@ static size_t find_slot(const struct columns *c, const struct log_counter *count
     return at;
 }
 
-/* Adds the column to the hash table, after other columns of its name. */
+/* Adds the column to the hash table, after other columns with the same name. */
 static void enter_column(struct columns *c, size_t place)
 {
     const size_t at = find_slot(c, &c->counters.items[place]);
@@ -303,8 +303,8 @@ static size_t take_twin(struct columns *c, size_t first, size_t input)
     return taken;
 }
 
-/* *column: the place of the counter's column, which is added when `add` and it does not exist; else NO_COLUMN. If
-   several columns have the same name, each counter of `input` takes the next one in order. */
+/* *column: index of the counter's column, which is created if it does not exist and `add` is set; otherwise NO_COLUMN.
+   If several columns have the same name, each counter of `input` takes the next one in order. */
 static HRESULT find_column(struct columns *c, const struct log_counter *counter, size_t input, bool add, size_t *column)
 {
     *column = NO_COLUMN;
@@ -376,7 +376,8 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
     if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources))
         return no_memory();
     c->sources = sources;
-    const size_t place = first + counter; /* the next of this input: counters come one after the other */
+    const size_t place =
+        first + counter; /* the next counter of this input: counters are processed one after the other */
     memmove(&c->sources[place + 1], &c->sources[place], (c->source_count - place) * sizeof *c->sources);
     c->source_count++;
     for (size_t i = input + 1; i < in->count; i++)
@@ -425,8 +426,8 @@ static HRESULT number_places(struct columns *c, const struct source *s, size_t c
     return hr;
 }
 
-/* The i-th instance of the sample: its column, taken from the last sample's list as long as that has the same names
-   (*same, true at the first). Instances are asked for in their order. */
+/* The column of the i-th instance of the sample. It is taken from the last sample's list as long as the names are the
+   same (*same, initially true). Call it for the instances in their order. */
 static HRESULT place_of_item(struct columns *c, struct source *s, const struct log_counter *names, size_t i,
                              const char *item, bool add, bool *same, size_t *column)
 {
@@ -442,7 +443,7 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
     HRESULT hr = same_before ? number_places(c, s, i) : S_OK;
     if (SUCCEEDED(hr))
         hr = instance_numbers_next(&c->numbers, item, &twins);
-    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* as PDH tells them apart */
+    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* as PDH distinguishes them */
     if (SUCCEEDED(hr))
         hr = numbered ? filter_matches(c->filter, names, numbered, &matches) : no_memory();
     if (SUCCEEDED(hr) && matches) {
@@ -498,7 +499,8 @@ static int compare_ranks(const void *left, const void *right)
                               : (a->column > b->column) - (a->column < b->column);
 }
 
-/* Moves everything from the ranked columns' old places to their new ones. `places`: room for as many. */
+/* Moves all values of the ranked columns from their old positions to their new ones. `places`: space for the same
+   number. */
 static void move_columns(struct columns *c, const struct ranked *order, size_t *places, struct log_counter *counters,
                          struct column *columns)
 {
@@ -542,7 +544,7 @@ HRESULT columns_arrange(struct columns *c)
     return hr;
 }
 
-/* Sets a column's cell from a raw value, or a value that the log itself has. */
+/* Sets a column's cell from a raw value, or from a value in the log itself. */
 static void set_cell(struct columns *c, size_t column, size_t source, const struct log_counter *names,
                      const struct log_raw *raw, bool ready, bool has_value, double value)
 {
@@ -568,7 +570,7 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     to->source = source;
 }
 
-/* A wildcard that stays one: its instances, but for those that the filter does not take. */
+/* A wildcard that is kept: its instances, except those that the filter rejects. */
 static HRESULT keep_items(struct columns *c, struct source *s, const struct log_counter *names,
                           const struct log_cell *from)
 {
@@ -638,7 +640,7 @@ HRESULT columns_fill(struct columns *c, const struct inputs *in, size_t input)
         const struct log_cell *cell = &from->cells[i];
         const size_t place = c->first_source[input] + i;
         if (place >= c->source_count || (input + 1 < in->count && place >= c->first_source[input + 1]))
-            break; /* named later than columns_learn looked */
+            break; /* it was named after columns_learn had run */
         struct source *s = &c->sources[place];
         if (!s->matches || (s->column == NO_COLUMN && !(counters[i].wildcard && c->values)))
             continue;

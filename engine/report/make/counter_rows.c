@@ -12,9 +12,9 @@ enum { MOST_CHARTED = 8, MOST_WATCHED = COUNTER_MOST_WATCHED, MOST_COLUMNS = 13,
 
 struct row {
     size_t at;   /* of the series */
-    size_t rank; /* of the counter: where it is first in the logs */
+    size_t rank; /* position of the counter's first occurrence in the logs */
     const char *counter, *instance;
-    bool has_key; /* a table that is sorted: the value of that column */
+    bool has_key; /* for a sorted table: the value of the sort column */
     double key;
     bool ascending;
     bool picked;
@@ -89,7 +89,7 @@ const char *counter_table_name(const struct schema_table *table, const struct lo
 
 /* ---- order ---- */
 
-/* Texts with their numbers as numbers: "2" before "10". */
+/* Compares texts, with the numbers in them as numbers: "2" before "10". */
 static int compare_natural(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -120,7 +120,7 @@ static int compare_rows(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     if (a->has_key != b->has_key)
-        return a->has_key ? -1 : 1; /* without a value: last in both orders */
+        return a->has_key ? -1 : 1; /* without a value: last in either order */
     if (a->has_key && a->key != b->key)
         return (a->key < b->key) == a->ascending ? -1 : 1;
     if (a->rank != b->rank)
@@ -165,7 +165,7 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Rows are in the order of the logs: each gets the place of the first with its counter. */
+/* Rows are in the order of the logs: each row has the position of the first row of its counter. */
 static HRESULT rank_rows(struct row *rows, size_t count)
 {
     struct row **by_name = memory_alloc((count + 1) * sizeof *by_name);
@@ -213,7 +213,7 @@ static HRESULT rows_select(const struct counter_rows *from, unsigned sort, bool 
 
 /* ---- cells ---- */
 
-/* The columns that a table has of its rows (MS-PLA 2.2.3.3, CounterTable). */
+/* The columns of a table that describe its rows (MS-PLA 2.2.3.3, CounterTable). */
 static unsigned columns_of(const struct counter_rows *from, const struct row *rows, size_t count)
 {
     unsigned columns = COUNTER_COLUMN_COUNTER | COUNTER_COLUMN_MEAN | COUNTER_COLUMN_MIN | COUNTER_COLUMN_MAX;
@@ -245,7 +245,7 @@ static void write_name(const struct log_counter *counter, const char *name, stru
         report_cell_with(to, name, local);
 }
 
-/* The name of the rows' object in the log, if the table has the English one. */
+/* The name of the rows' object in the log, if the table uses the English name. */
 static const char *local_object(const struct counter_rows *from, const struct row *row)
 {
     const struct log_counter *counter = &from->counters[row->at];
@@ -277,8 +277,8 @@ static void write_row(const struct counter_rows *from, const struct row *row, un
 
 /* ---- slices ---- */
 
-/* The order in which series of a counter matter to rules: the sum of all, then by the highest peak or the lowest
-   value. */
+/* The order in which series of a counter matter to rules: first the sum of all instances, then by the highest peak or
+   the lowest value. */
 struct sliced {
     struct row *row;
     bool is_sum;
@@ -547,7 +547,7 @@ HRESULT counter_rows_watched(const struct counter_rows *from, struct report_docu
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (has_points(from, &rows[i]) && schema_patterns_match(from->table->counters.watch, rows[i].counter))
             watched[left++] = rows[i];
-    while (SUCCEEDED(hr) && left) { /* the counter of the first row; the others stay */
+    while (SUCCEEDED(hr) && left) { /* the counter of the first row; the other rows stay */
         struct row chosen[MOST_WATCHED];
         const struct row first = watched[0];
         size_t kept = 0;

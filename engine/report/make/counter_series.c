@@ -2,7 +2,7 @@
 /* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method.
    Percentiles keep all values while there are few, and then the number of values in ranges of 2 % each, like DDSketch
    (Masson, Rim, Lee: VLDB 2019), which is within 1 % of the value. A chart has a limited number of points: when the
-   time exceeds them, each two points become one. */
+   time exceeds them, pairs of points are merged. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
@@ -11,17 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH    1.02 /* of a range: its end divided by its begin */
-#define SMALLEST 1e-9 /* values closer to 0 count as 0 */
+#define WIDTH    1.02 /* of a range: its end divided by its start */
+#define SMALLEST 1e-9 /* values closer to 0 are counted as 0 */
 
 struct bin {
-    int32_t place; /* of the range; negative values' places are below ZERO_PLACE, in their order */
+    int32_t place; /* of the range; ranges of negative values are below ZERO_PLACE, in their order */
     uint64_t count;
 };
-enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* between the places of values of one sign and 0 */ };
+enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* between the ranges of values of one sign and 0 */ };
 
 struct value_sketch {
-    double *values; /* all of them; NULL: bins */
+    double *values; /* all values; NULL: bins are used */
     size_t value_count, value_capacity;
     bool sorted;
     struct bin *bins; /* by place */
@@ -45,7 +45,7 @@ static double value_at(int32_t place)
     return place > 0 ? size : -size;
 }
 
-/* The index of the place's bin, or where to insert it. */
+/* The index of the range's bin, or the position for inserting it. */
 static size_t find_bin(const struct value_sketch *k, int32_t place)
 {
     size_t low = 0, high = k->bin_count;
@@ -67,7 +67,7 @@ static HRESULT add_to_bin(struct value_sketch *k, double value)
         k->bins[at].count++;
         return S_OK;
     }
-    if (k->bin_count == STATISTICS_MOST_BINS) { /* the lowest two become one */
+    if (k->bin_count == STATISTICS_MOST_BINS) { /* the lowest two are merged */
         k->bins[1].count += k->bins[0].count;
         memmove(k->bins, k->bins + 1, --k->bin_count * sizeof *k->bins);
         at -= at > 0;
@@ -227,22 +227,24 @@ static size_t most_points(const struct chart_series *s)
     return s->most ? s->most : CHART_POINTS;
 }
 
-/* The start of the first point, if the first value is at `from`. Unsigned, since a hostile log's times may be any. */
+/* The start of the first point, if the first value is at `from`. Unsigned, because times in a malicious log may have
+   any value. */
 static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
 {
     const uint64_t lead = (uint64_t)s->lead, since = to > from ? (uint64_t)to - (uint64_t)from : 0;
     return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
 }
 
-/* Whether no sample can be missing between two: each is early or late by less than a quarter of the interval. */
+/* Whether no sample can be missing between two samples: each is early or late by less than a quarter of the interval.
+ */
 static bool are_neighbours(const struct chart_series *s, int64_t utc)
 {
     const uint64_t step = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
     return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
-/* If points have become shorter than the interval, those between two samples are not a gap: they are interpolated
-   linearly. */
+/* If points have become shorter than the interval, empty points between two samples are not a gap: they are
+   interpolated linearly. */
 static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;

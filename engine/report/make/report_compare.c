@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* A record of a table or a row. */
+/* A record for a table or a row. */
 struct keyed_row {
     struct sorted_row record; /* key_size covers the part that identifies it in the other document */
     bool is_table;
@@ -35,8 +35,8 @@ static bool is_key(char use)
 
 struct level {
     struct text_buffer path;  /* of the table */
-    struct text_buffer outer; /* of tables in the row that is read */
-    size_t row_path;          /* length of the path, which the row's keys follow */
+    struct text_buffer outer; /* for tables in the row that is being read */
+    size_t row_path;          /* length of the path; the row's keys follow it */
     char uses[REPORT_MAX_COLUMNS];
     bool dropped[REPORT_MAX_COLUMNS];
     bool keyed;
@@ -47,7 +47,7 @@ struct keying {
     const struct report_compare *how;
     unsigned side;
     struct row_sort *to;
-    struct level section; /* of the tables in it: their path alone */
+    struct level section; /* for the tables in it: only their path */
     struct level levels[REPORT_MAX_TABLES];
     struct text_buffer key, body;
 };
@@ -183,7 +183,8 @@ static HRESULT on_table(void *about, const struct report_table *t)
 
 /* ---- rows ---- */
 
-/* As the cell's column is in the Header; cells of none are plain. CELL_DROPPED; -1: out of memory. */
+/* The kind is given by the cell's column in the Header; cells without a column are plain. CELL_DROPPED; -1: out of
+   memory. */
 static int use_of(const struct keying *k, const struct report_table *t, const struct level *l,
                   const struct report_data *cell, size_t at)
 {
@@ -231,7 +232,7 @@ static HRESULT add_pair(struct keying *k, const struct level *l, const struct us
     return hr;
 }
 
-/* Identifies the row for its tables: in their keys, and for messages. */
+/* Identifies the row for its tables, in their keys and in messages. */
 static void note_row(struct keying *k, struct level *l, const struct used_cell *cells, size_t count)
 {
     l->path.length = l->row_path;
@@ -349,7 +350,7 @@ static void keyed_row_open(const struct sorted_row *record, struct keyed_row *ou
 
 #define SORT_MEMORY (32u << 20) /* bytes of each document's rows before a scratch file is needed */
 
-/* The table that the rows belong to which come now. */
+/* The table that the following rows belong to. */
 struct place {
     char *texts; /* section, table, source, outer: one block */
     const char *section, *table, *source, *outer;
@@ -414,7 +415,7 @@ static HRESULT difference_emit(struct comparing *c, const struct side *s, struct
     return c->how->difference ? c->how->difference(c->how->about, d) : S_OK;
 }
 
-/* A table or row that only one document has. */
+/* A table or row that only one document contains. */
 static HRESULT difference_emit_single(struct comparing *c, const struct side *s, enum report_change_kind kind)
 {
     struct report_difference d = {.kind = kind};

@@ -11,13 +11,13 @@
 enum {
     MOST_GAPS = 64,           /* gaps of a log that are kept: the longest */
     MOST_GAP_WARNINGS = 5,    /* gaps of a log with a separate warning */
-    COLUMN_BYTES = 640,       /* about, of a column with its names and values */
+    COLUMN_BYTES = 640,       /* approximate size of a column with its names and values */
     MOST_CHARTED = 1024,      /* series that have points */
-    MOST_WATCHED = 8192,      /* and those that a warning or a reader may select */
-    WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and of the report */
+    MOST_WATCHED = 8192,      /* including those that a warning or a reader may select */
+    WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and report */
     MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
     SLICE_ROWS = 72000,       /* of all of these in the report: about 18 MB */
-    SLICE_INTERVALS = 5,      /* samples of an automatic slice at least */
+    SLICE_INTERVALS = 5,      /* minimum number of samples in an automatic slice */
 };
 
 struct gap {
@@ -38,11 +38,11 @@ struct report_counters {
     struct columns columns;
     struct counter_series *series; /* beside the columns */
     size_t series_count, series_capacity, charted, watched, sliced;
-    size_t slices_left;     /* rows of slices that the report may still have */
-    size_t watched_points;  /* that each watched series may have */
+    size_t slices_left;     /* rows of slices that the report can still contain */
+    size_t watched_points;  /* maximum for each watched series */
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
-    int bias_minutes; /* of the first log's zone */
+    int bias_minutes; /* in the first log's zone */
     char **log_names;
     size_t bytes;   /* of sketches and charts */
     bool exhausted; /* there is no more memory for them */
@@ -57,7 +57,7 @@ static bool is_wanted(const struct report_counters *c, const struct schema_table
     return !t->of_events && t->level <= c->make.level;
 }
 
-/* The objects of all tables; with a table of any object there is nothing to choose. */
+/* The objects of all tables; if a table selects any object, all counters are needed. */
 static HRESULT make_filter(struct report_counters *c)
 {
     HRESULT hr = S_OK;
@@ -101,7 +101,7 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
 
 /* ---- reading ---- */
 
-/* The more series there are to select from, the fewer points each has. The newest one has its limit already. */
+/* The more series can be selected, the fewer points each has. The newest series already has its limit. */
 static void share_points(struct report_counters *c)
 {
     if (c->watched * c->watched_points <= WATCHED_POINTS || c->watched_points <= CHART_LEAST_POINTS)
@@ -112,7 +112,7 @@ static void share_points(struct report_counters *c)
             chart_series_limit(c->series[i].chart, c->watched_points);
 }
 
-/* Slices for the table's sub-tables and for its column of trends. The shortest length that is given counts. */
+/* Slices for the table's sub-tables and for its column of trends. The shortest given length is used. */
 static void want_slices(const struct report_counters *c, struct counter_series *s, const struct schema_table *table,
                         const struct log_counter *counter)
 {
@@ -125,7 +125,7 @@ static void want_slices(const struct report_counters *c, struct counter_series *
         s->slices.fixed = fixed;
 }
 
-/* The requirements of the tables for a series, determined once. */
+/* The tables' requirements for a series, determined once. */
 static HRESULT begin_series(struct report_counters *c, size_t at)
 {
     struct counter_series *s = &c->series[at];
@@ -199,7 +199,7 @@ static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t inter
             c->bytes += (s->slices.capacity - slices) * sizeof *s->slices.items;
         }
         if (c->bytes > c->make.memory && s->percentiles &&
-            SUCCEEDED(hr)) { /* existing percentiles stay exact or are dropped */
+            SUCCEEDED(hr)) { /* existing percentiles remain exact or are dropped */
             c->exhausted = true;
             s->percentiles = false;
             c->bytes -= value_statistics_memory(&s->statistics);
@@ -241,7 +241,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
-/* The interval as known so far, from the second sample on. A sample after the first may be missing. */
+/* The interval as far as it is known, from the second sample on. A sample after the first may be missing. */
 static int64_t interval_of(const struct sample_distances *d)
 {
     if (d->count < 2)
@@ -287,7 +287,7 @@ HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, boo
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- what there is to tell ---- */
+/* ---- warnings about the logs ---- */
 
 static HRESULT warn_of_gaps(struct report_counters *c, size_t log, uint64_t *gaps, struct texts *warnings)
 {
@@ -324,7 +324,7 @@ static bool has_no_value(const struct report_counters *c)
     return wanted;
 }
 
-/* Automatic slices of all series have the same length, so that they line up, and some samples each. */
+/* Automatic slices of all series have the same length, so that they line up, and contain several samples each. */
 static void settle_slices(struct report_counters *c)
 {
     int64_t width = 0;
@@ -372,7 +372,7 @@ static struct counter_rows rows_of(struct report_counters *c, const struct schem
                                  .slices_left = &c->slices_left};
 }
 
-/* Calls for a table's object, or for each object that a table of any has, in the order of the logs. */
+/* Calls it for a table's object, or for each object that a table of any object contains, in the order of the logs. */
 static HRESULT each_object(struct report_counters *c, const struct schema_table *table, struct report_document *to,
                            HRESULT (*write)(const struct counter_rows *, struct report_document *, struct texts *),
                            struct texts *warnings)

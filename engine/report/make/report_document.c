@@ -19,13 +19,13 @@ struct open_table {
 };
 
 struct report_document {
-    char *path, *draft; /* the document's; where it is until it is whole */
+    char *path, *draft; /* of the document; path of the draft until it is complete */
     char *base;         /* NULL: anywhere */
     struct file *file;
     struct text_buffer text, cell; /* cell: the text of the present number or time */
     int64_t cell_time;             /* whose text `time` is */
     struct text_buffer time;
-    struct error_kept failed; /* hr: what went wrong first */
+    struct error_kept failed; /* hr: the first failure */
     struct {
         const char *name, *key, *note;
     } section;

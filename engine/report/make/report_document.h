@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a report document (report_form.def) under a temporary name until it is complete, so that readers never see
-   half a document. Characters that XML does not allow become U+FFFD. */
+/* Writes a report document (report_form.def) under a temporary name until it is complete, so that readers never see an
+   incomplete document. Characters that XML does not allow become U+FFFD. */
 #ifndef OPENPLA_REPORT_DOCUMENT_H
 #define OPENPLA_REPORT_DOCUMENT_H
 
@@ -19,7 +19,7 @@
 
 struct report_document;
 
-/* Texts may be NULL where they are absent; all borrowed, a table's until its end. */
+/* Texts may be NULL if they are absent; all are borrowed, a table's until its end. */
 struct report_head {
     const char *name, *version;
     const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
@@ -56,11 +56,11 @@ void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes);
 /* A section without a table is omitted. */
 void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);
 void report_section_end(struct report_document *d);
-/* In a section, or in a row after its cells. */
+/* Call it in a section, or in a row after its cells. */
 void report_table_begin(struct report_document *d, const struct report_table_head *head);
 /* False: the table or the document has reached its limit of rows. The row is counted, and must not be written. */
 bool report_row_begin(struct report_document *d);
-/* The cell of the next column; NULL and "" are an empty one. */
+/* The cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty unless finite */
 void report_cell_time(struct report_document *d, int64_t utc);    /* in the document's time zone */
@@ -68,10 +68,10 @@ void report_cell_time(struct report_document *d, int64_t utc);    /* in the docu
  */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
-/* After the rows; cells as in a row. */
+/* Call it after the rows; cells as in a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
-/* *omitted (may be NULL): rows that were not written. */
+/* *omitted (may be NULL): number of rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
 /* Values over time, in a section; the points' text is report_counters.h's. */
 struct report_chart_head {
@@ -93,7 +93,7 @@ HRESULT report_document_status(const struct report_document *d);
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
-/* The temporary file of a report or of one of its outputs, until it is complete. `base`: the folder below which it must
+/* The temporary file of a report or one of its outputs, until it is complete. `base`: the folder below which it must
    be, even if another user creates links there (file.h, "below a base folder"), or NULL: anywhere. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
@@ -107,7 +107,7 @@ void plain_number_add(struct text_buffer *out, double value);
 
    MS-PLA 2.2.8 has one tag. If several warnings refer to an element, its tags are separated by line ends, because a tag
    may contain blanks, but no line end. */
-#define REPORT_TAGS_MOST 4096 /* bytes of all tags of a place */
+#define REPORT_TAGS_MOST 4096 /* bytes of all tags of an element */
 
 /* The next tag, borrowed, and its length; advances *rest. NULL: no more. Starts with the attribute's text, which may be
    NULL. */

@@ -162,7 +162,7 @@ void report_inputs_close(struct report_inputs *in)
 
 #define CONFIGURATION_NAME "configuration"
 
-/* ---- is it one ---- */
+/* ---- recognition of kinds ---- */
 
 struct configuration_check {
     bool is_one, begun;

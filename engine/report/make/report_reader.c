@@ -32,7 +32,7 @@ const struct form_attribute form_attributes[] = {
 };
 const size_t form_attribute_count = sizeof form_attributes / sizeof *form_attributes;
 
-/* NULL: the type has no such child element. */
+/* NULL: the type does not allow such a child element. */
 static const struct form_child *form_find_child(enum form_type parent, const char *element)
 {
     for (size_t i = 0; i < form_child_count; i++)
@@ -41,9 +41,9 @@ static const struct form_child *form_find_child(enum form_type parent, const cha
     return NULL;
 }
 
-/* ---- the Data of one Header or one row, gathered as they are read ---- */
+/* ---- the Data of one Header or row, collected as they are read ---- */
 
-/* Zero-initialise. The strings lie in one block; `places` are offsets in it, and `items` points into it once all have
+/* Zero-initialise. The strings are in one block; `places` are offsets in it, and `items` points into it after all have
    been read. */
 struct data_list {
     struct text_buffer texts; /* the strings with their NULs, one after the other */
@@ -52,7 +52,7 @@ struct data_list {
         size_t attribute_count;
     } * places;
     size_t count, capacity;
-    size_t ordered; /* number of leading ones that are in the order of the Header */
+    size_t ordered; /* number of leading Data that are in the order of the Header */
     struct attribute_place {
         const char *name; /* borrowed */
         size_t value;
@@ -64,7 +64,7 @@ struct data_list {
     size_t item_attribute_capacity;
 };
 
-/* Keeps its memory for the next one. */
+/* Keeps its memory for the next list. */
 static void data_list_clear(struct data_list *l)
 {
     l->texts.length = l->count = l->attribute_count = l->ordered = 0;
@@ -197,15 +197,16 @@ struct reader {
     HRESULT failed; /* a handler's failure, or that the form is another one */
     enum form_type open[MOST_ELEMENTS];
     bool begun;            /* Report has been seen */
-    bool ending;           /* what libxml2 tells from now on is half a tag at the end of the file */
-    size_t depth, skipped; /* open elements, and the innermost of them that are skipped */
+    bool ending;           /* further errors of libxml2 mean an incomplete tag at the end of the file */
+    size_t depth, skipped; /* number of open elements, and the innermost of them that are skipped */
     size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
-    bool row_given;        /* the row that is open was: its tables are read */
+    bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
-    struct data_list section, item, row, single; /* its name and attributes; an Item's, its Data; a fact, a string */
-    struct data_list *filled;                    /* where the text goes that comes now; NULL: nowhere */
-    const char *part;                            /* of the text, that is parsed now */
+    struct data_list section, item, row,
+        single;               /* its name and attributes; also the Data of an Item, a fact, a string */
+    struct data_list *filled; /* destination of the current text; NULL: none */
+    const char *part;         /* of the text that is being parsed */
     size_t part_size;
 };
 
@@ -233,9 +234,9 @@ static void reader_fail(struct reader *r, HRESULT hr)
 /* The result of a handler's call. */
 #define CALL(r, handler, ...) ((r)->handlers->handler ? (r)->handlers->handler((r)->about, __VA_ARGS__) : S_OK)
 
-/* ---- elements that begin ---- */
+/* ---- starts of elements ---- */
 
-/* Attributes as libxml2 passes them: for each the name, prefix, URI, and the begin and end of the value. */
+/* Attributes as libxml2 passes them: for each the name, prefix, URI, and the start and end of the value. */
 struct sax_attributes {
     const xmlChar **items;
     int count;
@@ -379,7 +380,7 @@ static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
     return SUCCEEDED(hr) ? give_table(r) : hr;
 }
 
-/* A cell that follows the tables of its row would come too late. */
+/* A cell after the tables of its row would be too late. */
 static HRESULT begin_cell(struct reader *r, const struct sax_attributes *a)
 {
     if (r->row_given)
@@ -484,9 +485,9 @@ static void on_begin(void *about, const xmlChar *name, const xmlChar *prefix, co
         reader_fail(r, begin_element(r, (const char *)name, &(struct sax_attributes){attributes, attribute_count}));
 }
 
-/* ---- texts and ends ---- */
+/* ---- texts and ends of elements ---- */
 
-/* Between elements there are blanks alone. */
+/* Only blanks are allowed between elements. */
 static HRESULT stray_text(struct reader *r, const char *text, size_t length)
 {
     size_t i = 0;
@@ -515,8 +516,8 @@ static void on_text(void *about, const xmlChar *text, int length)
                     error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
-/* Whether the last of the list has the name of an earlier one. While they are in the order of the columns, whose names
-   are unique, no search is needed. */
+/* Whether the last item of the list has the same name as an earlier one. While they are in the order of the columns,
+   whose names are unique, no search is needed. */
 static bool is_second(struct data_list *l, const struct data_list *order)
 {
     const size_t last = l->count - 1;
@@ -633,8 +634,8 @@ static void open_parser(void *about)
     r->context = xmlCreatePushParserCtxt((xmlSAXHandlerPtr)(uintptr_t)&handler, r, NULL, 0, NULL);
     if (!r->context)
         return;
-    /* Without a byte order mark the file is UTF-8, and the parser always gets UTF-8. NOENT, since XML's own entities
-       are the only ones: without it an & in an attribute would arrive as &#38;. */
+    /* Files without a byte order mark are UTF-8, and the parser always receives UTF-8. NOENT, because only XML's
+       predefined entities are allowed: without it an & in an attribute would arrive as &#38;. */
     xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
                                       XML_PARSE_NOENT);
     xmlSwitchEncoding(r->context, XML_CHAR_ENCODING_UTF8);
@@ -646,7 +647,7 @@ static void parse_part(void *about)
     xmlParseChunk(r->context, r->part, (int)r->part_size, r->part_size == 0);
 }
 
-/* Ends everything that has begun; a row that was not read whole is dropped. */
+/* Ends all open elements; an incomplete row is dropped. */
 static HRESULT end_all(struct reader *r)
 {
     HRESULT hr = S_OK;

@@ -11,17 +11,17 @@
 /* Applies to all inputs, after they are read. */
 struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
-    double seconds;      /* between them: the duration of MS-PLA 2.2.3.3's rates */
+    double seconds;      /* their difference: the duration for rates of MS-PLA 2.2.3.3 */
     uint64_t events, events_lost, buffers_lost, undecoded;
     uint64_t samples;                  /* of all counter logs */
     int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
-    bool valueless;                    /* there are samples, and no wanted counter has a value in any of them */
-    uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
+    bool valueless;                    /* there are samples, but none of them contains a value of a requested counter */
+    uint64_t gaps;                     /* periods without samples that are at least twice the log's interval */
     /* Called often while tables are written; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */
     bool (*stop)(void *context);
     void *stop_context;
 };
-/* Whether to end: asks once in 256 calls, which *calls counts. */
+/* Whether to stop: asks once in 256 calls, which *calls counts. */
 static inline bool report_is_stopped(const struct report_totals *totals, unsigned *calls)
 {
     return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);
@@ -34,7 +34,8 @@ struct report_table_make {
     const struct schema_table *table;
     size_t memory;          /* bytes that the table may use; the rest goes to a scratch file */
     struct texts *warnings; /* of the report: errors of the table, and omitted parts */
-    struct texts *notes;    /* of the report: events that the traces lack, which is not an error of the schema */
+    struct texts
+        *notes; /* of the report: events that are missing from the traces, which is not an error of the schema */
 };
 
 /* The current event. Its details are looked up when the first table needs them. */
@@ -68,20 +69,20 @@ struct report_table {
     void *state;
 };
 
-/* event_table.c. E_OUTOFMEMORY. Errors of a table that appear only here or with the events (too many event sources, a
-   sum of texts) are warnings of its write. */
+/* event_table.c. E_OUTOFMEMORY. Errors of a table that are found only here or with the events (too many event sources,
+   a sum of texts) become warnings. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
-/* ---- the event tables of a report: all of them from one reading of all traces ---- */
+/* ---- the event tables of a report, from one reading of all traces ---- */
 struct report_events;
 
 struct report_events_make {
-    const struct report_schema *schema; /* borrowed until the end, as all below */
+    const struct report_schema *schema; /* borrowed until the end, like all members below */
     unsigned level;                     /* tables of higher levels are not created */
-    size_t memory;                      /* bytes that all tables may keep */
+    size_t memory;                      /* bytes that all tables together may keep */
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
-    const char *base;          /* of it, as report_document.h has it */
+    const char *base;          /* the report's time zone, as in report_document.h */
 };
 /* `warnings` and `notes` receive the messages described in report_tables.h until the end. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
@@ -89,7 +90,7 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
 /* Calls `seen` often with the number of bytes read; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
-/* Events, their times and the duration. */
+/* The events, their times and the duration. */
 void report_events_totals(const struct report_events *e, struct report_totals *totals);
 HRESULT report_events_write(struct report_events *e, const struct schema_table *table,
                             const struct report_totals *totals, struct report_document *to);

@@ -16,12 +16,12 @@ struct head {
     uint32_t key_size, body_size;
 };
 
-/* A run that is read back. */
+/* A run that is being read back. */
 struct run {
     uint64_t at, end; /* the part of the file that is not in the buffer yet */
     char *buffer;
     size_t begin, filled, capacity;
-    struct sorted_row row; /* the one that comes next */
+    struct sorted_row row; /* the record that is next */
 };
 
 struct row_sort {
@@ -39,7 +39,7 @@ struct row_sort {
     size_t run_count, run_capacity;
     size_t *heap, heap_capacity; /* runs that have a record, the smallest first */
     size_t heap_count;
-    bool started; /* the heap's first record was returned: advance it */
+    bool started; /* the heap's first record was returned: advance its run */
 };
 
 struct row_sort *row_sort_create(size_t memory)
@@ -95,7 +95,7 @@ static void merge(const struct row_sort *s, const size_t *from, size_t *to, size
         to[i] = b == end || (a < middle && in_order(s, from[a], from[b])) ? from[a++] : from[b++];
 }
 
-/* A bottom-up merge sort: no order of the records makes it slow, and equal ones keep their order. */
+/* A bottom-up merge sort: no order of the records makes it slow, and equal records keep their order. */
 static HRESULT sort_places(struct row_sort *s)
 {
     if (!memory_grow((void **)&s->other, &s->other_capacity, s->count, sizeof *s->other))
@@ -176,7 +176,7 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
 
 /* ---- out again ---- */
 
-/* Bytes to read of a run at once, so that all runs together stay within the limit. */
+/* Number of bytes to read from a run at once, so that all runs together stay within the limit. */
 static size_t block_of(const struct row_sort *s)
 {
     const size_t share = s->memory / s->run_count;

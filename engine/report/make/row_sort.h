@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts more records than memory holds. Beyond a limit, records go to a scratch file in sorted runs, which are merged
-   when the records are read. Records of one key come in the order in which they were added. */
+/* Sorts more records than fit into memory. Beyond a limit, records go to a scratch file in sorted runs, which are
+   merged when the records are read. Records with the same key are returned in the order in which they were added. */
 #ifndef OPENPLA_ROW_SORT_H
 #define OPENPLA_ROW_SORT_H
 
@@ -12,10 +12,10 @@ struct row_sort;
    a single record may be larger. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
-/* A record is its key, compared byte by byte, and what goes with it, 2 GB of both at most. ERROR_DISK_FULL and the like
-   when the scratch file cannot take it; ERROR_FILE_TOO_LARGE for more than 4,096 runs. */
+/* A record consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
+   ERROR_DISK_FULL and the like when the scratch file cannot take it; ERROR_FILE_TOO_LARGE for more than 4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
-/* Call it after all were added; from now on they are read. */
+/* Call it after all records were added; from then on they can only be read. */
 HRESULT row_sort_finish(struct row_sort *s);
 
 struct sorted_row {

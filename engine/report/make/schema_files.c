@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of report schemas, and those that the program brings. */
+/* Files of report schemas, and the built-in schemas. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -16,7 +16,7 @@ void schema_file_free(struct schema_file *f)
     memset(f, 0, sizeof *f);
 }
 
-/* Variables expanded, with '/' alone, which every host takes. */
+/* Expands variables and uses only '/', which every host OS accepts. */
 static char *path_of(const char *name)
 {
     char *path = os_expand_environment(name);
@@ -68,10 +68,10 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, 
     return E_OUTOFMEMORY;
 }
 
-/* ---- where an import leads ---- */
+/* ---- the file that an import names ---- */
 
 struct import_place {
-    char *base; /* the file lies below it; NULL: anywhere */
+    char *base; /* folder below which the file must be; NULL: anywhere */
     char *path; /* NULL: not a file; search the built-in ones */
 };
 
@@ -83,7 +83,7 @@ static HRESULT leads_out(const struct shipped_files *of, const char *name, const
         why, of->folder);
 }
 
-/* Places names below a base, which *out owns then. */
+/* Places names below a base; *out then owns it. */
 static HRESULT place_below(const struct shipped_files *of, const char *name, char *base, const char *names,
                            struct import_place *out)
 {
@@ -97,7 +97,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The names after Windows' folder for these files, ignoring case; NULL: outside that folder. */
+/* The names after Windows' folder in these files, ignoring case; NULL: outside that folder. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of the grammar of report schemas, and the texts that attributes may have. */
+/* The tables of the grammar of report schemas, and the valid texts of attributes. */
 #include "engine/base/xml_text.h"
 #include "engine/report/make/schema_reading.h"
 #include "engine/report/report_schema.h"
@@ -120,7 +120,7 @@ static bool are_columns(const char *text)
     return true;
 }
 
-/* Why the text is invalid, a static string; NULL: valid. */
+/* The reason why the text is invalid, a static string; NULL: it is valid. */
 static const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
 {
     GUID guid;

@@ -20,22 +20,22 @@ struct schema_reading {
     struct report_schema *s;
     const struct xml_document *document;
     const char *file;            /* owned by the schema */
-    const char *section, *table; /* in which it is, for errors; NULL: in none */
+    const char *section, *table; /* the table that it belongs to, for errors; NULL: none */
 };
 
 /* SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
+/* The error for an omitted part, with file, section and table. S_OK; E_OUTOFMEMORY. */
 HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Checks the element's attributes and child elements against the grammar; unknown ones are warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
-/* An attribute's text without blanks around it, or NULL. For checked elements, as all functions below. */
+/* An attribute's text without blanks around it, or NULL. Only for checked elements, like all functions below. */
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
 HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
-/* The index of the word among the words of its kind; -1: unknown. */
+/* The index of the keyword among the keywords of its kind; -1: unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
 /* The next such element from `node` on; `name` NULL: any. */

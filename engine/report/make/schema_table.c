@@ -84,7 +84,7 @@ static HRESULT read_out_type(struct schema_reading *r, xmlNodePtr e, struct sche
 {
     HRESULT hr = schema_text_of(r, e, "outType", &out->out_type_text);
     if (SUCCEEDED(hr) && !out->out_type_text)
-        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* as MS-PLA's text has it */
+        hr = schema_text_of(r, e, "outtype", &out->out_type_text); /* as in MS-PLA's text */
     if (FAILED(hr) || !out->out_type_text)
         return hr;
     for (size_t i = 1; i < schema_out_type_count; i++)
@@ -194,7 +194,8 @@ static HRESULT read_join(struct schema_reading *r, xmlNodePtr e, struct schema_e
     return hr;
 }
 
-/* The sources of the columns' values: at most two. Two need a join, or are the two ends of a transaction. */
+/* The sources of the columns' values: at most two. Two sources require a join, or must be the start and end of a
+   transaction. */
 static HRESULT check_sources(xmlNodePtr e, const struct schema_event_table *t)
 {
     const GUID *sources[2] = {NULL, NULL};
@@ -292,7 +293,7 @@ static HRESULT read_added(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
-/* Shown as they are written. */
+/* Shown exactly as they are written. */
 static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema_counter_table *t)
 {
     unsigned count = 0;

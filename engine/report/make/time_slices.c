@@ -118,7 +118,7 @@ void slice_series_free(struct slice_series *s)
 
 /* ---- in a report ---- */
 
-/* Where a slice begins. A hostile log's times may be any. */
+/* Where a slice begins. Times in a malicious log may have any value. */
 static int64_t time_of(const struct slice_series *s, size_t at)
 {
     int64_t utc;

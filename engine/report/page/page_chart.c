@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS 5 /* of a scale, at most about */
+#define STEPS 5 /* approximate maximum number of marks of a scale */
 
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration)
 {
@@ -144,7 +144,7 @@ static bool find_bounds(const struct chart_layout *c, double *least, double *gre
     return some;
 }
 
-/* 1, 2 or 5 with zeros. */
+/* 1, 2 or 5 followed by zeros. */
 static double round_step(double least)
 {
     const double power = pow(10, floor(log10(least)));
@@ -195,7 +195,7 @@ static int height_of(const struct scale *s, double value)
 
 /* ---- the paths ---- */
 
-/* In units of the chart: it starts at 0 and ends at CHART_WIDTH. */
+/* In units of the chart: from 0 to CHART_WIDTH. */
 static int place_of(const struct chart_line *l, size_t at, double duration)
 {
     if (!l->has_place || !(duration > 0))
@@ -218,7 +218,8 @@ static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
     *y = to_y;
 }
 
-/* The means. A gap begins a new sub-path, and a point alone is a line of no length, which a round end shows. */
+/* The means. A gap begins a new sub-path. A single point is a line of zero length, which its round end makes visible.
+ */
 static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
 {
     bool down = false; /* the pen */
@@ -327,7 +328,7 @@ bool chart_start_read(const char *text, int64_t *out)
     return true;
 }
 
-/* Labels at round local times: whole steps from midnight on, days from the first one on. */
+/* Labels at round local times: multiples of the step from midnight, or whole days from the first one. */
 static void add_times(struct text_buffer *out, const struct chart_layout *c)
 {
     static const int64_t steps_ms[] = {100,     200,      500,      1000,     2000,     5000,      10000,    15000,
@@ -335,7 +336,7 @@ static void add_times(struct text_buffer *out, const struct chart_layout *c)
                                        7200000, 10800000, 21600000, 43200000, 86400000, 172800000, 604800000};
     int64_t start = 0;
     const double duration = strtod(c->duration, NULL);
-    const bool elapsed = !chart_start_read(c->start, &start); /* without a start: the time since then */
+    const bool elapsed = !chart_start_read(c->start, &start); /* without a start: the elapsed time */
     if (!(duration >= 0 && duration < 1e9) || !*c->duration)
         return;
     const int64_t ms = (int64_t)(duration * 1000 + 0.5), first = start / 10000;

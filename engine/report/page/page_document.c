@@ -3,7 +3,7 @@
 
    A report may have a million rows, but a page must stay small enough for a browser, and XSLT 1.0 cannot count, sort or
    split strings within reasonable time. Therefore this file chooses what to show, formats numbers, and resolves strings
-   and links; the sheet only does the layout. The report is read twice as a stream, since it may exceed the memory:
+   and links; the sheet only does the layout. The report is read twice as a stream, because it may exceed the memory:
 
    1. Survey (page_survey_make): the rows and columns of each table, the strings, the warnings with their links, the
       tagged rows, and the names of the charts' series.
@@ -41,21 +41,22 @@
 
 #define MOST_ALWAYS  500 /* rows of warnings, and rows that a warning refers to */
 #define MOST_FACTS   64
-#define SUB_ROWS     25 /* of a table within a row */
+#define SUB_ROWS     25 /* for a table within a row */
 #define MOST_COLUMNS 40
 #define MOST_TAGS    3000 /* of all tables */
 
 struct shown_column {
     char *name, *format;
-    bool left, hidden, counted; /* counted: a column of a CounterTable, whose whole numbers get digit groups */
+    bool left, hidden,
+        counted; /* counted: a column of a CounterTable, whose whole numbers are written with digit groups */
     bool bars;
-    double longest; /* the value of the first row, whose bar is the longest */
+    double longest; /* the value of the first row, which has the longest bar */
 };
 
 struct open_table {
     struct shown_column columns[MOST_COLUMNS];
     size_t column_count;
-    uint64_t most, rows, shown; /* rows to show at most; read; written */
+    uint64_t most, rows, shown; /* maximum number of rows to show; rows read; rows written */
     bool warnings;
 };
 
@@ -69,9 +70,9 @@ struct writing {
     struct open_table open[REPORT_MAX_TABLES];
     size_t table_at; /* index of the next table in the survey */
     unsigned sections, tables, cells, charts;
-    size_t warning_at, chart_at;           /* indexes of the next ones in the findings */
+    size_t warning_at, chart_at;           /* indexes of the next entries in the findings */
     unsigned passed_tables, passed_charts; /* omitted from the page */
-    unsigned skipped;                      /* depth + 1 of the table that is skipped, or whose row is; 0: none */
+    unsigned skipped; /* depth + 1 of the table that is skipped, or whose row is skipped; 0: none */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
     bool chart_shown, chart_watched; /* of the open chart */
@@ -158,7 +159,7 @@ static void free_columns(struct open_table *t)
     t->column_count = 0;
 }
 
-/* The report's own columns of counters (CounterTable), where no mask says how an amount is written. */
+/* The report's own columns of counters (CounterTable) that have no mask. */
 static bool is_amount(const char *name)
 {
     static const char *const names[] = {"mean", "min", "max", "sum", "count", "p50", "p95", "p99", "last", "trend"};
@@ -210,7 +211,7 @@ static void add_columns(struct writing *w, const struct report_table *table)
     text_buffer_add(w->out, "</Header>\n");
 }
 
-/* Whether the table is shown, and how many rows it may have. */
+/* Whether the table is shown, and the number of rows that it may have. */
 static bool choose_rows(struct writing *w, const struct report_table *table, uint64_t *all)
 {
     struct open_table *t = &w->open[table->depth];
@@ -250,7 +251,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     HRESULT hr = status(w);
     if (w->skipped || FAILED(hr))
         return hr;
-    if (table->depth && !strcmp(table->name, "slices")) { /* for rules; the charts show them better */
+    if (table->depth && !strcmp(table->name, "slices")) { /* for rules only; the charts show them better */
         w->skipped = table->depth + 1;
         return S_OK;
     }
@@ -278,7 +279,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return FAILED(hr) ? hr : status(w);
 }
 
-/* As the sheet has them. */
+/* In the form that the sheet uses. */
 static const char *const severity_words[] = {[REPORT_OTHER] = "information",
                                              [REPORT_GOOD] = "good",
                                              [REPORT_INFORMATION] = "information",
@@ -338,7 +339,7 @@ static void gather_tags(struct text_buffer *all, const struct report_attribute *
         text_buffer_format(all, "%s%s", all->length ? "\n" : "", tags);
 }
 
-/* The first row has the longest bars, the footer none. */
+/* The first row has the longest bars, and the footer has none. */
 static void choose_bars(struct open_table *t, const struct report_row *row)
 {
     for (size_t i = 0; i < t->column_count; i++) {

@@ -141,7 +141,7 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
     return texts_add(names, series->name);
 }
 
-/* ---- what belongs together ---- */
+/* ---- connecting warnings, rows and charts ---- */
 
 /* In "counter (instance)", the counter is the row's. */
 static bool is_of_counter(const char *series, const struct found_row *row)
@@ -168,7 +168,7 @@ static bool has_series(const struct found_chart *c, const struct found_row *row)
     return false;
 }
 
-/* The worst one with that link; NULL: none. Other warnings of the same rule have the same limit. */
+/* The worst warning with that link; NULL: none. Other warnings of the same rule have the same limit. */
 static const struct found_warning *worst_with(const struct page_findings *f, const char *link, size_t length)
 {
     const struct found_warning *worst = NULL;
@@ -179,7 +179,7 @@ static const struct found_warning *worst_with(const struct page_findings *f, con
     return worst;
 }
 
-/* Into the worst ones, in their order; once. Gives their count. */
+/* Inserts it into the worst warnings, in their order and only once. Gives their count. */
 static size_t add_found(const struct found_warning **worst, size_t count, const struct found_warning *w)
 {
     size_t place = 0;
@@ -233,8 +233,8 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Whether only this chart, and no shown chart, has a series that a warning refers to. If this chart has only other
-   series of the counter, any shown chart of the counter is as good. */
+/* Whether only this chart, and no shown chart, has a series that a warning refers to. If this chart contains only other
+   series of the counter, any shown chart of the counter serves as well. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++) {
@@ -393,7 +393,7 @@ HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts
 const char *page_survey_string(const struct page_survey *s, const char *id)
 {
     size_t low = 0, high = s->string_count;
-    while (low < high) { /* the first that is not before it */
+    while (low < high) { /* the first one that is not before it */
         const size_t middle = low + (high - low) / 2;
         if (strcmp(s->strings[middle].id, id) < 0)
             low = middle + 1;

@@ -7,7 +7,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_reader.h"
 
-/* ---- strings: cut to a length, without characters that change the direction of adjacent text ---- */
+/* ---- strings: cut to a length, without characters that change the writing direction of adjacent text ---- */
 
 #define PAGE_LONGEST_NAME 200  /* bytes of a title, a column, a series */
 #define PAGE_LONGEST_CELL 1000 /* bytes of a cell */
@@ -28,14 +28,14 @@ bool page_is_number(const char *text);
    is not a number is added unchanged. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
 
-/* ---- what the warnings of a report are about ----
+/* ---- the subjects of a report's warnings ----
 
    Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits of these counters.
    Filled by the first reading, used by the second. */
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* that warnings point at */
 #define FINDINGS_MOST_CHARTS   200
-#define FINDINGS_MOST_SERIES   48 /* of a chart, from the first on */
+#define FINDINGS_MOST_SERIES   48 /* of a chart, counted from the first */
 #define FINDINGS_MOST_LIMITS   4  /* of a chart */
 
 struct found_warning {
@@ -48,9 +48,9 @@ struct found_warning {
 /* A row of a table of counters that has a tag. */
 struct found_row {
     char *tags;            /* its own and its cells' (report_document.h) */
-    char *source, *series; /* of which object; as charts name their lines: "counter (instance)" */
+    char *source, *series; /* the object; as charts name their lines: "counter (instance)" */
     size_t counter;        /* bytes of the counter in it */
-    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* that point at it, the worst first */
+    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to it, the worst first */
     size_t worst_count;
 };
 struct found_chart {
@@ -65,7 +65,7 @@ struct page_findings {
     struct found_row *rows;
     struct found_chart *charts; /* in the order of the document */
     size_t warning_count, row_count, chart_count;
-    bool chart_open; /* series are the last chart's */
+    bool chart_open; /* of the last chart's series */
 };
 /* A row of a table that belongs to a section; the name of a table identifies the table of warnings. Ignores rows beyond
    the limits. E_OUTOFMEMORY. */
@@ -97,7 +97,7 @@ struct surveyed_table {
 };
 struct surveyed_string {
     char *id, *text;
-    size_t order; /* in the document: the first of an ID counts */
+    size_t order; /* in the document; if an ID occurs twice, the first one counts */
 };
 /* Zero-initialise. */
 struct page_survey {
@@ -113,11 +113,12 @@ struct page_survey {
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *notes);
 /* The text of an ID, or the ID itself. */
 const char *page_survey_string(const struct page_survey *s, const char *id);
-/* The most cells that each table may have, so that all together have no more than `cells`; small tables are whole. */
+/* The maximum number of cells of each table, so that all tables together have at most `cells`; small tables are
+   complete. */
 uint64_t page_survey_share(const struct page_survey *s, uint64_t cells);
 void page_survey_free(struct page_survey *s);
 
-/* ---- XSLT 1.0 by libxslt, fenced in ----
+/* ---- XSLT 1.0 by libxslt, sandboxed ----
 
    A sheet reads only its input, writes only its result, and terminates. Sheets and documents are
    not trusted. */
@@ -133,9 +134,10 @@ struct page_part {
     const char *xml;  /* UTF-8 */
     size_t size;
 };
-/* *out (memory_alloc, with a NUL) is the result of the sheet for the document. OPENPLA_E_MALFORMED_XML, with the name
-   of the part and the reason: not well-formed, a document type declaration, no XSLT; an import, an include, document(),
-   xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. E_OUTOFMEMORY. */
+/* *out (memory_alloc, with a NUL) is the result of applying the sheet to the document. OPENPLA_E_MALFORMED_XML, with
+   the name of the part and the reason: not well-formed, a document type declaration, not XSLT; an import, an include,
+   document(), xsl:document, an extension; too deep a recursion, too many steps, too much memory or output.
+   E_OUTOFMEMORY. */
 struct page_make;
 HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,
                        char **out, size_t *size);

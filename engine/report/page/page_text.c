@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings and numbers of a report as a page shows them. Names of processes and files can be chosen by any user. Numbers
-   are formatted by their digits as text: a double has 15 of them, byte counts and hashes more. */
+/* Strings and numbers of a report in the form that a page shows. Names of processes and files can be chosen by any
+   user. Numbers are formatted from their digits as text: a double has 15 digits, but byte counts and hashes have more.
+   */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/page/page_parts.h"
@@ -57,8 +58,8 @@ void page_attribute(struct text_buffer *out, const char *name, const char *text,
 
 /* ---- numbers by masks ---- */
 
-#define MOST_DIGITS   400 /* of a number; longer ones are not formatted */
-#define MOST_FRACTION 60  /* digits that a mask can ask for */
+#define MOST_DIGITS   400 /* of a number; longer numbers are not formatted */
+#define MOST_FRACTION 60  /* maximum number of digits that a mask can request */
 
 bool page_is_number(const char *text)
 {
@@ -103,8 +104,8 @@ static void read_half(const char *at, size_t size, struct form *f)
     f->shift = memchr(f->before, '%', f->before_length) || memchr(f->behind, '%', f->behind_length) ? 2 : 0;
 }
 
-/* A number without its sign: its digits, and how many are before the point. One position in front is reserved for a
-   carry. */
+/* A number without its sign: its digits, and the number of digits before the point. One position in front is reserved
+   for a carry. */
 struct digits {
     char at[2 * MOST_DIGITS];
     size_t count, whole;
@@ -156,7 +157,7 @@ static void add_digits(struct text_buffer *out, struct digits *d, const struct f
         last--;
     const size_t shown = d->whole - first > f->least_whole ? d->whole - first : f->least_whole;
     for (size_t i = 0; i < shown; i++) {
-        const size_t left = shown - i; /* digits with this one up to the point */
+        const size_t left = shown - i; /* digits up to the point, including this one */
         text_buffer_add_n(out, left > d->whole - first ? "0" : &d->at[d->whole - left], 1);
         if (f->grouped && left > 1 && left % 3 == 1)
             text_buffer_add_n(out, ",", 1);
@@ -171,7 +172,7 @@ static void add_digits(struct text_buffer *out, struct digits *d, const struct f
         text_buffer_add_n(out, "0", 1);
 }
 
-/* Without a mask: as many places as make about three digits that count. */
+/* Without a mask: enough decimal places for about three significant digits. */
 static size_t places_of(const struct digits *d)
 {
     size_t first = 0;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The first that the name contains decides. Windows' names of counters, in lower case. */
+/* The first matching entry determines the unit. Windows' names of counters, in lower case. */
 static const struct {
     const char *part;
     struct page_unit unit;

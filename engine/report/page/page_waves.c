@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A JSON string, escaped for XML too. Names are not trusted. */
+/* A JSON string, also escaped for XML. Names are not trusted. */
 static void add_string(struct text_buffer *out, const char *text)
 {
     struct text_buffer json = {0};
@@ -65,7 +65,7 @@ static void add_points(struct text_buffer *out, const struct chart_value *values
     }
 }
 
-/* Whether an earlier chart has it. Remembers those that a chart without "watch" has. */
+/* Whether an earlier chart contains it. Remembers the series of charts without "watch". */
 static HRESULT is_known(struct page_waves *w, const char *object, const char *name, bool watched, bool *known)
 {
     char *key = text_format("%s\n%s", object, name);

@@ -15,13 +15,13 @@
 
 /* Zero-initialise, and set `most`. */
 struct page_waves {
-    size_t most; /* bytes of all series; further ones are counted in `omitted` */
+    size_t most; /* bytes of all series; omitted series are counted in `omitted` */
     struct text_buffer waves, charts;
-    struct texts charted;       /* names of objects and series that a chart without "watch" has */
+    struct texts charted;       /* names of objects and series that a chart without "watch" contains */
     struct chart_value *values; /* of the current series */
     size_t omitted;
 };
-/* `watched`: a series of a chart to select from, which may repeat one of another chart. */
+/* `watched`: a series of a chart to select from, which may repeat a series of another chart. */
 HRESULT page_waves_series(struct page_waves *w, const struct chart_layout *chart, const char *object,
                           const struct chart_source *series, bool watched);
 /* A chart of the page. `at`: its number in the findings. */

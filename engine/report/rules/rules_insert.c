@@ -41,7 +41,7 @@ static bool is_text(const xmlNode *node)
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* Whether it has text between its elements, other than layout blanks. */
+/* Whether it contains text between its elements, other than layout blanks. */
 static bool is_mixed(const xmlNode *from)
 {
     for (const xmlNode *n = from->children; n; n = n->next)
@@ -64,7 +64,7 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     if (b.failed)
         return E_OUTOFMEMORY;
     const size_t before = strspn(b.text, " \t\r\n");
-    if (before == b.length) { /* between two elements, else at an end */
+    if (before == b.length) { /* between two elements, otherwise at an end */
         *out = first || !*next ? text_copy("") : text_copy(b.text);
         text_buffer_free(&b);
         return *out ? S_OK : E_OUTOFMEMORY;
@@ -85,7 +85,7 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     return hr;
 }
 
-/* Visits the contents of an element in order: `element` gets each element, `text` each text between elements. */
+/* Visits the contents of an element in order: `element` receives each element, `text` each text between elements. */
 struct content {
     HRESULT (*element)(struct rules_run *run, void *about, xmlNodePtr from, bool expand);
     HRESULT (*text)(struct rules_run *run, void *about, const char *text);
@@ -123,7 +123,7 @@ static HRESULT copy_text(struct rules_run *run, void *about, const char *text)
     return report_target_add_text(run->target, about, text);
 }
 
-/* The texts of an element without elements, else none. */
+/* The texts of an element without child elements, otherwise none. */
 static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, char **out)
 {
     struct text_buffer b = {0};
@@ -134,7 +134,7 @@ static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, cha
     return hr;
 }
 
-/* As deep as documents are; without namespaces, comments and instructions. */
+/* The recursion is limited by the depth of documents. Namespaces, comments and instructions are not copied. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out)
 {
     const bool holds_elements = rules_child(from, NULL);
@@ -158,7 +158,7 @@ HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodeP
 struct insertion {
     xmlNodePtr node, target;
     enum rules_axis axis;
-    xmlNodePtr last; /* the next node follows it; NULL: nothing was inserted yet */
+    xmlNodePtr last; /* the next node is inserted after it; NULL: nothing was inserted yet */
 };
 
 static HRESULT insert_one(struct rules_run *run, void *insertion, xmlNodePtr from, bool expand)
@@ -217,7 +217,7 @@ static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_doc
 
 static HRESULT insert_selected(struct rules_run *run, struct insertion *i, const struct xml_document *d)
 {
-    struct rules_run other = *run; /* with the same variables, over the other document */
+    struct rules_run other = *run; /* with the same variables, on the other document */
     struct report_target target = {.document = *d};
     struct xpath_result nodes = {0};
     if (!rules_attribute(i->node, "select"))
@@ -274,7 +274,7 @@ static HRESULT insert_attribute(struct rules_run *run, xmlNodePtr e, xmlNodePtr 
 static HRESULT insert_at(struct rules_run *run, xmlNodePtr e, xmlNodePtr target)
 {
     HRESULT hr = S_OK;
-    xmlNodePtr behind = NULL; /* of several the order is kept */
+    xmlNodePtr behind = NULL; /* the order of several nodes is kept */
     for (xmlNodePtr child = rules_child(e, NULL); child && SUCCEEDED(hr); child = rules_next(child, NULL)) {
         struct insertion i = {.node = child, .target = target, .last = behind};
         if (!strcmp((const char *)child->name, "Attribute"))

@@ -123,7 +123,7 @@ static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rul
     xmlNodePtr element = rules_child(rule, "Threshold");
     HRESULT hr = S_OK;
     if (!element && !find_symptom(rule) && !find_below(rule, "Notify"))
-        return S_OK; /* it adds something to the report, and has no finding */
+        return S_OK; /* it adds something to the report, but raises no warning */
     if (!element)
         return list_finding(run, group, rule, NULL, each, context);
     for (; element && SUCCEEDED(hr); element = rules_next(element, "Threshold"))
@@ -168,7 +168,7 @@ static HRESULT add_patterns(struct text_buffer *b, const char *paths)
         struct threshold_path path;
         hr = threshold_path_read(rest, &path, &rest);
         if (SUCCEEDED(hr))
-            rules_add_pattern(b, path.counter, "/\\|"); /* wildcards mean the same in both */
+            rules_add_pattern(b, path.counter, "/\\|"); /* wildcards mean the same in both notations */
         threshold_path_free(&path);
     }
     return hr;

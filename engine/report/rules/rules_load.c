@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads rules: files, imports and groups, each checked against the grammar before anything is run, so that a mistake in
-   a branch that is seldom taken is reported too. */
+/* Loads rules: files, imports and groups, each is checked against the grammar before any rule runs, so that mistakes in
+   rarely used branches are reported, too. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/rules.h"
@@ -163,7 +163,7 @@ struct checking {
     struct rules *r;
     const struct xml_document *document;
     struct rules_place place;
-    xmlNodePtr bears; /* the step, rule or group that a fault costs */
+    xmlNodePtr bears; /* the step, rule or group that is disabled by an error */
 };
 
 static HRESULT checking_add_note(void *context, xmlNodePtr node, const char *what)
@@ -184,7 +184,7 @@ static HRESULT note_fault(struct checking *c, HRESULT hr)
     return rules_note(&c->r->errors, &c->place, why.text);
 }
 
-/* Checks the attributes of an element and which elements it contains, but not those elements. */
+/* Checks the attributes of an element and the names of its child elements, but not the child elements themselves. */
 static HRESULT check_one(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
     const struct xml_checking checking = {&rules_grammar, c->document, RULES_INVALID, checking_add_note, c};
@@ -286,7 +286,7 @@ static HRESULT rules_check_group(struct rules *r, const struct rules_file *file,
     return check_deep(&c, group, RULES_Group);
 }
 
-/* schema_file_load for rules: Windows' own are %systemroot%\pla\rules\Rules.System.CPU.xml and its kin. */
+/* schema_file_load for rules: Windows' own rules are %systemroot%\pla\rules\Rules.System.CPU.xml and similar files. */
 static HRESULT rules_file_load(const char *name, const char *importer, struct schema_file *out)
 {
     static const struct shipped_files rules = {"rules file", "pla/rules", shipped_rules};
@@ -334,7 +334,7 @@ const char *rules_log_name(const struct rules *r)
     return r->log_name ? r->log_name : RULES_LOG_NAME;
 }
 
-/* A fault is noted, and is the element's alone. */
+/* An error is noted, and affects only the element. */
 static HRESULT file_note_fault(struct rules *r, const char *file, HRESULT hr)
 {
     if (hr != RULES_INVALID)
@@ -356,7 +356,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     return name && !r->log_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* A missing file only lacks its groups, unless the import is fatal. */
+/* If a file is missing, only its groups are missing, unless the import is fatal. */
 static HRESULT rules_import_file(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");
@@ -444,7 +444,7 @@ static HRESULT add_text(struct rules *r, const char *path, const char *text, siz
     void *items = r->files;
     struct rules_file file = {.is_file = is_file};
     if (is_known(r, path))
-        return S_OK; /* a second import of it, or a circle */
+        return S_OK; /* a second import of the file, or a circular import */
     if (r->file_count >= RULES_FILES_MAX)
         return error_set(RULES_INVALID, "%s: more than %d files are imported", path, RULES_FILES_MAX);
     if (!memory_grow(&items, &r->file_capacity, r->file_count + 1, sizeof *r->files))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of reading and running rules: XPath, the rules read, a run, and the report that it changes. */
+/* The parts of the code that reads and runs rules: XPath, the rules read, a run, and the report that it changes. */
 #ifndef OPENPLA_RULES_PARTS_H
 #define OPENPLA_RULES_PARTS_H
 
@@ -18,42 +18,42 @@ extern const struct shipped_schema shipped_rules[];
 
 /* ---- functions of XPath ----
 
-   The functions of XPath 1.0 (4.2, 4.4) that take texts, counted. libxml2 counts one operation for each, whether it
-   walks along a node or a whole report for the text, and its contains(), substring-before() and substring-after()
-   compare the one text with each place of the other: expressions of a line took hours. */
-enum { COMPARED_BYTES = 50 }; /* that count as an operation */
+   The functions of XPath 1.0 (4.2, 4.4) that take texts, with their cost counted. libxml2 counts one operation for each
+   call, even if it collects the text of a whole report. Its contains(), substring-before() and substring-after()
+   compare one text with every position of the other. One-line expressions therefore took hours. */
+enum { COMPARED_BYTES = 50 }; /* number of bytes that count as an operation */
 
 /* ---- XPath ----
 
-   Expressions of rules, evaluated by libxml2 within limits. The value of a variable is never pasted into an expression:
-   `{name}` becomes a variable of XPath, so no value can be read as a part of the expression. */
+   Expressions of rules, evaluated by libxml2 within limits. The value of a variable is never inserted into the text of
+   an expression: `{name}` becomes a variable of XPath, so no value can be read as a part of the expression. */
 enum {
     EXPRESSION_BYTES_MAX = 4096, /* libxml2 recurses by operators */
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* brackets within one another */
-    EXPRESSION_OPERATIONS = 20000000, /* of one evaluation: a second or less */
+    EXPRESSION_OPERATIONS = 20000000, /* limit of one evaluation: a second or less */
     /* For an expression that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. In the
        total of a run, they count as the operations that fit into the time they may take. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
-    OPERATION_BYTES = 200, /* of texts and lists that it makes: they count as operations */
+    OPERATION_BYTES = 200, /* limit for texts and lists that it creates; they count as operations */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
 struct rule_value {
     enum rule_value_kind kind;
-    double number; /* of RULE_NUMBER; 0 or 1 of RULE_TRUTH */
-    char *text;    /* of all kinds, as XPath makes it; from memory_alloc */
+    double number; /* for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
+    char *text;    /* for all kinds, as converted by XPath; from memory_alloc */
 };
 /* A variable's value; NULL: it has none. */
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
-    xmlNodePtr node; /* in whose document it is evaluated, and from where */
+    xmlNodePtr node; /* the document in which it is evaluated, and the context node */
     rule_variable_find *find;
     void *context;
     uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
-    uint64_t operations;         /* added up; an evaluation costs at least 200 */
+    uint64_t operations;         /* total; an evaluation costs at least 200 */
     bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
     void *stop_context;
 };
@@ -64,15 +64,15 @@ struct xpath_result {
     bool truth;              /* boolean() of it */
     struct rule_value value; /* the value of a variable; for nodes, the text of the first one */
 };
-/* E_INVALIDARG with the reason and the place in the text: no such variable, no XPath, too many operations or too much
-   memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
+/* E_INVALIDARG with the reason and the position in the text: unknown variable, invalid XPath, too many operations or
+   too much memory. ERROR_CANCELLED's HRESULT: `stop` returned true. E_OUTOFMEMORY. */
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
 /* Bytes of a variable's name at the beginning of the text; 0: no name. */
 size_t rules_name_length(const char *text);
-/* Whether the text is valid XPath for any values of its variables: the errors of rules_evaluate, except those that
-   depend on values. */
+/* Whether the text is valid XPath for all values of its variables. Errors are the same as those of rules_evaluate,
+   except those that depend on values. */
 HRESULT rules_expression_check(const char *expression);
 
 /* ---- rules that were read ---- */
@@ -99,14 +99,14 @@ struct rules {
     struct texts errors, notes;
 };
 
-/* A place in the rules, for messages; NULL and 0: outside. */
+/* A position in the rules, for messages; NULL and 0: outside of rules. */
 struct rules_place {
     const char *file, *group, *rule;
     unsigned step; /* from 1 on */
 };
 /* "FILE: group 'g': rule 'r': step 1: " */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
-/* Adds a text after its place, up to 200 texts. */
+/* Adds a text after its position, up to 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
 /* RULES_INVALID with xml_invalid's text. */
 HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
@@ -118,10 +118,10 @@ bool rules_is_bad(xmlNodePtr e);
 /* An attribute's text, borrowed from the document, or NULL. */
 const char *rules_attribute(xmlNodePtr e, const char *name);
 /* Adds the counter as a pattern of report schemas, "i/bytes\/sec/", after '|' if *b is not empty. Characters of
-   `special` stand for themselves. */
+   `special` are taken literally. */
 void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
-xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first one; NULL: any name */
+xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first element with that name; NULL: any name */
 xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 
 /* ---- a run ---- */
@@ -155,26 +155,26 @@ HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attr
 /* The same for an expression built from the attribute's expression. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
-/* Whether its caller stops it, or it has no time left; and the error for that, or for too many operations. */
+/* Whether the caller stops it, or its time is used up; and the error for these cases, or for too many operations. */
 bool rules_is_over(void *run);
 HRESULT rules_check_limits(const struct rules_run *run);
-/* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: one did,
-   or the node is no more. */
+/* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: an action
+   failed, or the node no longer exists. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* An element with all its contents, including text between elements, not yet inserted into the report. `expand`: its
-   texts and attributes are rules'. */
+   texts and attributes are those of rules, and are expanded. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
-/* Puts the Item of a warning into its table, and adds it to the outcome. `e` names the place in errors. */
+/* Inserts the Item of a warning into its table, and adds it to the outcome. `e` is the position for errors. */
 HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
 /* Runs a Threshold (rules_threshold.c). S_FALSE: an error was noted. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
-/* The errors that its attributes have as a whole. */
+/* Checks the combination of its attributes. */
 HRESULT rules_threshold_check(xmlNodePtr threshold);
 /* Whether the text is a decimal number without an exponent. */
 bool rules_is_real(const char *text);
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
-/* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
+/* Notes an error `hr` of the rules; returns S_FALSE. Other errors end the run and are returned unchanged. */
 HRESULT rules_note_error(struct rules_run *run, HRESULT hr);
 HRESULT rules_add_note(struct rules_run *run, xmlNodePtr e, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Writes a line to rules.log if the log level has one of the bits. */
@@ -189,24 +189,24 @@ struct report_target {
     struct xml_document document;
     char *folder; /* where documents lie */
 };
-/* Opens a report and removes what rules added to it before. `stop`: as for xml_limits. */
+/* Opens a report and removes everything that rules added to it earlier. `stop`: as for xml_limits. */
 HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out);
 void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
-/* Whether the node is in the document still. */
+/* Whether the node is still in the document. */
 bool report_target_has(const struct report_target *t, const xmlNode *node);
 /* A new element created by rules, not yet inserted; it is marked on insertion (marked). */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
-/* The same for a text, between its two marks. *last is the node that the next text follows. */
+/* The same for a text, between its two marks. *last is the node after which the next text is inserted. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
                                xmlNodePtr *last);
 /* Appends a text to a new element. */
 HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text);
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made);
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* The same of an element of the report itself, where it is marked. */
+/* The same for an element of the report itself, where it is marked. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* One more tag (report_document.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
+/* One more tag (report_document.h). S_FALSE: it has several lines, or does not fit; nothing is changed. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
 /* The table of warnings; creates it if missing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules over one report: groups, rules, steps. MS-PLA 2.2.3.4. */
+/* Runs rules on one report: groups, rules, steps. MS-PLA 2.2.3.4. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    RUN_OPERATIONS = 400000000, /* of XPath, of all expressions: some ten seconds */
+    RUN_OPERATIONS = 400000000, /* limit of XPath operations for all expressions: some ten seconds */
     LOG_BYTES_MAX = 4 << 20,
 };
 
@@ -75,7 +75,7 @@ bool rules_is_over(void *run)
     return is_stopped(run) || is_late(run);
 }
 
-/* The caller has stopped the rules: names the one that ran. */
+/* The caller has stopped the rules: names the rule that was running. */
 static HRESULT stopped_error(const struct rules_run *run)
 {
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
@@ -104,8 +104,8 @@ static bool is_better(const struct rule_value *a, const struct rule_value *b, bo
     return greatest ? order > 0 : order < 0;
 }
 
-/* Keeps only the node with the least or the greatest key, the first of equal ones. Ignores nodes with an empty key, or
-   with a key that should be a number but is not. */
+/* Keeps only the node with the least or the greatest key; if several are equal, the first. Ignores nodes with an empty
+   key, or with a key that should be a number but is not. */
 static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool greatest, struct xpath_result *nodes)
 {
     const char *attribute = rules_attribute(step, "sortNode") ? "sortNode" : "sortValue";
@@ -164,7 +164,7 @@ static HRESULT set_variables(struct rules_run *run, xmlNodePtr step, xmlNodePtr 
     return FAILED(hr) ? hr : failed ? S_FALSE : S_OK;
 }
 
-/* The first When that is true, else Otherwise. S_FALSE: no block was done, or something in it failed. */
+/* The first When that is true, else Otherwise. S_FALSE: no block was run, or something in it failed. */
 static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr context)
 {
     for (xmlNodePtr when = rules_child(exists, "When"); when; when = rules_next(when, "When")) {
@@ -186,7 +186,7 @@ static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr co
     return otherwise ? rules_do_actions(run, otherwise, context) : S_FALSE;
 }
 
-/* S_FALSE: the step has failed (MS-PLA 2.2.3.4); one of variables alone has not, where there are nodes. */
+/* S_FALSE: the step has failed (MS-PLA 2.2.3.4). A step that only sets variables succeeds if there are nodes. */
 static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpath_result *nodes)
 {
     xmlNodePtr exists = rules_child(step, "Exists"), otherwise = rules_child(step, "Otherwise");
@@ -196,7 +196,7 @@ static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpa
         return otherwise ? rules_do_actions(run, otherwise, NULL) : S_FALSE;
     for (size_t i = 0; i < nodes->count && SUCCEEDED(hr); i++) {
         if (!report_target_has(run->target, nodes->nodes[i]) && nodes->nodes[i]->type != XML_DOCUMENT_NODE)
-            continue; /* an action took it away */
+            continue; /* an action removed it */
         hr = rules_check_limits(run);
         if (SUCCEEDED(hr))
             hr = set_variables(run, step, nodes->nodes[i]);
@@ -210,7 +210,7 @@ static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpa
     return done && !failed ? S_OK : S_FALSE;
 }
 
-/* Whether the node is in a section of the report itself, not in what rules say about it. */
+/* Whether the node is in a section of the report itself, not in a section that rules added. */
 static bool is_of_tables(xmlNodePtr node)
 {
     for (; node && node->type == XML_ELEMENT_NODE; node = node->parent)
@@ -272,7 +272,7 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
                 hr = rules_do_threshold(run, t);
         }
     }
-    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* a limit of all rules: reported here, where the place is known */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* a limit for all rules: reported here, where the position is known */
         const struct error_kept why = error_keep(hr);
         hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", why.text));
         hr = FAILED(hr) ? hr : PLA_E_RULES_MANAGER_FAILED;
@@ -283,7 +283,7 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* S_FALSE: its name has no string, so neither it nor what follows is run (MS-PLA 2.2.3.4). */
+/* S_FALSE: its name has no string, so neither the group nor its contents are run (MS-PLA 2.2.3.4). */
 static HRESULT do_group(struct rules_run *run, const struct rules_group *group)
 {
     char *name = NULL;
@@ -315,7 +315,7 @@ static HRESULT do_all(struct rules_run *run)
     HRESULT hr = report_target_warnings(run->target, &warnings);
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
-    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* they exceeded a limit, as reported; their changes so far stay */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* they exceeded a limit, as reported; their changes so far are kept */
         run->out->unfinished = true;
         hr = S_OK;
     }
@@ -337,7 +337,7 @@ static void run_free(struct rules_run *run)
     text_buffer_free(&run->log);
 }
 
-/* Gives every failure the code for rules. */
+/* Converts every failure to the code for rules. */
 static HRESULT could_not(HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY || hr == PLA_E_RULES_MANAGER_FAILED || hr == HRESULT_FROM_WIN32(ERROR_CANCELLED))

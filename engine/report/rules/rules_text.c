@@ -103,7 +103,7 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     return S_OK;
 }
 
-/* A variable without a value becomes an empty text; braces around anything but a name stay. */
+/* A variable without a value becomes an empty text; braces around other texts than names are kept. */
 static void add_values(const struct rules_run *run, const char *text, struct text_buffer *out)
 {
     for (const char *c = text; *c;) {
@@ -149,7 +149,7 @@ static const struct rule_value *find_value(void *context, const char *name)
     return v ? &v->value : NULL;
 }
 
-/* {Mean} where {mean} was set. */
+/* {Mean} although {mean} was set. */
 static const char *other_case(const struct rules_run *run, const char *expression)
 {
     for (const char *c = strchr(expression, '{'); c; c = strchr(c + 1, '{')) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds of rules: the limit of a counter, and how long a report's slices must be beyond it. */
+/* Thresholds of rules: the limit of a counter, and the time for which a report's slices must exceed it. */
 #ifndef OPENPLA_RULES_THRESHOLD_H
 #define OPENPLA_RULES_THRESHOLD_H
 
 #include "engine/report/rules/rules_parts.h"
 
-#define THRESHOLD_SECONDS 300 /* beyond the limit, if a rule does not say how long */
+#define THRESHOLD_SECONDS 300 /* time beyond the limit, if a rule does not specify it */
 
 /* The attributes of a Threshold; strings belong to the element. */
 struct threshold {
@@ -33,12 +33,12 @@ struct threshold_path {
 HRESULT threshold_path_read(const char *text, struct threshold_path *out, const char **rest);
 void threshold_path_free(struct threshold_path *p);
 
-/* A row of the report that is beyond a limit, and for how long. Strings are the report's. */
+/* A row of the report that exceeds a limit, and the time for which it does so. Strings are the report's. */
 struct threshold_finding {
     xmlNodePtr row;
     const char *object, *instance, *machine; /* "" for none */
-    double limit, critical;                  /* with the number of processors or the memory */
-    double value;                            /* the mean while beyond the limit; a trend or increase */
+    double limit, critical;                  /* multiplied by the number of processors or the amount of memory */
+    double value;                            /* the mean of the slices beyond the limit; a trend or increase */
     double worst;                            /* the extreme sample of those slices */
     const char *first, *last;                /* of the slices beyond the limit; "": unknown */
     const char *worst_at;
@@ -49,7 +49,7 @@ struct threshold_findings {
     struct threshold_finding *items;
     size_t count, capacity;
     uint64_t known;   /* rows that were compared */
-    uint64_t visited; /* rows and slices that were read for that */
+    uint64_t visited; /* number of rows and slices that were read */
 };
 /* Compares all rows of the threshold's counter; the worst comes first. E_OUTOFMEMORY. */
 HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out);
@@ -57,7 +57,7 @@ void threshold_findings_free(struct threshold_findings *f);
 
 /* The limits in words: "over 80 %, serious over 90 %, for 5 min". */
 void threshold_limits_add(struct text_buffer *b, const struct threshold *t, double limit, double critical);
-/* A number as messages show it: no more digits than readers need, without an exponent. */
+/* A number for messages: with no more digits than readers need, without an exponent. */
 void threshold_number_add(struct text_buffer *b, double value);
 
 #endif

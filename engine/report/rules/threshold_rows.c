@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a report compared with the limit of a Threshold, slice by slice. The report may be hostile: at most
+/* Rows of a report compared with the limit of a Threshold, slice by slice. The report may be malicious: at most
    RULES_NODES_MAX rows are compared, and joins of two counters search in sorted lists. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
@@ -79,7 +79,7 @@ static bool object_matches(const char *pattern, const char *object)
     return text_matches(pattern, object);
 }
 
-/* Instances that are no part of the load: sums, and the process that stands for unused processor time. */
+/* Instances that do not belong to the load: sums, and the process that stands for unused processor time. */
 static bool is_no_part(const char *instance)
 {
     static const char *const names[] = {"_Total", "__Total__", "_Global_", "Idle"};
@@ -141,7 +141,7 @@ static HRESULT collect_rows(xmlNodePtr report, const char *paths, struct counted
     return hr;
 }
 
-/* By computer, SQL Server instance and, if both are of the same instance, that. */
+/* By computer, by SQL Server instance and, if both have the same instance, by instance. */
 static int compare_owners(const struct counted_row *a, const struct counted_row *b)
 {
     const int machines = text_compare_nocase(a->machine, b->machine);
@@ -159,7 +159,7 @@ static int compare_divisors(const void *left, const void *right)
     return owners || !a->by_instance || !b->by_instance ? owners : text_compare_nocase(a->instance, b->instance);
 }
 
-/* The row of the other counter that belongs to this one; NULL: none. */
+/* The row of the other counter that belongs to this row; NULL: none. */
 static xmlNodePtr find_partner(const struct counted_rows *partners, const struct counted_row *row)
 {
     struct counted_row key = *row;
@@ -183,7 +183,7 @@ static HRESULT collect_partners(xmlNodePtr report, const char *path, struct coun
 
 /* ---- processors and memory ---- */
 
-/* Instances of one counter for each processor; 0: unknown. */
+/* Number of instances of a counter with one instance per processor; 0: unknown. */
 static HRESULT count_processors(xmlNodePtr report, const char *machine, double *out, uint64_t *visited)
 {
     static const char *const paths[] = {"\\Processor(*)\\% Processor Time",
@@ -201,7 +201,7 @@ static HRESULT count_processors(xmlNodePtr report, const char *machine, double *
     return hr;
 }
 
-/* In MB, if the report knows it and the row is of the same computer; else 0. */
+/* In MB, if the report contains it and the row is from the same computer; otherwise 0. */
 static double installed_memory(xmlNodePtr report, const char *machine)
 {
     xmlNodePtr header = rules_child(report, "Header");
@@ -229,7 +229,7 @@ struct read_slices {
     struct read_slice *items;
     size_t count, capacity;
     double seconds; /* of each */
-    double covered; /* of all with values, before counters are joined */
+    double covered; /* number of all rows with values, before counters are joined */
 };
 
 static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *visited)
@@ -262,8 +262,8 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
     return hr;
 }
 
-/* Replaces the means with the quotient or difference with another counter, in slices with the same start. Slices
-   without enough use become empty. */
+/* Replaces the means with the quotient or difference with another counter, in slices with the same start. Slices with
+   too little use become empty. */
 static void slices_join(const struct threshold *t, struct read_slices *a, const struct read_slices *per,
                         const struct read_slices *minus)
 {
@@ -300,7 +300,7 @@ static double slice_value(const struct threshold *t, const struct read_slice *s)
     return t->of == MEASURE_MAX ? s->greatest : t->of == MEASURE_MIN ? s->least : s->mean;
 }
 
-/* Adds up the slices beyond the limit, in seconds; *critical: those beyond the higher one. */
+/* Adds up the time of the slices beyond the limit, in seconds; *critical: of those beyond the higher limit. */
 static double add_slices(const struct threshold *t, const struct read_slices *all, struct threshold_finding *f,
                          double *critical)
 {
@@ -327,7 +327,7 @@ static double add_slices(const struct threshold *t, const struct read_slices *al
     return f->seconds;
 }
 
-/* Whether the value grew (or fell) most of the time, not in one jump there and back. */
+/* Whether the value grew (or fell) most of the time, rather than jumping once in either direction. */
 static bool is_steady(const struct read_slices *all, double trend)
 {
     double first = (double)NAN, last = (double)NAN, least = (double)NAN, greatest = (double)NAN;
@@ -368,7 +368,7 @@ static double trend_of(const struct threshold *t, const struct read_slices *all,
     return !isnan(trend) && is_steady(all, trend) ? f->value : (double)NAN;
 }
 
-/* The sum of what a counter of events grew by; it may restart at zero. */
+/* The total increase of an event counter, which may restart at zero. */
 static double increase_of(const struct read_slices *all, xmlNodePtr row, struct threshold_finding *f)
 {
     double before = (double)NAN, sum = 0, largest = 0;
@@ -412,7 +412,7 @@ struct partners {
     xmlNodePtr per, minus;
 };
 
-/* Whether the row is beyond the limit; the finding gets its values. */
+/* Whether the row is beyond the limit; the finding receives its values. */
 static bool compare_slices(const struct threshold *t, const struct read_slices *all, const struct partners *p,
                            struct threshold_finding *f)
 {
@@ -471,7 +471,7 @@ static int worse_first(const struct threshold_finding *a, const struct threshold
 {
     if (a->is_critical != b->is_critical)
         return a->is_critical ? -1 : 1;
-    if (!*a->first != !*b->first) /* one whose time is known says more */
+    if (!*a->first != !*b->first) /* a finding with a known time is more useful */
         return *a->first ? -1 : 1;
     if (a->value != b->value)
         return (a->value > b->value) == is_upper ? -1 : 1;
@@ -505,7 +505,7 @@ static int compare_lower_duplicates(const void *left, const void *right)
 }
 
 /* A row may be in several tables of a report, and several counters of an instance may be beyond the limit: the worst
-   one of each instance stays. */
+   finding of each instance is kept. */
 static void findings_order(struct threshold_findings *f, bool is_upper)
 {
     size_t kept = 0;
@@ -547,7 +547,7 @@ static HRESULT measure_row(const struct threshold *t, const struct counted_row *
     return SUCCEEDED(hr) && is_found ? findings_add(out, &f) : hr;
 }
 
-/* Whether the report has the counter of `unless`, with which another rule is concerned. */
+/* Whether the report contains the counter of `unless`, which another rule covers. */
 static HRESULT is_elsewhere(const struct threshold *t, xmlNodePtr report, bool *out, uint64_t *visited)
 {
     struct counted_rows rows = {0};
@@ -576,7 +576,7 @@ HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run
         hr = collect_partners(report, t->per, &per, &out->visited);
     if (SUCCEEDED(hr) && rows.count)
         hr = collect_partners(report, t->minus, &minus, &out->visited);
-    if (rows.count) /* the processors of each are counted once */
+    if (rows.count) /* the processors of each computer are counted once */
         qsort(rows.items, rows.count, sizeof *rows.items, compare_machines);
     for (size_t i = 0; i < rows.count && SUCCEEDED(hr); i++) {
         const struct counted_row *row = &rows.items[i];

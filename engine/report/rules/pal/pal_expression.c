@@ -73,7 +73,8 @@ static struct pal_value question_value(struct pal_machine *m, const struct pal_q
     const struct pal_value text = {.kind = PAL_TEXT, .text = pal_keep(m->pool, text_copy(q->value))};
     if (!q->is_memory)
         return text;
-    const struct pal_value usual = pal_value_number(&text); /* GB, where the report has no amount */
+    const struct pal_value usual =
+        pal_value_number(&text); /* GB, used if the report does not contain the amount of memory */
     static const char memory[] = "/Report/Header/Data[@name='memory']";
     return (struct pal_value){.kind = PAL_EXPRESSION,
                               .text = pal_format(m->pool, "(sum(%s) div 1024 + %s * not(%s))", memory,
@@ -209,7 +210,7 @@ static void read_arguments(struct pal_machine *m, struct pal_value first[2])
     pal_take(m, ")");
 }
 
-/* The value has the operands of an arithmetic expression of several counters, perhaps the computed counter. */
+/* The value has the operands of an arithmetic expression of several counters, which may be the computed counter. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v)
 {
     const bool several = v->kind == PAL_EXPRESSION && (v->of & (v->of - 1)) != 0;
@@ -262,7 +263,7 @@ static struct pal_value read_type(struct pal_machine *m)
     const struct pal_token *type = m->at + 1;
     pal_skip_brackets(m);
     if (!is_sign(m->at, "::") || m->at[1].kind != PAL_WORD)
-        return pal_unknown(type->text); /* the caller goes on with the value */
+        return pal_unknown(type->text); /* the caller continues with the value */
     const char *name = m->at[1].text;
     m->at += 2;
     if (!pal_take(m, "("))
@@ -279,7 +280,7 @@ static struct pal_value read_type(struct pal_machine *m)
     return pal_unknown(name);
 }
 
-/* @( 'a', 'b' ): texts become a list. */
+/* @( 'a', 'b' ): the texts become a list. */
 static struct pal_value read_bracket(struct pal_machine *m)
 {
     struct pal_value v = pal_read(m);
@@ -347,7 +348,7 @@ static struct pal_value read_operand(struct pal_machine *m)
     } else if (t->kind == PAL_STRING) {
         m->at++;
         v = read_postfix(m, (struct pal_value){.kind = PAL_TEXT, .text = t->text});
-    } else if (t->kind == PAL_WORD) { /* a call, a bare text */
+    } else if (t->kind == PAL_WORD) { /* a call, or an unquoted text */
         m->at++;
         if (is_sign(m->at, "(")) {
             struct pal_value arguments[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Imports a threshold file of PAL: reads it with the files that it inherits from, checks the answers, writes rules. */
+/* Imports a threshold file of PAL: reads it with the files that it inherits from, checks the answers, and writes rules.
+ */
 #include "engine/report/pal_import.h"
 
 #include "engine/base/memory.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* An answer to a question that no file asks has a mistyped name. */
+/* An answer to a question that is in no file has a mistyped name. */
 static HRESULT check_answer(const char *answer, const struct pal_imported *out)
 {
     const char *is = strchr(answer, '=');

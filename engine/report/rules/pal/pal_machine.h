@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state in which PowerShell is followed (pal_code.c), and the reading of its expressions. */
+/* The state in which PowerShell is interpreted (pal_code.c), and the reader of its expressions. */
 #ifndef OPENPLA_PAL_MACHINE_H
 #define OPENPLA_PAL_MACHINE_H
 
@@ -24,7 +24,7 @@ struct pal_machine {
     bool means, computes; /* computes: the code of a computed counter */
     unsigned deep, steps;
     struct pal_locals *locals;
-    struct pal_value path; /* under which the present statement runs */
+    struct pal_value path; /* conditions under which the current statement runs */
     struct pal_outcome *out;
     struct pal_value *candidates; /* computed values of several sources */
     size_t candidate_count;
@@ -50,11 +50,11 @@ void pal_fails(struct pal_machine *m, const char *why);
 struct pal_value *pal_local(struct pal_machine *m, const char *name); /* NULL: none */
 void pal_set_local(struct pal_machine *m, const char *name, struct pal_value value);
 uint64_t pal_bit(const struct pal_machine *m, const struct pal_source *s);
-/* Reads an expression from the present token on. */
+/* Reads an expression, starting at the current token. */
 struct pal_value pal_read(struct pal_machine *m);
 /* Keeps the value if it may belong to a computed counter: an arithmetic expression of several counters. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v);
-/* Follows the code. *empty, *old: it has no code, it is VBScript. The caller frees the candidates. */
+/* Interprets the code. *empty, *old: there is no code, or it is VBScript. The caller frees the candidates. */
 HRESULT pal_machine_run(struct pal_machine *m, const char *code, bool *empty, bool *old);
 
 #endif

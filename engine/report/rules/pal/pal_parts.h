@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Strings live as long as the import. A failed allocation is remembered, and the string is "". A file whose strings
-   need more than 256 MB is out of memory too: its code could build any number of them. */
+   need more than 256 MB also counts as out of memory, because its code could build any number of strings. */
 struct pal_pool {
     struct texts texts;
     size_t bytes;
@@ -20,35 +20,35 @@ const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(
 
 /* ---- XPath ----
 
-   Conditions contain PAL_ROW before each path that starts from the row of a counter. It becomes "" for the row and
-   "../../" for one of its slices. Their Data mean, min and max have the same names. */
+   Conditions contain PAL_ROW before each path that starts from the row of a counter. PAL_ROW becomes "" for the row and
+   "../../" for one of its slices. The Data mean, min and max have the same names in both. */
 #define PAL_ROW      "\x01"
 #define PAL_LOWER(x) "translate(" x ",'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
 /* The text as an XPath expression, with ASCII letters in lower case if it is `folded`. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded);
 const char *pal_number(struct pal_pool *p, double number);
 const char *pal_at(struct pal_pool *p, const char *condition, const char *row); /* PAL_ROW replaced */
-/* The value as PAL rounds it; `decimals` below 0: not at all. */
+/* The value as PAL rounds it; `decimals` below 0: it is not rounded. */
 const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
-/* Whether the XPath string `of`, in lower case, matches a regular expression, without case and anywhere in it. NULL: it
-   uses more than text, alternatives, ?, .*, .+, ^ and $; *why says what. */
+/* Whether the XPath string `of`, in lower case, matches a regular expression anywhere, ignoring case. NULL: it uses
+   more than text, alternatives, ?, .*, .+, ^ and $; *why is the reason. */
 const char *pal_regex(struct pal_pool *p, const char *expression, const char *of, const char **why);
 
 /* ---- descriptions ---- */
 
-/* HTML as plain text with line ends; `links` gets the addresses (http, https) of its links, each once. */
+/* Converts HTML to plain text with line ends; `links` receives the addresses (http, https) of its links, each once. */
 const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *links);
 
-/* ---- what a file has ---- */
+/* ---- the contents of a file ---- */
 
 struct pal_source {
-    const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH, of a generated counter its code */
+    const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH; for a generated counter, its code */
     const char *counter;                /* of the path */
     bool generated;
     bool has_instances; /* all instances of the object */
-    bool is_sql;        /* its object is a regular expression, so it joins others of the same server */
-    int decimals;       /* to which PAL rounds its values; -1: not at all */
-    const char *rows;   /* XPath of its rows in a report; NULL: see `why` */
+    bool is_sql;      /* its object is a regular expression, so it is combined with other counters of the same server */
+    int decimals;     /* decimals to which PAL rounds its values; -1: not rounded */
+    const char *rows; /* XPath of its rows in a report; NULL: see `why` */
     const char *why;
 };
 struct pal_threshold {
@@ -68,7 +68,7 @@ struct pal_set {
     struct pal_imported *out;
     struct pal_analysis *analyses;
     size_t analysis_count, analysis_capacity;
-    struct texts files; /* names of those that were read */
+    struct texts files; /* names of the files that were read */
     const char *title;  /* NAME of the first */
 };
 HRESULT pal_set_read(const struct pal_job *job, struct pal_set *set);
@@ -106,7 +106,7 @@ enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 /* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
-    const char *condition;    /* XPath with PAL_ROW; NULL: compare the value as follows */
+    const char *condition;    /* XPath with PAL_ROW; NULL: compare the value as described below */
     const char *sign, *limit; /* XPath: the comparison; a number or an expression from the document */
     bool is_constant;         /* the limit is a number */
     bool of_trend;
@@ -126,7 +126,7 @@ HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const s
 struct pal_formula {
     const struct pal_source *operands[PAL_OPERANDS_MAX];
     size_t count;
-    const char *value, *guard; /* guard: when it has a value; "" always */
+    const char *value, *guard; /* guard: the condition under which it has a value; "" always */
     const char *why, *note;    /* why: NULL: understood */
 };
 HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Regular expressions as XPath 1.0, which has none. An expression is expanded into its alternatives, each a sequence of
-   texts with gaps between them: "(MSSQL|SQLServer).*:Buffer Manager" is mssql, gap, :buffer manager, or the same with
-   sqlserver. A gap is a search for the next text after the previous text, and the first match is sufficient. */
+/* Regular expressions as XPath 1.0, which does not support them. An expression is expanded into its alternatives, each
+   a sequence of texts with gaps between them: "(MSSQL|SQLServer).*:Buffer Manager" is mssql, gap, :buffer manager, or
+   the same with sqlserver. A gap is a search for the next text after the previous text, and the first match is
+   sufficient. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -38,7 +39,7 @@ static bool add_to(struct regex *r, struct texts *to, const char *text, size_t s
     return regex_fails(r, "out of memory");
 }
 
-/* Each of `to` followed by each of `by`. */
+/* Combines each of `to` with each of `by`. */
 static bool combine(struct regex *r, struct texts *to, const struct texts *by)
 {
     struct texts joined = {0};
@@ -56,7 +57,7 @@ static bool combine(struct regex *r, struct texts *to, const struct texts *by)
     return right;
 }
 
-/* [abc]: each of its characters. */
+/* [abc]: one alternative for each of its characters. */
 static bool read_class(struct regex *r, struct texts *atom)
 {
     const char *end = strchr(r->at + 1, ']');
@@ -148,7 +149,7 @@ static const char *sequence_test(struct regex *r, const char *sequence, const ch
 {
     const char marks[] = {GAP, GAP_SOME, BEGIN, END, 0};
     const char *rest = of, *test = "";
-    bool at_place = false; /* the next text must follow at once */
+    bool at_place = false; /* the next text must follow immediately */
     for (const char *c = sequence; *c;) {
         const size_t n = strcspn(c, marks);
         if (!n) {

@@ -47,7 +47,7 @@ static char lower(char c)
 
 /* ---- XPath ---- */
 
-/* An apostrophe needs the other quotes, and a brace must not begin the name of a variable. */
+/* A text with an apostrophe needs double quotes, and a brace must not begin the name of a variable. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
 {
     struct text_buffer b = {0};
@@ -166,7 +166,7 @@ static bool is_name(const char *name, size_t length, const char *wanted)
     return is;
 }
 
-/* The address of a link, in any of the three forms of HTML. */
+/* The address of a link, in any of HTML's three notations. */
 static void html_link(struct html *h, const char *tag, size_t size)
 {
     const char *end = tag + size, *at = tag;
@@ -192,7 +192,7 @@ static void html_link(struct html *h, const char *tag, size_t size)
         h->out.failed = true;
 }
 
-/* Returns what follows the tag. */
+/* Returns the position after the tag. */
 static const char *html_tag(struct html *h, const char *at)
 {
     static const char *const lines[] = {"br", "p", "div", "tr", "table", "ul", "ol", "h1", "h2", "h3", "h4", "pre"};

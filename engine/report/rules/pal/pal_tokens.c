@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits the PowerShell of a threshold file into tokens. PAL replaces $NAME of collections and questions in the text of
    the code before it runs, so such names may contain characters that PowerShell's variables do not: #, ==>, +, -. The
-   longest known name takes precedence, also over one that begins like it. */
+   longest known name takes precedence, even over another name that is its beginning. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -123,7 +123,7 @@ static HRESULT read_number(struct reading *r)
     return add(r, PAL_NUMBER, "", number < 1e30 ? number : 1e30);
 }
 
-/* '' and "" within are the quote; ` escapes in "...". */
+/* '' and "" inside quotes stand for the quote; ` escapes in "...". */
 static HRESULT read_string(struct reading *r)
 {
     const char quote = *r->at++;
@@ -137,7 +137,7 @@ static HRESULT read_string(struct reading *r)
     return add(r, PAL_STRING, pal_keep(r->pool, text_buffer_take(&b)), 0);
 }
 
-/* # begins a comment only where a word does not go on. */
+/* # begins a comment only if it is not inside a word. */
 static bool skip_comment(struct reading *r)
 {
     if (!strncmp(r->at, "<#", 2)) {
@@ -211,7 +211,7 @@ HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts
     HRESULT hr = S_OK;
     while (*r.at && hr == S_OK)
         hr = read_token(&r);
-    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* so that looking ahead needs no check */
+    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* so that looking ahead needs no bounds check */
         void *items = out->items;
         if (!memory_grow(&items, &out->capacity, out->count + 1, sizeof *out->items))
             return E_OUTOFMEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of PowerShell expressions that are evaluated without a log: constants, and what only a report can tell, as
-   XPath. */
+/* Values of PowerShell expressions that are evaluated without a log: constants, and values that only a report contains,
+   as XPath. */
 #ifndef OPENPLA_PAL_VALUE_H
 #define OPENPLA_PAL_VALUE_H
 
@@ -26,8 +26,8 @@ struct pal_value {
     double number;
     const char *text;
     const struct pal_source *source;
-    uint64_t of;       /* bits of the sources, by their places in the analysis, whose values it contains */
-    const char *guard; /* XPath: when it has a value; NULL: always */
+    uint64_t of;       /* bits of the sources whose values it contains, by their positions in the analysis */
+    const char *guard; /* XPath: the condition under which it has a value; NULL: always */
     bool of_trend;
 };
 
@@ -35,11 +35,11 @@ struct pal_value {
 struct pal_value pal_value_compute(struct pal_pool *p, const char *word, const struct pal_value *a,
                                    const struct pal_value *b);
 struct pal_value pal_value_not(struct pal_pool *p, const struct pal_value *a);
-/* The value that is `a` under the condition, else `b`. */
+/* The value `a` under the condition, otherwise `b`. */
 struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *condition, const struct pal_value *a,
                                   const struct pal_value *b);
 bool pal_value_equal(const struct pal_value *a, const struct pal_value *b);
-/* As a number, a truth: strings as PowerShell converts them. PAL_UNKNOWN: it is neither. */
+/* As a number or a Boolean: strings are converted as in PowerShell. PAL_UNKNOWN: it is neither. */
 struct pal_value pal_value_number(const struct pal_value *a);
 struct pal_value pal_value_truth(struct pal_pool *p, const struct pal_value *a);
 /* The value in words, for messages; may be NULL. */
