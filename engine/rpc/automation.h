@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of OLE Automation and object references as they travel (MS-OAUT 2.2, MS-DCOM 2.2): decoded into plain
-   structures and written from them. Decoded strings and numbers point into the reader's bytes; everything else is in an
+/* Types of OLE Automation and object references on the wire (MS-OAUT 2.2, MS-DCOM 2.2): they are decoded into plain
+   structures and encoded from them. Decoded strings and numbers point into the reader's bytes; everything else is in an
    arena. */
 #ifndef OPENPLA_RPC_AUTOMATION_H
 #define OPENPLA_RPC_AUTOMATION_H
 
 #include "engine/rpc/ndr.h"
 
-/* The VARTYPEs that travel (MS-OAUT 2.2.7). */
+/* The VARTYPEs that are sent (MS-OAUT 2.2.7). */
 enum ndr_vartype {
     NDR_EMPTY = 0,
     NDR_NULL = 1,
@@ -46,7 +46,7 @@ struct std_objref {
     uint64_t oxid, oid;
     GUID ipid;
 };
-/* A DUALSTRINGARRAY: where an object exporter is reached (MS-DCOM 2.2.19). */
+/* A DUALSTRINGARRAY: the addresses of an object exporter (MS-DCOM 2.2.19). */
 #define BINDING_BYTES 256 /* UTF-8 of an address, with its NUL */
 enum { BINDING_TCP = 7, BINDINGS_MOST = 8 };
 struct dual_strings {
@@ -83,7 +83,7 @@ void ndr_write_object_pointee(struct ndr_writer *w, const struct objref *o);
 /* ---- strings, arrays, variants ---- */
 
 struct ndr_bstr {
-    const uint8_t *bytes; /* UTF-16 in little endian, as a rule */
+    const uint8_t *bytes; /* usually UTF-16 in little endian */
     uint32_t size;        /* in bytes */
     bool is_null;
 };
@@ -107,8 +107,8 @@ struct ndr_array {
     struct ndr_variant *variants;
 };
 
-/* `vt` selects the member. With NDR_BYREF the member is what the pointer refers to; NDR_VARIANT | NDR_BYREF sets
-   `variant`. */
+/* `vt` selects the member. With NDR_BYREF, the member is the value that the pointer refers to; NDR_VARIANT | NDR_BYREF
+   sets `variant`. */
 struct ndr_variant {
     uint16_t vt;
     uint64_t number;     /* the bits of any number of up to 8 bytes */
@@ -121,10 +121,9 @@ struct ndr_variant {
 
 /* 1, 2, 4 or 8; 0: not a number. */
 size_t ndr_number_size(uint16_t vt);
-/* SAFEARRAY has two pointers where it is an LPSAFEARRAY of the SDK, and one where an IDL repeats MS-OAUT literally. A
-   reader takes both: *form, which may be NULL, becomes the number of pointers where that is certain, and stays
-   unchanged for a null array. A writer uses the form that this client used last, or two pointers if it has used none.
- */
+/* SAFEARRAY has two pointers if it is an LPSAFEARRAY of the SDK, and one if an IDL repeats MS-OAUT literally. A reader
+ accepts both: *form, which may be NULL, becomes the number of pointers if that is certain, and stays unchanged for a
+ null array. A writer uses the form that this client used last, or two pointers if it has used none. */
 void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
 void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
 void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);

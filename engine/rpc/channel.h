@@ -18,15 +18,15 @@ struct rpc_channel;
 /* Connects; the first call logs on. Fails with the network's error and a message that names host and port. */
 HRESULT rpc_channel_open(const struct rpc_target *target, struct rpc_channel **out);
 void rpc_channel_close(struct rpc_channel *c); /* wipes the credentials; NULL is allowed */
-/* Calls a method, after it has negotiated the interface if that is new to this connection. *answer is borrowed until
-   the next call. E_NOINTERFACE: the server does not offer the interface. E_ACCESSDENIED: the logon was refused. A fault
-   becomes its HRESULT and leaves the channel usable, if rpc_channel_is_usable says so; all other failures end it. */
+/* Calls a method, and negotiates the interface first if it is new to this connection. *answer is borrowed until the
+   next call. E_NOINTERFACE: the server does not offer the interface. E_ACCESSDENIED: the logon was refused. A fault
+   becomes its HRESULT and leaves the channel usable (rpc_channel_is_usable tells); all other failures end it. */
 HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
                          const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size);
 bool rpc_channel_is_usable(const struct rpc_channel *c);
 /* Whether the server may have received the request of the latest call, so that it may have executed it. */
 bool rpc_channel_was_sent(const struct rpc_channel *c);
-/* Whether a usable channel that is idle has not been ended by the server, as far as this host knows. */
+/* Whether an idle channel is usable, that is, this computer has not noticed that the server closed it. */
 bool rpc_channel_is_alive(const struct rpc_channel *c);
 
 #endif

@@ -39,27 +39,28 @@ struct rpc_call {
 };
 
 struct rpc_connection;
-/* Times are of one clock in milliseconds that never goes back. */
+/* Times are from one monotonic clock, in milliseconds. */
 HRESULT rpc_connection_open(const struct rpc_service *service, uint64_t now_ms, struct rpc_connection **out);
 void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
-/* Takes bytes of the client and returns how many: fewer than `size` only if a call waits for its answer.
-   Send the output before you pass more bytes: it grows until it is sent. */
+/* Takes bytes from the client and returns their number: fewer than `size` only if a call waits for its answer. Send the
+   output before you pass more bytes: it grows until it is sent. */
 size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
-/* Gets the call that waits for its answer; returns false if no call is waiting. */
+/* Returns the call that waits for its answer; false if no call is waiting. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
-/* Answers it: with `fault`, or with these bytes if that is 0. */
+/* Answers the call with `fault`, or with these bytes if `fault` is 0. */
 void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);
 /* Bytes for the client, valid until the next call; report the sent ones with rpc_connection_sent. */
 const uint8_t *rpc_connection_output(const struct rpc_connection *c, size_t *size);
 void rpc_connection_sent(struct rpc_connection *c, size_t size);
 /* No more output follows: send the rest and close. */
 bool rpc_connection_is_over(const struct rpc_connection *c);
-/* Why it is over, for a log, never for the client; "" if it is not. Static text. */
+/* The reason for the end of the connection, for a log, never for the client; "" if it has not ended. Static text. */
 const char *rpc_connection_failure(const struct rpc_connection *c);
-/* Whether the reason is a refused logon, and of whom (borrowed): the next one from this address should be delayed. */
+/* Whether the reason is a refused logon, and the account (borrowed): the next logon from this address should be
+   delayed. */
 bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
-/* When to close the connection if it makes no progress before. Single bytes are not progress, so a client gains no time
-   by sending slowly. */
+/* The time at which to close the connection if it makes no progress until then. Single bytes are not progress, so a
+   client gains no time by sending slowly. */
 uint64_t rpc_connection_deadline_ms(const struct rpc_connection *c);
 
 /* ---- client ---- */
@@ -71,13 +72,13 @@ struct rpc_client;
 HRESULT rpc_client_open(const struct auth_credentials *credentials, enum auth_type type, enum auth_level level,
                         struct rpc_client **out);
 void rpc_client_close(struct rpc_client *c); /* NULL is allowed */
-/* Begins to negotiate an interface: the first one with authentication, others on the same connection without a new one.
-   When the state is READY again, rpc_client_result says whether the server offers it. At most 64. */
+/* Begins to negotiate an interface. The first interface needs authentication, others on the same connection do not.
+   When the state is READY again, rpc_client_result tells whether the server offers the interface. At most 64. */
 HRESULT rpc_client_bind(struct rpc_client *c, const GUID *iid, uint32_t version);
 /* Begins a call of a negotiated interface; `object` may be NULL. */
 HRESULT rpc_client_call(struct rpc_client *c, const GUID *iid, const GUID *object, uint16_t opnum, const uint8_t *stub,
                         size_t size);
-/* Takes all bytes of the server. A failure (also in rpc_client_result): the connection is of no use any more. */
+/* Takes all bytes from the server. A failure (also from rpc_client_result) makes the connection unusable. */
 HRESULT rpc_client_take(struct rpc_client *c, const uint8_t *bytes, size_t size);
 enum rpc_client_state rpc_client_state(const struct rpc_client *c);
 /* Of the last bind or call: S_OK; E_NOINTERFACE: not offered; E_ACCESSDENIED: logon refused; a fault as an HRESULT. */

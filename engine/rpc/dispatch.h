@@ -43,7 +43,8 @@ struct dispatch_invoke {
     struct ndr_variant arguments[DISPATCH_ARGUMENTS_MOST];
     int32_t named[DISPATCH_ARGUMENTS_MOST];
     size_t reference_count;
-    uint32_t references[DISPATCH_ARGUMENTS_MOST]; /* which arguments are by reference: their new values are answered */
+    uint32_t references[DISPATCH_ARGUMENTS_MOST]; /* which arguments are by reference: the answer contains their new
+                                                     values */
 };
 void dispatch_read_invoke(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_invoke *out);
 /* Sets `references` from the arguments' types. */
@@ -64,11 +65,11 @@ void dispatch_write_result(struct ndr_writer *w, const struct dispatch_result *d
 /* Returns d->hr. */
 HRESULT dispatch_read_result(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_result *d);
 
-/* IEnumVARIANT::Next: how many are asked for, at most ENUM_NEXT_MOST; and the values. */
+/* IEnumVARIANT::Next: the requested number, at most ENUM_NEXT_MOST; and the values. */
 uint32_t enum_read_next(struct ndr_reader *r);
 void enum_write_values(struct ndr_writer *w, uint32_t asked, const struct ndr_variant *values, uint32_t count,
                        HRESULT hr);
-/* *values in the arena. S_FALSE: these are the last ones. */
+/* *values in the arena. S_FALSE: these are the last values. */
 HRESULT enum_read_values(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant **values, uint32_t *count);
 
 #endif

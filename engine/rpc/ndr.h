@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR 2.0, little endian (C706 14): a reader that cannot leave its bytes and a writer that grows. Both align by the
-   offset from the first byte, which for a call is the first byte of the stub. */
+/* NDR 2.0, little endian (C706 14): a reader that never reads beyond its bytes, and a writer that grows. Both align by
+   the offset from the first byte, which for a call is the first byte of the stub. */
 #ifndef OPENPLA_RPC_NDR_H
 #define OPENPLA_RPC_NDR_H
 
@@ -17,7 +17,7 @@
 #define RPC_FAULT_SECURITY     0x721u /* RPC_S_SEC_PKG_ERROR */
 #define RPC_FAULT_DISCONNECTED 0x80010108u
 #define RPC_FAULT_VERSION      0x80010110u /* of ORPCTHIS */
-#define RPC_FAULT_WRONG_IPID   0x80010114u /* it names another interface than the presentation context */
+#define RPC_FAULT_WRONG_IPID   0x80010114u /* the request names another interface than the presentation context */
 #define RPC_FAULT_WRONG_OBJREF 0x8001011Du
 
 /* ---- numbers at any address ---- */
@@ -51,13 +51,13 @@ static inline void ndr_store_u64(uint8_t *at, uint64_t value)
 }
 
 /* ---- reader ----
-   The bytes are borrowed. The first failure sticks in `fault`; from then on every read returns zeros and NULL, so a
-   caller reads a whole structure and checks once. */
+   The bytes are borrowed. The first failure is kept in `fault`; from then on, every read returns zeros and NULL, so
+   that a caller can read a whole structure and check once. */
 
 struct ndr_reader {
     const uint8_t *bytes;
     size_t size, at;
-    uint32_t fault; /* 0, or the status to answer with */
+    uint32_t fault; /* 0, or the status for the answer */
 };
 
 struct ndr_reader ndr_reader_over(const void *bytes, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The primitives of NTLM: MD4 (RFC 1320), MD5 (RFC 1321), HMAC-MD5 (RFC 2104) and RC4, random bytes, and a comparison
-   in constant time. They are here because NTLMv2 prescribes them; nothing else may use them (DECISIONS 135). */
+   in constant time. They exist here because NTLMv2 requires them; no other code may use them (DECISIONS 135). */
 #ifndef OPENPLA_RPC_DIGESTS_H
 #define OPENPLA_RPC_DIGESTS_H
 
@@ -32,7 +32,7 @@ struct rc4 {
 void rc4_begin(struct rc4 *r, const uint8_t *key, size_t key_size);
 void rc4_apply(struct rc4 *r, uint8_t *bytes, size_t size); /* encrypts or decrypts in place */
 
-/* Takes the same time for equal and different bytes, wherever they differ. */
+/* Takes the same time for equal and different bytes, regardless of the position of the difference. */
 bool secret_bytes_equal(const uint8_t *a, const uint8_t *b, size_t size);
 
 #endif

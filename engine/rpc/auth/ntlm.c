@@ -12,9 +12,9 @@
    initiator chose MIC    = HMAC-MD5(key, the three messages)      if MsvAvFlags in the blob has bit 2; the blob is
    covered by the proof, so nobody on the way can take that bit off
 
-   Each direction has its own signing and sealing key, MD5 of the session key and a fixed text. A signature is
-   version 1, RC4(first 8 bytes of HMAC-MD5(signing key, sequence number + message)), sequence number. The key stream
-   runs on through all messages: first the data of a message, then its checksum. */
+   Each direction has its own signing and sealing keys: MD5 of the session key and a fixed text. A signature is version
+   1, RC4(first 8 bytes of HMAC-MD5(signing key, sequence number + message)), sequence number. The key stream continues
+   through all messages: first the data of a message, then its checksum. */
 #include "engine/rpc/auth/ntlm.h"
 
 #include "engine/base/assert.h"
@@ -122,7 +122,7 @@ static void ntlm_write_av(struct ndr_writer *w, uint16_t id, const void *bytes, 
     ndr_write_bytes(w, bytes, size);
 }
 
-/* The value of one id in a target info; NULL: it has none, or ends too early. */
+/* The value of one id in a target info; NULL: it does not exist, or the info is truncated. */
 static const uint8_t *ntlm_find_av(const uint8_t *info, size_t size, uint16_t id, size_t *length)
 {
     for (size_t at = 0; size - at >= 4;) {
@@ -233,7 +233,7 @@ static HRESULT ntlm_challenge(struct ntlm *n, const uint8_t *token, size_t size,
     if (!w->failed)
         memcpy(w->bytes + start + 24, n->challenge, sizeof n->challenge);
     struct ndr_writer info = {0};
-    for (uint16_t id = 1; id <= 4; id++) /* computer and domain, each as NetBIOS and DNS have it */
+    for (uint16_t id = 1; id <= 4; id++) /* computer and domain, each as a NetBIOS and a DNS name */
         ntlm_write_av(&info, id, name, name_size);
     ndr_store_u64(now, (uint64_t)clock_utc());
     ntlm_write_av(&info, AV_TIMESTAMP, now, sizeof now);
@@ -291,7 +291,7 @@ static HRESULT ntlm_find_account(struct ntlm *n, const struct ntlm_authenticate 
         units[i] = ndr_load_u16(m->domain + 2 * i);
     if (SUCCEEDED(hr))
         hr = text_from_utf16(units, m->domain_size / 2, true, &domain);
-    /* An account that does not exist costs the same work. */
+    /* An account that does not exist costs the same amount of work. */
     if (SUCCEEDED(hr))
         hr = os_random(hash, AUTH_HASH_BYTES);
     if (SUCCEEDED(hr)) {

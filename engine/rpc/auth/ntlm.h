@@ -31,7 +31,7 @@ struct ntlm {
     const char *refusal;
 };
 
-/* As auth_step; the answer is added to `answer`. */
+/* Like auth_step; the answer is appended to `answer`. */
 HRESULT ntlm_step(struct ntlm *n, const uint8_t *token, size_t size, struct ndr_writer *answer);
 HRESULT ntlm_refuse(struct ntlm *n, const char *why);
 void ntlm_close(struct ntlm *n);
@@ -46,9 +46,9 @@ void ntlm_restart_key_streams(struct ntlm *n);
 /* A NegTokenInit or a NegTokenResp; pointers go into the token. */
 struct spnego_message {
     bool is_init;
-    const uint8_t *mechanisms; /* a NegTokenInit's: the SEQUENCE, which the MIC covers */
+    const uint8_t *mechanisms; /* of a NegTokenInit: the SEQUENCE that the MIC covers */
     size_t mechanisms_size;
-    bool offers_ntlm, prefers_ntlm; /* it is in the list; it is first */
+    bool offers_ntlm, prefers_ntlm; /* NTLM is in the list; NTLM is first */
     bool has_state;
     uint8_t state; /* a NegTokenResp's */
     const uint8_t *token, *mic;
@@ -59,7 +59,7 @@ enum { SPNEGO_COMPLETED = 0, SPNEGO_INCOMPLETE = 1, SPNEGO_REJECT = 2, SPNEGO_RE
 bool spnego_read(const uint8_t *bytes, size_t size, struct spnego_message *out);
 /* Of NTLM alone. */
 void spnego_write_init(struct ndr_writer *w, const struct ndr_writer *token);
-/* `state` < 0: without one, as an initiator sends it. Empty `token` and NULL `mic`: without them. */
+/* `state` < 0: the token has no state, as an initiator sends it. Empty `token` and NULL `mic`: without them. */
 void spnego_write_response(struct ndr_writer *w, int state, bool names_ntlm, const struct ndr_writer *token,
                            const uint8_t *mic);
 extern const uint8_t spnego_ntlm_alone[14]; /* the SEQUENCE of an initiator's mechanisms */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stored accounts are one secret: a number, then a line for each host. A change writes the other of two secrets
-   with the next number and then deletes the old one, so that a crash leaves one of them whole. */
+   with the next number and then deletes the old one, so that after a crash one of them is complete. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -120,7 +120,7 @@ static HRESULT table_find_host(const struct remote_accounts *t, const char *text
 
 /* ---- the stored table ---- */
 
-/* "dcom client acc1" and 2. openpla store check knows by the first four bytes that they belong to no set. */
+/* "dcom client acc1" and 2. openpla store check recognises by the first four bytes that they do not belong to a set. */
 static const char *const stored_keys[2] = {"64636f6d20636c69656e742061636331", "64636f6d20636c69656e742061636332"};
 
 static bool hash_read(const char *digits, uint8_t hash[AUTH_HASH_BYTES])

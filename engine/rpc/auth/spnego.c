@@ -6,7 +6,7 @@
        NegTokenResp  { responseToken [2], mechListMIC [3] }             initiator: AUTHENTICATE, signature of mechTypes
        NegTokenResp  { negState [0], mechListMIC [3] }                  acceptor: its signature of mechTypes
 
-   The MICs prove that nobody removed a better mechanism from the list. They are demanded if NTLM is not the initiator's
+   The MICs prove that nobody removed a better mechanism from the list. They are required if NTLM is not the initiator's
    first choice, and checked whenever they are sent. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -67,7 +67,7 @@ static void der_write(struct ndr_writer *w, uint8_t tag, const void *bytes, size
     ndr_write_bytes(w, bytes, size);
 }
 
-/* Puts an element around all that `w` holds. */
+/* Encloses the contents of `w` in an element. */
 static void der_wrap(struct ndr_writer *w, uint8_t tag)
 {
     struct ndr_writer whole = {0};
@@ -136,7 +136,7 @@ bool spnego_read(const uint8_t *bytes, size_t size, struct spnego_message *out)
             out->token = content.bytes;
             out->token_size = content.size;
         } else if (tag == DER_CONTEXT(3) && der_enter(&part, DER_OCTETS, &content)) {
-            /* A NegTokenInit2's hints have this tag too, and no octets in it (MS-SPNG 2.2.1). */
+            /* The hints of a NegTokenInit2 have this tag too, but contain no octets (MS-SPNG 2.2.1). */
             out->mic = content.bytes;
             out->mic_size = content.size;
         }
@@ -186,7 +186,7 @@ struct auth_context {
     bool is_done, has_begun;
     bool needs_mic;      /* an acceptor's: NTLM is not the first choice */
     bool has_sent_mic;   /* an initiator's */
-    uint8_t *mechanisms; /* an acceptor's, of the NegTokenInit */
+    uint8_t *mechanisms; /* from an acceptor, of the NegTokenInit */
     size_t mechanisms_size;
     struct ntlm ntlm;
 };

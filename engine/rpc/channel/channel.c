@@ -19,7 +19,7 @@ struct rpc_channel {
     struct auth_credentials credentials;
     char *user, *domain;
     char *where;   /* host and port, for messages */
-    bool was_sent; /* the request of the latest call, perhaps in part */
+    bool was_sent; /* the request of the latest call, possibly incomplete */
     uint8_t received[PDU_FRAGMENT];
 };
 
@@ -37,7 +37,7 @@ void rpc_channel_close(struct rpc_channel *c)
     memory_free(c);
 }
 
-/* Adds host and port, which the errors of sockets lack. */
+/* Adds host and port, which are missing in errors of sockets. */
 static HRESULT channel_failed(const struct rpc_channel *c, HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", c->where, error_standard_text(hr));
@@ -91,7 +91,7 @@ static HRESULT channel_send(struct rpc_channel *c)
     return FAILED(hr) ? channel_failed(c, hr) : hr;
 }
 
-/* Hands one PDU to the state machine, which refuses what is not one. */
+/* Passes one PDU to the state machine, which rejects invalid ones. */
 static HRESULT channel_receive(struct rpc_channel *c)
 {
     size_t size = PDU_HEADER;
@@ -120,7 +120,7 @@ static HRESULT channel_refusal(struct rpc_channel *c, HRESULT failure)
     return error_restore(&kept);
 }
 
-/* Until the bind or call that has begun is done. */
+/* Runs until the current bind or call is complete. */
 static HRESULT channel_complete(struct rpc_channel *c)
 {
     HRESULT hr = channel_send(c);
@@ -145,7 +145,7 @@ bool rpc_channel_was_sent(const struct rpc_channel *c)
     return c->was_sent;
 }
 
-/* A server sends nothing without a request, so anything that has arrived is the connection's end. */
+/* A server sends nothing without a request, so if anything arrives, the connection has ended. */
 bool rpc_channel_is_alive(const struct rpc_channel *c)
 {
     bool has_arrived = false;

@@ -22,7 +22,7 @@ static bool find_known_id(struct orpc_object *o, const char *member, int32_t *id
     return is_known;
 }
 
-/* Without memory it is requested again next time. */
+/* If memory runs out, it is requested again next time. */
 static void keep_id(struct orpc_object *o, const char *member, int32_t id)
 {
     char *name = text_copy(member);

@@ -35,7 +35,7 @@ void orpc_answer_free(struct orpc_answer *answer)
     *answer = (struct orpc_answer){0};
 }
 
-/* The port of the first binding: the host is reached by the name that the user knows it by. */
+/* The port of the first binding: the host is reached by the name that the user specified. */
 static void port_of(const struct dual_strings *bindings, const char *usual, char port[PEER_PORT_BYTES])
 {
     uint64_t number;
@@ -59,7 +59,7 @@ static HRESULT object_create(struct orpc_peer *p, const struct orpc_exporter *ex
     HRESULT hr = o ? peer_hold(p, s->oid) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         memory_free(o);
-        return hr; /* the server drops it when it is not pinged */
+        return hr; /* the server drops it if it is not pinged */
     }
     p->references++;
     o->references = 1;
@@ -127,7 +127,7 @@ static void object_release_there(struct orpc_object *o)
     uint8_t *answer = NULL;
     size_t size;
     const struct orpc_references one = {o->ipid, o->held};
-    const struct error_kept why = error_keep(error_latest()); /* the caller's, who cleans up after it */
+    const struct error_kept why = error_keep(error_latest()); /* the caller's; the caller cleans up after it */
     if (SUCCEEDED(os_random(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,

@@ -30,7 +30,7 @@ struct orpc_object {
 /* orpc_call, which repeats the call if `repeat` allows it. */
 HRESULT object_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, enum peer_repeat repeat,
                     struct orpc_answer *answer);
-/* The error for an answer that cannot be read because of the reader's fault. */
+/* The error for an answer that the reader could not parse. */
 HRESULT answer_malformed(uint32_t fault);
 
 #endif

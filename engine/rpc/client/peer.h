@@ -16,9 +16,10 @@ struct ping_set {
     uint16_t sequence;
     bool is_changed;
     uint64_t oids[PING_SET_OBJECTS];
-    unsigned uses[PING_SET_OBJECTS]; /* how many interfaces of it are held */
+    unsigned uses[PING_SET_OBJECTS]; /* number of its interfaces that are held */
     size_t count;
-    uint64_t gone[PING_SET_OBJECTS]; /* to be removed there; what does not fit stays until the server drops the set */
+    uint64_t gone[PING_SET_OBJECTS]; /* objects to be removed from the server's set; those that do not fit stay until
+                                        the server drops the set */
     size_t gone_count;
 };
 
@@ -41,13 +42,13 @@ struct orpc_peer {
     struct wakeup *end;
 };
 
-/* If an idle connection ends during a call, a request that the server may have received is repeated, on a new
-   connection, only if that changes nothing there. */
+/* If an idle connection ends during a call, a request that the server may have received is repeated on a new connection
+   only if repeating it has no effect there. */
 enum peer_repeat { PEER_ONCE, PEER_REPEAT };
 /* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
                   const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size);
-/* Adds and removes a use of an object, which is pinged while it has one. The first peer_hold starts the pinger.
+/* Adds and removes a use of an object. The object is pinged while it has a use. The first peer_hold starts the pinger.
    E_OUTOFMEMORY. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);
 void peer_drop(struct orpc_peer *p, uint64_t oid);
