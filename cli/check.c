@@ -39,7 +39,7 @@ static const char help_text[] =
 /* An item that a definition requires. */
 struct wish {
     char *collector, *name;
-    char *reason; /* NULL: it can be served */
+    char *reason; /* NULL: it is supported */
     bool ignored; /* of a setting: it has no effect */
 };
 struct wishes {
@@ -98,7 +98,7 @@ static HRESULT counter_refuse(struct checked *c, const char *collector, const ch
     if (counter_list_is_ours() && counter_path_parse(path, &parts) == ERROR_SUCCESS) {
         const char *known = counter_absence(parts.object, parts.counter);
         const struct counter_schema *row = counter_row(parts.object, parts.counter);
-        if (row && (made = text_format("this host OS does not provide its source (%s)", row->source)))
+        if (row && (made = text_format("this host OS does not provide the counter's source (%s)", row->source)))
             reason = made;
         else if (known)
             reason = known;
@@ -158,8 +158,8 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* A start knows only the built-in names: with those of -names the path can be replaced. S_OK: *out, from memory_alloc,
-   says by which. */
+/* Start uses only the built-in names; with names from -names the path must be replaced. S_OK: *out, from memory_alloc,
+   names the path to use instead. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};
@@ -170,7 +170,7 @@ static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, 
     if (hr == S_OK)
         hr = count_columns(pdh, english, &ignored, &columns);
     if (SUCCEEDED(hr) && columns)
-        *out = text_format("this computer has it as '%s' (use this path in the definition)", english);
+        *out = text_format("on this computer its path is '%s' (use this path in the definition)", english);
     hr = FAILED(hr) ? hr : *out ? S_OK : columns ? E_OUTOFMEMORY : S_FALSE;
     memory_free(ignored.said);
     memory_free(english);
@@ -280,8 +280,8 @@ static HRESULT check_collector(struct checked *c, struct object *collector)
     return hr;
 }
 
-/* Issues of reading and Commit. Ignored settings, which exports of Windows have in plenty, are no reason not to start
-   the set. */
+/* Issues found by reading the XML and by Commit. Windows' exports contain many ignored settings, and these do not
+   prevent a start. */
 static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *text)
 {
     struct checked *c = user;
@@ -349,7 +349,7 @@ static void wishes_print(const char *path, const struct checked *c, const char *
 {
     printf("%s\n", path);
     if (c->counters.count)
-        print_wishes(&c->counters, "counters", "can be counted", all);
+        print_wishes(&c->counters, "counters", "can be collected", all);
     if (names)
         printf("  %s\n", names);
     if (c->providers.count)
@@ -358,7 +358,7 @@ static void wishes_print(const char *path, const struct checked *c, const char *
         if (all || !c->settings.items[i].ignored)
             printf("  %s: %s\n", c->settings.items[i].name, c->settings.items[i].reason);
     if (is_served(c))
-        printf("  all of it can be served\n");
+        printf("  everything is supported\n");
 }
 
 static void put_wishes(struct json *j, const char *name, const struct wishes *w, bool settings)

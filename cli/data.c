@@ -25,7 +25,7 @@ struct looked {
     unsigned parts;
     struct retention_policy policy;
     struct run_record record;
-    struct texts others; /* folders that are not its */
+    struct texts others; /* folders that do not belong to the set */
     struct scanned scanned;
     struct retention_plan plan;
     int64_t now;
@@ -159,7 +159,8 @@ static void show_plan(const struct looked *l)
         show_step(l, &l->plan.steps[i]);
     for (size_t i = 0; i < sizeof l->plan.over / sizeof *l->plan.over; i++)
         if (l->plan.over[i])
-            printf("%s would still be exceeded.\n", retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
+            printf("the limit %s would still be exceeded.\n",
+                   retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
 }
 
 static void show_text(const struct showing *s, const struct looked *l)
@@ -263,7 +264,7 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
     return hr;
 }
 
-/* An existing folder may be written in several ways: with a separator at its end, relative, by a link. */
+/* An existing folder may be written in several ways: with a separator at its end, relative, or through a link. */
 static bool is_asked_for(const struct showing *s, const char *root)
 {
     struct folder_identity identity;
@@ -275,7 +276,7 @@ static bool is_asked_for(const struct showing *s, const char *root)
     return false;
 }
 
-/* The folder of an unreadable definition is unknown. */
+/* The folder of a definition that cannot be read is unknown. */
 static HRESULT try_set(struct showing *s, const char *space, const char *name, const char *xml, size_t size)
 {
     char *root = NULL;
@@ -355,8 +356,8 @@ const struct verb verb_data = {
             "FOLDER is the RootPath of a set. Shows the folders that its runs created, with age, size and contents, "
             "foreign\n"
             "folders, and what the next pass of the set's data manager would do, with the action or limit that causes "
-            "it. A\n"
-            "cabinet that would be created counts with the size of its contents. Nothing is changed.\n"
+            "it.\n"
+            "The size of a cabinet that would be created is estimated by its contents. Nothing is changed.\n"
             "\n"
             "  --dry-run   show only the steps of the next pass\n"
             "  --json      print an array with an object for each set that has this RootPath\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla dcom: remote DCOM clients of a server under Wine: whether they are served, where, and the accounts they log
-   on with. */
+/* openpla dcom: remote DCOM clients of a server under Wine: whether and where they are served, and the accounts with
+   which they log on. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "com/server/dcom_settings.h"
@@ -46,7 +46,7 @@ static bool service_is_running(void)
 static void service_warn(void)
 {
     if (!service_is_running())
-        fputs("openpla " VERB ": the service OpenPLA is not running, so nobody can connect (net start OpenPLA)\n",
+        fputs("openpla " VERB ": the service OpenPLA is not running, so no client can connect (net start OpenPLA)\n",
               cli_messages());
 }
 
@@ -227,7 +227,7 @@ struct account_choice {
     struct texts operands;
 };
 
-/* A line of standard input where that is not a console. */
+/* A line of standard input if that is not a console. */
 static HRESULT password_from_input(const char *account, char **out)
 {
     char *line = memory_zero(PASSWORD_ROOM, 1);
@@ -236,7 +236,7 @@ static HRESULT password_from_input(const char *account, char **out)
         return E_OUTOFMEMORY;
     if (!fgets(line, PASSWORD_ROOM, stdin)) {
         memory_free_secret(line);
-        return error_set(E_INVALIDARG, "missing password of '%s': standard input has no line", account);
+        return error_set(E_INVALIDARG, "missing password of '%s': standard input is empty", account);
     }
     line[strcspn(line, "\r\n")] = 0;
     *out = line;
@@ -375,15 +375,15 @@ const struct verb verb_dcom = {
         "openpla dcom account list [-json]\n"
         "\n"
         "Lets programs on other computers use the sets of this Wine prefix by DCOM, with an account that is added\n"
-        "here. It is off until it is turned on; the service OpenPLA follows each change at once.\n"
+        "here. Access is off until it is turned on. The service OpenPLA applies each change immediately.\n"
         "\n"
-        "  -port       the TCP port, 135 unless set; clients try no other one unless they get its number\n"
-        "  -address    the address of this computer to listen at, * for all. Default: 127.0.0.1\n"
+        "  -port       the TCP port, default 135; clients use 135 unless they are configured for another port\n"
+        "  -address    the address of this computer to listen on, * for all. Default: 127.0.0.1\n"
         "  -from       addresses that may connect, with * and ?, separated by blanks or commas: \"10.1.2.* 10.1.3.7\"\n"
         "  -advertise  the port that the server names to clients, if a firewall redirects it to -port\n"
         "  -limits     limits on connections and objects, see docs/user/limits.md\n"
         "  -role       users: a Performance Log User, the default; administrators: an administrator\n"
-        "  -replace    gives an existing account another password and role\n"
+        "  -replace    change the password and role of an existing account\n"
         "  -json       print JSON\n"
         "\n"
         "account add asks for the password, or reads it from standard input if that is not a console. It must have\n"

@@ -17,7 +17,7 @@ static int remote_add(int argc, char **argv)
     char *password = NULL;
     int result = options_parse(VERB, argc, argv, NULL, 0, &operands);
     if (result == CLI_DONE && operands.count != 2)
-        result = cli_usage(VERB, "add needs a computer and an account");
+        result = cli_usage(VERB, "add: expected a computer and an account");
     if (result == CLI_DONE) {
         HRESULT hr = cli_ask_password(operands.items[1], &password);
         if (SUCCEEDED(hr))
@@ -39,7 +39,7 @@ static int remote_remove(int argc, char **argv)
     const struct option options[] = {{"all", OPTION_FLAG, &all}};
     int result = options_parse(VERB, argc, argv, options, 1, &operands);
     if (result == CLI_DONE && operands.count != (all ? 0 : 1))
-        result = cli_usage(VERB, "remove needs a computer or -all");
+        result = cli_usage(VERB, "remove: expected a computer or -all");
     if (result == CLI_DONE) {
         HRESULT hr = all ? remote_account_remove_all() : remote_account_remove(operands.items[0]);
         if (hr == S_FALSE)
@@ -71,7 +71,7 @@ static int remote_list(int argc, char **argv)
     const struct option options[] = {{"json", OPTION_FLAG, &wants_json}};
     int result = options_parse(VERB, argc, argv, options, 1, &operands);
     if (result == CLI_DONE && operands.count)
-        result = cli_usage(VERB, "list takes no operands");
+        result = cli_usage(VERB, "list: expected no arguments");
     if (result == CLI_DONE) {
         const HRESULT hr = remote_account_list(&list);
         result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
@@ -102,11 +102,11 @@ const struct verb verb_remote = {
         "\n"
         "Stores the account with which logman, typeperf, sets with a server, and counter paths log on to another\n"
         "computer. ACCOUNT is user, DOMAIN\\user or user@domain. The password is asked for, or read from\n"
-        "standard input if that is not a console. Only the hash that NTLM needs is stored, for this user alone; it\n"
-        "is worth as much as the password.\n"
+        "standard input if that is not a console. Only the hash that NTLM needs is stored, and only this user\n"
+        "can read it; anyone with the hash can log on.\n"
         "\n"
-        "COMPUTER is a name or an address as it is used later, with or without a port. An account of the name with\n"
-        "its port precedes that of the name.\n"
+        "COMPUTER is a name or an address as you will use it later, with or without a port. An account stored for a\n"
+        "name with a port takes precedence over one stored for the name.\n"
         "\n"
         "  -all    removes all accounts\n"
         "  --json  one JSON array\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run: its options and help, which are the same everywhere. Natively it names the package that has it. */
+/* openpla run: its options and help, which are the same on all systems. Natively it names the package that contains the
+   verb. */
 #include "cli/cli.h"
 #ifdef _WIN32
 #include "cli/run.h"
@@ -35,23 +36,24 @@ const struct verb verb_run = {
     "\n"
     "Starts a program that was not written for OpenPLA, and waits until it exits. Wine's event functions in advapi32 "
     "and\n"
-    "ntdll do nothing; in this program they are replaced by OpenPLA's, so that its providers can be enabled, it can\n"
-    "start sessions and it can read traces. Arguments, streams, current folder and environment are not changed.\n"
+    "ntdll do nothing. In this program they are replaced by OpenPLA's, so that its providers can be enabled and it "
+    "can\n"
+    "start sessions and read traces. Arguments, streams, current folder and environment are not changed.\n"
     "\n"
-    "  --children  also inject into the processes that the program starts, and into theirs\n"
+    "  --children  also inject into the processes that the program starts, directly or indirectly\n"
     "  --          ends the options: the next argument is the program\n"
     "  -apis LOG   log the program's calls of kernel32, advapi32, gdi32 and user32 to a new .etl file instead\n"
-    "  -mods       calls of these modules\n"
-    "  -inapis     also of these functions: module!function\n"
-    "  -exapis     not of these functions\n"
-    "  -ano        names only, without arguments and results\n"
-    "  -recursive  also calls between the program's DLLs\n"
+    "  -mods       log calls of these modules instead\n"
+    "  -inapis     also log calls of these functions: module!function\n"
+    "  -exapis     do not log calls of these functions\n"
+    "  -ano        log only names, without arguments and results\n"
+    "  -recursive  also log calls between the program's DLLs\n"
     "\n"
     "The program must be a 64-bit program without .NET; -apis also takes 32-bit programs. Child processes of other "
     "kinds\n"
     "run unchanged. On Windows this verb is not needed and fails.\n"
     "\n"
-    "The exit code is the program's. If the program cannot be started: 1, or 2 for a wrong command line, with a "
+    "The exit code is the program's. If the program cannot be started, it is 1, or 2 for a wrong command line, with a "
     "message.\n",
     run_run,
 };

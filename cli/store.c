@@ -92,15 +92,15 @@ const struct verb verb_store = {
     .help =
         "openpla store check [-repair] [-json]\n"
         "\n"
-        "Checks each file of the store (OPENPLA_DATA, else %ProgramData%\\OpenPLA) and prints one line per problem:\n"
+        "Checks each file of the store (OPENPLA_DATA, or %ProgramData%\\OpenPLA) and prints one line per problem:\n"
         "definitions that are invalid or in the wrong folder, files that interrupted writers left or that belong to\n"
         "no set, links, and files of other accounts.\n"
         "\n"
         "  -repair  repairs what can be repaired without losing data. Files that cannot be read or that belong to no\n"
         "           set are moved to the store's folder \"aside\", misplaced definitions to their own folder. Files "
         "of\n"
-        "           interrupted writers and orphaned passwords are deleted; definitions never. The record of a\n"
-        "           missing set's runs stays, because it holds the number of the next run\n"
+        "           interrupted writers and orphaned passwords are deleted; definitions never are. The record of a\n"
+        "           missing set's runs stays, because it contains the number of the next run\n"
         "  -json    print an array of objects\n"
         "\n"
         "Exit codes: 0 no problems left, 1 failed, 2 wrong command line, 3 problems.\n",

@@ -20,13 +20,13 @@ struct choice {
     const char *xml, *folder;
     uint32_t limit, timeout;
     bool force, json;
-    struct texts operands; /* the task's name, and the program of one that is added */
-    int rest;              /* index of the task's first own word */
+    struct texts operands; /* the task's name, and the program of a task to be added */
+    int rest;              /* index of the first word that belongs to the task itself */
 };
 
 static const char *const with_value[] = {"-xml", "-folder", "-limit", "-timeout"};
 
-/* Options end after this many operands: all that follows belongs to the task. */
+/* Options end after this many operands: everything after them belongs to the task. */
 static int find_rest(int argc, char **argv, int operands)
 {
     int at = 0;
@@ -57,7 +57,7 @@ static int choice_parse(int argc, char **argv, int operands, struct choice *c)
 
 /* ---- add ---- */
 
-/* Joins words to a command line. $(Arg0) stays outside of quotes, because it may become several arguments. */
+/* Joins words to a command line. $(Arg0) is not quoted, because it may expand to several arguments. */
 static HRESULT words_to_line(int argc, char **argv, char **out)
 {
     struct text_buffer b = {0};
@@ -283,7 +283,7 @@ const struct verb verb_task = {
             "available.\n"
             "NAME may contain folders, such as \\My\\Task.\n"
             "\n"
-            "  PROGRAM       a full path, or a name that is searched in PATH; %NAME% is replaced by the environment "
+            "  PROGRAM       a full path, or a name that is looked up in PATH; %NAME% is replaced by the environment "
             "variable\n"
             "  ARGUMENT      $(Arg0) is the expanded TaskArguments, $(Arg1) the folder of the run; without any "
             "ARGUMENT the\n"
@@ -293,6 +293,6 @@ const struct verb verb_task = {
             "  -xml FILE     a task that Task Scheduler exported, with one Exec action\n"
             "  -force        replace an existing task of that name\n"
             "  -json         print JSON\n"
-            "  -timeout      how many seconds run waits; without it, until the task has ended\n",
+            "  -timeout      how many seconds run waits; default: until the task has ended\n",
     .run = task_run,
 };

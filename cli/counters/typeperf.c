@@ -31,12 +31,12 @@ static const char help_text[] =
     "                with -q and -qx: write the list, for use with -cf\n"
     "  -f CSV|TSV|BIN|SQL  log format, default CSV; BIN and SQL require -o\n"
     "  -y            overwrite an existing file without asking\n"
-    "  -s COMPUTER   the computer of counters that name none\n"
+    "  -s COMPUTER   the computer for counters whose path names none\n"
     "  -u USER *     log on to other computers with this account; asks for the password, or reads it from standard\n"
-    "                input. Without it: the account that openpla remote has stored for the computer\n"
+    "                input; default: the account that openpla remote has stored for the computer\n"
     "  -config FILE  read options from a file\n"
     "  --json        print one JSON object per sample and line; with -q and -qx an array with path, object, counter,\n"
-    "                type, unit, help and source (which data OpenPLA's counter is computed from) of each counter\n"
+    "                type, unit, help and source (the data from which OpenPLA computes it) of each counter\n"
     "\n"
     "A log (-o) is written sample by sample; Ctrl+C completes it.\n"
     "Messages go to stdout, as in Windows' typeperf; with --json, and on a terminal, to stderr. Counters that cannot "
@@ -323,7 +323,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
         fputs("\r\n", stdout);
         put_refusals(l, stdout);
     }
-    /* Windows prints these blanks because it overwrites the line. */
+    /* Windows prints these blanks to overwrite the line. */
     if (!s->output)
         printf("\r\nExiting, please wait...                         \r\n");
     printf("%s\r\n", done_text);

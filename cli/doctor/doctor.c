@@ -231,13 +231,13 @@ const struct verb verb_doctor = {
         "and what OpenPLA needs of the host OS. For each problem it prints what is wrong, why it matters and what to\n"
         "do. It changes nothing.\n"
         "\n"
-        "  -disk MB       report a disk that sets write to as low below this free space (default 500), and as full\n"
-        "                 below a tenth of it\n"
+        "  -disk MB       report a disk that sets write to as nearly full below this free space (default 500), and\n"
+        "                 as full below a tenth of that\n"
         "  -wait SECONDS  how long to wait for the server's answer (default 10)\n"
         "  -list          list all findings, with why they matter and what to do\n"
         "  --json         print an array of objects: id, severity, what, why, do\n"
         "\n"
-        "Exit codes: 0 no problems, or notes only; 3 the worst is a warning; 1 the worst is an error, or the check\n"
+        "Exit codes: 0 no problems, or notes only; 3 at worst a warning; 1 at least one error, or the check\n"
         "failed; 2 wrong command line.\n",
     .run = doctor_run,
 };

@@ -23,11 +23,11 @@ static const char help_text[] =
     "the\n"
     "                start. Without any: the processor, memory, disks and network of this computer\n"
     "  -si TIME      sample interval [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1)\n"
-    "  -sc NUMBER    end after so many samples\n"
-    "  -s COMPUTER   the computer of counters that name none\n"
-    "  -http [ADDRESS:]PORT  serve a page with moving charts at this port; the default address is 127.0.0.1, which "
+    "  -sc NUMBER    stop after this number of samples\n"
+    "  -s COMPUTER   the computer for counters whose path names none\n"
+    "  -http [ADDRESS:]PORT  serve a page with live charts at this port; the default address is 127.0.0.1, which "
     "only\n"
-    "                this computer can reach; port 0: a free one. The address of the page is printed\n"
+    "                this computer can reach; port 0 selects a free port. The page's address is printed\n"
     "  -web FILE     TLS and accounts of that page, in the format of Prometheus' exporter toolkit\n"
     "\n"
     "In a terminal: q quits, space pauses, arrows and PgUp, PgDn scroll. Otherwise one line per counter and sample is\n"
@@ -38,7 +38,7 @@ struct live_settings {
     const char *counter_file, *interval, *machine, *http, *web;
     uint32_t samples; /* 0: no end */
     uint64_t interval_ms;
-    struct texts counters, paths; /* as named, and with computers */
+    struct texts counters, paths; /* as specified, and with computers */
 };
 
 struct live_run {
@@ -68,7 +68,7 @@ static int live_parse(int argc, char **argv, struct live_settings *s)
     return result;
 }
 
-/* What contains no backslash at its beginning names a set. */
+/* An argument without a leading backslash is the name of a set. */
 static HRESULT live_find_counters(struct live_settings *s)
 {
     struct texts named = {0};
@@ -142,7 +142,7 @@ static bool live_is_complete(const struct live_run *r)
     return r->settings->samples != 0 && r->taken >= r->settings->samples;
 }
 
-/* ---- plain lines, or nothing while a browser shows the samples ---- */
+/* ---- plain lines, or no output while a browser shows the samples ---- */
 
 static HRESULT live_put_lines(const struct live_history *h)
 {
@@ -206,9 +206,9 @@ static void live_scroll(struct live_screen *s, enum live_key key)
 
 static HRESULT live_show_terminal(struct live_run *r)
 {
-    enum { AGAIN_MS = 100 }; /* keys, signals and the size are checked so often */
+    enum { AGAIN_MS = 100 }; /* how often keys, signals and the window size are checked */
     struct live_screen screen = {0};
-    uint64_t frozen = 0; /* the samples that a paused picture shows */
+    uint64_t frozen = 0; /* the samples that a paused display shows */
     HRESULT hr = S_OK;
     bool changed = true;
     while (SUCCEEDED(hr) && !live_is_complete(r) && !interrupt_wait(0) && !ferror(stdout)) {
@@ -276,7 +276,7 @@ static int live_collect(const struct live_settings *s)
 {
     struct live_run r = {.settings = s};
     int result;
-    if (!interrupt_begin()) /* before PDH has threads, which a signal would reach */
+    if (!interrupt_begin()) /* before PDH creates threads, which might receive a signal */
         return cli_error(LIVE_VERB, E_FAIL);
     HRESULT hr = live_open(&r);
     const bool is_default = s->counters.count == 0 && !s->counter_file;
@@ -290,7 +290,7 @@ static int live_collect(const struct live_settings *s)
         if (s->http && !is_default)
             live_put_refused(&r);
         hr = live_show(&r);
-        if (!s->http && !is_default) /* behind the picture, which would hide them */
+        if (!s->http && !is_default) /* after the display has ended, which would hide them */
             live_put_refused(&r);
         result = FAILED(hr) ? cli_error(LIVE_VERB, hr) : r.refused.count > 0 && !is_default ? CLI_REMARKS : CLI_DONE;
     }

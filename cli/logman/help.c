@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logman's help and completion, and advice for lines that do not do what people expect. */
+/* logman's help and completion, and advice for command lines that do not do what users expect. */
 #include "cli/cli.h"
 #include "cli/logman/logman.h"
 #include "engine/base/file.h"
@@ -205,7 +205,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
 {
     static const struct {
         unsigned verbs; /* 1 << enum logman_verb */
-        int session;    /* -1: with and without -ets */
+        int session;    /* -1: both with and without -ets */
         uint32_t code;
         const char *text;
     } advice[] = {
@@ -221,7 +221,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
          "update the set with -ow to overwrite a log, with -a to append to it, or with -v to give each log another "
          "name"},
         {0xFF, -1, 0x80070005,
-         "only administrators may do this, and Performance Log Users for sets with an account (-u)"},
+         "only administrators may do this; Performance Log Users may do it for sets with an account (-u)"},
     };
     const int session = logman_is_given(line, LOGMAN_SESSION);
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
@@ -240,7 +240,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     return NULL;
 }
 
-/* ---- notes on lines that do something else than expected ---- */
+/* ---- notes about command lines that do something unexpected ---- */
 
 static bool is_set(struct object *o, const char *property)
 {
@@ -329,7 +329,7 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
                        "-o: the run number is appended to the file name (_000001); use --v to keep the name unchanged");
     if (SUCCEEDED(hr) && (logman_is_given(line, LOGMAN_RUN_FOR) || logman_is_given(line, LOGMAN_INTERVAL)) &&
         number_of(set, "Duration") && interval > number_of(set, "Duration"))
-        hr = texts_add(warnings, "-rf: the set stops before its second sample (-si)");
+        hr = texts_add(warnings, "-rf: the set stops before it takes its second sample (-si)");
     return hr;
 }
 

@@ -67,7 +67,7 @@ static int read_options(struct compare_request *r)
         return cli_usage(VERB, "-slice: invalid time '%s': expected a number of seconds, or 5m, 1h", r->slice);
     r->options.least_change = 5;
     if (r->least && (!read_seconds(r->least, &r->options.least_change) || strpbrk(r->least, "smh")))
-        return cli_usage(VERB, "-min: invalid number '%s': expected percent", r->least);
+        return cli_usage(VERB, "-min: invalid number '%s': expected a percentage", r->least);
     r->options.by_clock = r->align && !strcmp(r->align, "clock");
     return CLI_DONE;
 }
@@ -118,7 +118,7 @@ static void show_text(const struct compare_request *r)
         printf("%c: %s%s%s\n", (int)('A' + i), r->operands.items[i], c->sides[i].start ? ", from " : "",
                c->sides[i].start ? c->sides[i].start : "");
     printf("%.0f s compared, %s\n", c->span,
-           r->options.by_clock ? "aligned by the time of the day" : "aligned at their starts");
+           r->options.by_clock ? "aligned by the time of day" : "aligned at their starts");
     printf(
         "%zu much worse, %zu worse, %zu better, %zu changed, %zu undecided, %zu same; only in A %zu, only in B %zu\n",
         c->verdicts[RUN_MUCH_WORSE], c->verdicts[RUN_WORSE], c->verdicts[RUN_BETTER], c->verdicts[RUN_CHANGED],
@@ -181,7 +181,7 @@ static void show_json(const struct compare_request *r)
     json_end(&j, '}');
 }
 
-/* The page is made of a report that exists only while it is made. */
+/* The page is created from a report that exists only temporarily. */
 static HRESULT write_page(struct compare_request *r)
 {
     struct temporary_report draft = {0};
@@ -261,14 +261,14 @@ const struct verb verb_compare = {
     VERB, "compares the counters of two runs",
     "openpla compare A B [-html PAGE.html] [-align start|clock] [-skip TIME] [-slice TIME] [-min PERCENT] [--json]\n"
     "\n"
-    "Compares two logs, folders of runs or reports: mean, 95th percentile and maximum of each counter that both have,\n"
-    "and whether B differs from A by more than the noise of both. The most remarkable counters come first. Counters\n"
+    "Compares two logs, folders of runs or reports: the mean, 95th percentile and maximum of each counter that both\n"
+    "contain, and whether B differs from A by more than the noise of both. The largest changes come first. Counters\n"
     "that drift too slowly for the length of the runs are undecided.\n"
     "\n"
-    "  -html      create a page with a chart of the ten most remarkable counters, both runs in each\n"
-    "  -align     start (default): the runs begin together; clock: at the same time of the day\n"
+    "  -html      create a page with charts of the ten counters that changed most, showing both runs\n"
+    "  -align     start (default): the runs begin together; clock: aligned by the time of day\n"
     "  -skip      leave out this time at the start of both, for example 5m\n"
-    "  -slice     compare means of slices this long; default: a 24th of the time\n"
+    "  -slice     compare means of slices of this length; default: 1/24 of the time\n"
     "  -min       ignore changes of the mean below this percentage; default 5\n"
     "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
     "computer\n"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Exit codes of diff: errors are not 1, which means that the files differ. */
+/* Exit codes of diff: a failure does not return 1, because 1 means that the files differ. */
 enum { DIFF_SAME = 0, DIFF_DIFFERENT = 1, DIFF_FAILED = 2, DIFF_DAMAGED = 3 };
 
 static const char *const kinds[] = {[REPORT_CAME] = "came", [REPORT_WENT] = "went", [REPORT_CHANGED] = "changed"};
@@ -18,7 +18,7 @@ struct diff {
     const char *paths[2];
     struct json *j;          /* NULL: as text */
     struct text_buffer last; /* the table named last */
-    unsigned side;           /* of the facts; 2: the differences; 3: nothing so far */
+    unsigned side;           /* of the facts; 2: the differences; 3: nothing yet */
 };
 
 /* ---- as text ---- */
@@ -30,7 +30,7 @@ static void print_quoted(const char *text)
     putchar('"');
 }
 
-/* Types are printed where they differ. */
+/* Types are printed only where they differ. */
 static void print_typed(const char *text, const char *type, const char *other_type)
 {
     print_quoted(text);
@@ -377,10 +377,10 @@ const struct verb verb_config = {
     "\n"
     "  -t        only these tables; * and ? are wildcards\n"
     "  -ignore   columns to ignore, or table/column; * and ? are wildcards\n"
-    "  -all      compare columns that always change too\n"
+    "  -all      also compare columns that always change\n"
     "  --json    print JSON: an array with one object per file; with diff one object\n"
     "\n"
     "Files may have any size. Exit code 3: a file is corrupt or truncated; all its complete rows are shown or "
     "compared.\n"
-    "Exit codes of diff: 0 equal, 1 different, 2 not compared.\n",
+    "Exit codes of diff: 0 equal, 1 different, 2 comparison not possible.\n",
     config_run};

@@ -30,7 +30,7 @@ static char *with_extension(const char *path, const char *extension)
     return text_format("%.*s%s", (int)(strlen(path) - (replaced ? strlen(own) : 0)), path, extension);
 }
 
-/* Beside the report, with its name, unless -o names it. */
+/* In the folder of the report, with its name, unless -o names it. */
 static HRESULT name_page(struct report_request *r)
 {
     if (!r->html)
@@ -64,7 +64,7 @@ static HRESULT find_inputs(struct report_request *r)
     return r->path ? name_page(r) : E_OUTOFMEMORY;
 }
 
-/* The counters of a user's rules have slices, as those of the built-in rules have by the general schema. */
+/* The counters that a user's rules refer to have slices, as the general schema provides for the built-in rules. */
 static HRESULT slice_for_rules(struct report_request *r)
 {
     struct text_buffer patterns = {0};
@@ -114,7 +114,7 @@ static HRESULT make_page(struct report_request *r)
                      &r->warnings);
 }
 
-/* The rules are read before the report is made, as they may need more of it than the schemas have. */
+/* The rules are read before the report is created, because they may need more of it than the schemas specify. */
 static HRESULT report_request_read_rules(struct report_request *r)
 {
     HRESULT hr = r->checked ? rules_read_named(&r->rules, &r->read) : S_OK;
@@ -220,7 +220,8 @@ static int report_print_result(struct report_request *r)
     if (r->names)
         fprintf(stderr, "openpla " VERB ": %s\n", r->names);
     if (r->unchecked)
-        fprintf(stderr, "openpla " VERB ": nothing was checked: no rule knows a counter or event of this report\n");
+        fprintf(stderr,
+                "openpla " VERB ": nothing was checked: no rule applies to a counter or event of this report\n");
     if (!r->as_json)
         printf("%s\n", r->path);
     if (!r->as_json && r->page)
@@ -312,16 +313,16 @@ const struct verb verb_report = {
     "  -schema    report schemas (MS-PLA 2.2.3.3): files, or built-in ones such as\n"
     "             Report.System.Performance.xml; default Report.General.xml\n"
     "  -o         the report; default report.xml in the folder\n"
-    "  -events    write all events too, as XML, to this file\n"
+    "  -events    also write all events to this file, as XML\n"
     "  -level     include tables up to this level, 1 to 5; default 1\n"
-    "  -slice     seconds of the slices in which rules find loads that last; default: from the log's length,\n"
+    "  -slice     length in seconds of the slices that rules check; default: depends on the log's length,\n"
     "             300 for eight hours\n"
-    "  -html      check the report with rules and create a report page (report.html) beside it; of an existing report\n"
-    "             only the page\n"
+    "  -html      check the report with rules and create a report page (report.html) in the same folder; for an\n"
+    "             existing report, create only the page\n"
     "  -rules     check the report with these rules (see \"openpla rules\"): files, or built-in ones; default with\n"
-    "             -html: Rules.General.xml. none: without rules\n"
-    "  -sheet     create the report page with your XSLT file\n"
-    "  -timeout   seconds that rules may run, and your XSLT file; default 120 each\n"
+    "             -html: Rules.General.xml; none: do not run rules\n"
+    "  -sheet     create the report page with your own XSLT file\n"
+    "  -timeout   time limit in seconds for the rules, and for your XSLT file; default 120 each\n"
     "  -set       the name of the set, for the report's header\n"
     "  -language  the language of titles, if a schema has several\n"
     "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
@@ -330,8 +331,8 @@ const struct verb verb_report = {
     "  -import    manifests that describe events; -i programs that contain them\n"
     "  -y         overwrite existing files without asking\n"
     "  --progress show the progress\n"
-    "  --json     print the report as JSON too\n"
+    "  --json     also print the report as JSON\n"
     "\n"
     "Exit code 3: the report was created, with warnings about its inputs or schemas; 5: it was created, but no rule\n"
-    "knows any counter or event of it. Ctrl+C cancels it; no report is written then.\n",
+    "applies to any of its counters or events. Ctrl+C cancels the command without writing a report.\n",
     report_run};

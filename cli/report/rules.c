@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla rules: checks a report, or what a log comes to, with rules. */
+/* openpla rules: checks a report, or the report of a log, with rules. */
 #include "engine/report/rules.h"
 
 #include "cli/cli.h"
@@ -14,7 +14,7 @@
 
 #define VERB "rules"
 
-enum { RULES_SERIOUS = 4 }; /* exit code: the worst is serious */
+enum { RULES_SERIOUS = 4 }; /* exit code: the worst finding is serious */
 
 struct rules_request {
     struct texts operands, rules; /* names of rules files; empty: the built-in ones */
@@ -22,7 +22,7 @@ struct rules_request {
     const char *output, *language, *log;
     bool as_json, yes, listed;
     uint32_t seconds;
-    const char *report;           /* the operand, or what is made of it */
+    const char *report;           /* the operand, or the report created from it */
     struct temporary_report made; /* of a log, a trace or a folder */
     struct rules *read;
     struct rules_outcome outcome;
@@ -52,7 +52,8 @@ static bool is_counter_log(const char *path)
     return is;
 }
 
-/* A log, a trace or a folder of a run: its report is made first. A binary log has the container format of traces. */
+/* A log, a trace or a folder of a run: its report is created first. A binary log has the same container format as
+   traces. */
 static HRESULT find_report(struct rules_request *r)
 {
     const char *path = r->operands.items[0];
@@ -65,7 +66,7 @@ static HRESULT find_report(struct rules_request *r)
     return hr;
 }
 
-/* The output may be the report itself: the user named it twice. */
+/* The output may be the report itself, because the user named it twice. */
 static HRESULT check_output(const struct rules_request *r)
 {
     const char *const asked[] = {r->output, r->log};
@@ -116,7 +117,7 @@ static HRESULT rules_request_do(struct rules_request *r)
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
-/* The text may have several lines. */
+/* The string may have several lines. */
 static void show_indented(const char *text)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {
@@ -137,9 +138,9 @@ static void show_text(const struct rules_outcome *o)
     for (size_t i = 0; i < o->notice_count; i++)
         printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
     if (!o->warning_count && !o->notice_count)
-        printf(o->unfinished ? "nothing found before the rules ended\n"
+        printf(o->unfinished ? "nothing was found before the rules were stopped\n"
                : o->known    ? "nothing found\n"
-                             : "nothing was checked: no rule knows a counter or event of this report\n");
+                             : "nothing was checked: no rule applies to a counter or event of this report\n");
 }
 
 static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
@@ -193,7 +194,7 @@ static void show_json(const struct rules_request *r)
     json_end(&j, '}');
 }
 
-/* Prints what the lists say. False: nothing. */
+/* Prints the contents of the lists. False: nothing. */
 static bool rules_print_warnings(const struct texts *const *said, size_t count)
 {
     bool any = false;
@@ -221,7 +222,7 @@ static int rules_print_result(const struct rules_request *r)
     return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
 }
 
-/* Of the operands, which are rules here, and of -rules. */
+/* The rules named by the operands and by -rules. */
 static int rules_show_list(struct rules_request *r)
 {
     HRESULT hr = S_OK;
@@ -253,7 +254,8 @@ static int rules_check_run(int argc, char **argv)
     };
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
     if (result == CLI_DONE && r.listed && (r.output || r.log || r.yes || r.seconds || r.name_files.count))
-        result = cli_usage(VERB, "-list runs no rules, so there is no -o, -log, -names, -timeout or -y");
+        result =
+            cli_usage(VERB, "-list cannot be combined with -o, -log, -names, -timeout or -y, because it runs no rules");
     if (result == CLI_DONE && !r.listed && r.operands.count != 1)
         result = cli_usage(VERB, r.operands.count ? "expected one report" : "missing report");
     if (result == CLI_DONE && r.listed) {
@@ -284,7 +286,7 @@ const struct verb verb_rules = {
     "openpla rules import-pal FILE.xml [-answer NAME=VALUE ...] [-means] [-o RULES.xml] [-y]\n"
     "\n"
     "Applies rules (MS-PLA 2.2.3.4) to a report that \"openpla report\" created, and shows the resulting warnings.\n"
-    "Of a log, a trace or a folder of a run, a temporary report is created first.\n"
+    "For a log, a trace or a run's folder, a temporary report is created first.\n"
     "\n"
     "  -rules     rules: files, or built-in ones such as Rules.SQLServer.xml; default Rules.General.xml, which\n"
     "             contains all of them\n"
@@ -293,15 +295,16 @@ const struct verb verb_rules = {
     "  -list      show the rules of files, or the built-in ones, with limits and sources; nothing is checked\n"
     "  -log       write a log of what each rule did\n"
     "  -language  the language of strings, if rules have several\n"
-    "  -timeout   seconds that all rules together may run; default 120. After that the warnings so far are shown,\n"
-    "             and the message names the rule that ran\n"
+    "  -timeout   time limit in seconds for all rules together; default 120. When it is reached, the warnings found "
+    "so\n"
+    "             far are shown, and the message names the rule that was running\n"
     "  -names     names of counters that are not English: an export (.reg) of the registry key Perflib of the "
     "computer\n"
     "             that wrote the log, or its files perfcNNN.dat; six languages are built in\n"
     "  -y         overwrite existing files without asking\n"
     "  --json     print the warnings as JSON\n"
     "\n"
-    "import-pal creates rules from a threshold file of PAL and the files that it inherits from:\n"
+    "import-pal creates rules from a PAL threshold file and the files from which it inherits:\n"
     "\n"
     "  -answer    answers to the questions of the file; default: those in the file\n"
     "  -means     compare the mean of each slice of the time; default: its peaks, as PAL does\n"
@@ -310,6 +313,7 @@ const struct verb verb_rules = {
     "Exit code 3: the rules were created, but not from all thresholds; stderr lists the others.\n"
     "\n"
     "Exit codes: 0 no findings; 3 the worst is a warning, or rules are invalid (see stderr); 4 the worst is serious;\n"
-    "5 no rule knows any counter or event of the report, so nothing was checked; 1 the rules could not be applied, or\n"
-    "Ctrl+C stopped them, and nothing was written; 2 wrong command line.\n",
+    "5 no rule applies to any counter or event of the report, so nothing was checked; 1 the rules could not be "
+    "applied\n"
+    "or were stopped by Ctrl+C, and nothing was written; 2 wrong command line.\n",
     rules_run};

@@ -55,7 +55,7 @@ static int import_print_result(const struct import_request *r)
         const struct pal_question *q = &i->questions[k];
         printf("question: %s\n    answer: %s=%s (%s)\n", *q->text ? q->text : q->variable, q->variable, q->value,
                q->is_answered ? "from -answer"
-               : q->is_memory ? "used if the report has no amount of memory; change it with -answer"
+               : q->is_memory ? "used if the report does not contain the amount of memory; change it with -answer"
                               : "from the file; change it with -answer");
     }
     printf("%llu of %llu thresholds were imported\n%s\n", (unsigned long long)i->mapped,

@@ -5,9 +5,9 @@
 #include <string.h>
 
 const struct xml_schema xml_schemas[] = {
-    {"set", "a data collector set, and a data collector alone", set_schema_text},
-    {"report", "a configuration, and a report", report_schema_text},
-    {"report-schema", "the definition that a report is made by", report_grammar_text},
+    {"set", "a data collector set, or a single data collector", set_schema_text},
+    {"report", "a configuration document, or a report", report_schema_text},
+    {"report-schema", "the schema from which a report is created", report_grammar_text},
     {"rules", "rules that check reports", rules_schema_text},
 };
 const size_t xml_schemas_count = sizeof xml_schemas / sizeof *xml_schemas;

@@ -18,7 +18,7 @@ HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, con
     const struct stack_counts *c = &f->stacks.counts;
     const uint64_t refused = c->refused + code_places_refused(f->stacks.places);
     if (c->unmatched + c->unresolved != 0)
-        fprintf(stderr, "openpla trace: %llu of %llu parts of stacks have no event, %llu have no definition\n",
+        fprintf(stderr, "openpla trace: %llu of %llu parts of stacks have no event, and %llu have no definition\n",
                 (unsigned long long)c->unmatched, (unsigned long long)c->parts, (unsigned long long)c->unresolved);
     if (refused != 0)
         fprintf(stderr,
@@ -66,7 +66,7 @@ void trace_frame_add(struct text_buffer *b, const struct trace_frame *frame)
     text_buffer_add_hex(b, frame->offset, 1);
 }
 
-/* The process whose addresses the stack has. */
+/* The process to whose addresses the stack refers. */
 static uint32_t stack_process(const struct event_stack *stack, uint32_t process)
 {
     return stack->process != UINT32_MAX ? stack->process : process;

@@ -250,7 +250,7 @@ static void write_maps(struct json *j, const struct provider_manifest *m, const 
     json_end(j, ']');
 }
 
-/* Writes an object each into the current array. */
+/* Writes one object each into the current array. */
 static HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j)
 {
     HRESULT hr = S_OK;
@@ -608,13 +608,11 @@ const struct verb verb_manifest = {
         "openpla manifest remove [-force] PROVIDER|MANIFEST\n"
         "openpla manifest collect [-y] FOLDER\n"
         "\n"
-        "Registers what Windows registers with wevtutil im and um, lodctr /M and unlodctr /M; under Wine those do "
-        "nothing.\n"
+        "Does what wevtutil im and um, lodctr /M and unlodctr /M do on Windows; under Wine, those do nothing.\n"
         "Programs that read traces then know the providers' events with names and messages. The countersets of the\n"
         "manifest's counter providers can be collected under their names, even before their programs run.\n"
-        "collect writes the manifests of all registered event providers into a folder, a file each, to decode traces "
-        "of\n"
-        "this computer elsewhere: tracerpt imports such a folder. Exit code 3: a provider was skipped.\n"
+        "collect writes the manifests of all registered event providers to a folder, one file each, so that traces of\n"
+        "this computer can be decoded elsewhere: tracerpt imports such a folder. Exit code 3: a provider was skipped.\n"
         "PROVIDER is a name or a GUID. FILE is a manifest, or a program or DLL that contains one.\n"
         "\n"
         "  -name         only this provider of the manifest\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace show: the events of traces and running sessions, a line each; and their selection. */
+/* openpla trace show: the events of traces and running sessions, one line each, and their selection. */
 #include "cli/trace/trace.h"
 
 #include "cli/cli.h"
@@ -123,7 +123,7 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     s->shown++;
     s->undecoded += SUCCEEDED(hr) && !decoded;
     if (SUCCEEDED(hr) && ferror(stdout))
-        return S_FALSE; /* the reader of the output has closed it; main reports that */
+        return S_FALSE; /* the reader has closed the output; main reports that */
     return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
 }
 
@@ -342,7 +342,7 @@ const struct verb verb_trace = {
     "time, process and its ids, provider and event, level, fields.\n"
     "\n"
     "  -rt SESSION ...      real-time sessions\n"
-    "  -follow              with files: keep running and show what is appended to them, until Ctrl+C\n"
+    "  -follow              with files: keep running and show appended events, until Ctrl+C\n"
     "  -provider NAME ...   only these providers or classes, by name (* and ? are wildcards) or GUID\n"
     "  -process ID|NAME ... only these processes\n"
     "  -keyword MASK|NAME ...  only events with one of these keywords\n"
@@ -358,13 +358,12 @@ const struct verb verb_trace = {
     "\n"
     "Events that cannot be decoded are shown in hexadecimal with the reason. Exit code 3: a trace was corrupt.\n"
     "\n"
-    "schema lists what decodes the events of the traces (-import, -i, -tmf, -tp, --json), and what each provider "
-    "needs\n"
-    "whose events do not decode.\n"
+    "schema lists the sources that decode the events of the traces (-import, -i, -tmf, -tp, --json). For providers\n"
+    "whose events cannot be decoded, it says what is needed.\n"
     "\n"
     "top shows a table computed from kernel events, updated until Ctrl+C, or one table for the whole traces. For each\n"
     "process it shows its share of a processor (CPU%), how long it was ready but had no processor (READY%), how often\n"
-    "it got one, and what it read and wrote on disks, received and sent.\n"
+    "it got one, and how much it read and wrote on disks, received and sent.\n"
     "\n"
     "  -interval N          a table every N seconds (default 2); with traces, one table per N seconds\n"
     "  -rows N              at most N rows (default 20)\n"
@@ -374,7 +373,7 @@ const struct verb verb_trace = {
     "  --json               print one JSON object per table\n"
     "\n"
     "api-summary shows the calls in traces of API tracing: how often each function was called, its time and errors,\n"
-    "and the same per calling module; the 50 with the most time, unless -rows and -sort say otherwise.\n"
+    "and the same per calling module; by default the 50 with the most time (see -rows and -sort).\n"
     "\n"
     "export writes CPU samples with their stacks, running and waiting threads, events with fields and counters for\n"
     "another tool.\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace schema: what decodes the events of traces, and what would decode the others. */
+/* openpla trace schema: the sources that decode the events of traces, and what the other events need. */
 #include "cli/cli.h"
 #include "cli/trace/trace.h"
 #include "cli/trace/trace_contents.h"
@@ -39,7 +39,7 @@ static HRESULT schema_take_event(void *context, const struct trace_event *event)
     return hr;
 }
 
-/* ---- what a kind of event that does not decode needs ---- */
+/* ---- what is needed for a kind of event that cannot be decoded ---- */
 
 enum needed { NEEDS_MANIFEST, NEEDS_CLASS, NEEDS_FORMAT, NEEDS_OTHER, NEEDED };
 
@@ -49,7 +49,7 @@ static enum needed needed_for(const struct counted_kind *k)
                                             [SCHEMA_MOF] = NEEDS_CLASS,
                                             [SCHEMA_WPP] = NEEDS_FORMAT,
                                             [SCHEMA_TRACE_LOGGING] = NEEDS_OTHER};
-    return k->found->schema ? NEEDS_OTHER : by_source[k->found->source]; /* a schema that the data do not fit */
+    return k->found->schema ? NEEDS_OTHER : by_source[k->found->source]; /* a schema that does not match the data */
 }
 
 static const char *const needs[NEEDED] = {
@@ -61,7 +61,7 @@ static const char *const needs[NEEDED] = {
 };
 static const char *const needs_json[NEEDED] = {"manifest", "mofClass", "tmfFile", "otherVersion"};
 
-/* By provider, then by id: the events of a provider stand together. */
+/* Sorted by provider, then by id, so that the events of a provider are together. */
 static int by_provider(const void *a, const void *b)
 {
     const struct counted_kind *const *x = a, *const *y = b;
@@ -109,7 +109,7 @@ static void print_totals(const struct trace_contents *c)
             printf("  %-24s %llu\n", decoded_by_name((enum decoded_by)way, false), (unsigned long long)c->by[way]);
 }
 
-/* Events of a class have a type in place of an id. */
+/* Events of a class have a type instead of an id. */
 static void print_kind(const struct counted_kind *k)
 {
     const EVENT_DESCRIPTOR *d = &k->descriptor;
@@ -142,7 +142,7 @@ static void print_missing(const struct schema_list *l, const struct counted_kind
         print_kind(k);
     }
     if (l->kinds.events_more != 0)
-        printf("\nand %llu events of more kinds\n", (unsigned long long)l->kinds.events_more);
+        printf("\nand %llu events of other kinds\n", (unsigned long long)l->kinds.events_more);
 }
 
 /* ---- JSON ---- */

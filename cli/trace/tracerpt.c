@@ -77,7 +77,7 @@ struct tracerpt {
     struct event_summary counts;
     struct event_kinds kinds; /* for -export and -int */
     uint64_t lost;            /* from events of sessions */
-    uint64_t undecoded;       /* said on the screen at the end */
+    uint64_t undecoded;       /* printed on the screen at the end */
     struct report_request request;
     struct cli_progress progress;
 };
@@ -160,7 +160,7 @@ static bool is_nowhere(const char *path)
 static int tracerpt_check_line(struct tracerpt *t)
 {
     int result = check_report(t);
-    /* Command lines with -pdb usually name the formats too. */
+    /* Command lines with -pdb usually also name the formats. */
     if (t->symbols)
         fprintf(cli_messages(),
                 "openpla " VERB ": -pdb: program symbols are not read (extract the formats with tracepdb, and "
@@ -207,7 +207,7 @@ static HRESULT tracerpt_take_event(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
-    /* Sessions are read to their end. */
+    /* Sessions are read until they end. */
     if (t->sessions.count == 0 && interrupt_asked(NULL))
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user");
     HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
@@ -312,7 +312,7 @@ static void print_result(const struct tracerpt *t)
                t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE shows the reasons)");
 }
 
-/* A manifest needs a provider: without one nothing is written. */
+/* A manifest needs a provider; without a provider nothing is written. */
 static HRESULT write_manifest(struct tracerpt *t)
 {
     struct manifest_document d = {0};
@@ -346,7 +346,7 @@ static HRESULT write_structures(struct tracerpt *t)
     return hr;
 }
 
-/* No two of them may be one file. */
+/* No two of them may be the same file. */
 static HRESULT open_outputs(struct tracerpt *t)
 {
     const struct {
@@ -553,7 +553,8 @@ const struct verb verb_tracerpt = {
     "  -report [FILE]    a report of the traces and of the counter logs (.blg, .csv, .tsv) among the files, as "
     "created\n"
     "                    by \"openpla report\"; default workload.xml\n"
-    "  -f XML|HTML       format of the report; HTML is a page, and the report itself is written beside it as XML\n"
+    "  -f XML|HTML       format of the report; HTML is a page, and the report itself is written to the same folder as "
+    "XML\n"
     "  -rl LEVEL         include the report's tables up to this level, 1 to 5; default 1\n"
     "  -df FILE          the report schema\n"
     "  -lr               for events whose data do not match their definition, show the values that can be read\n"
@@ -561,8 +562,8 @@ const struct verb verb_tracerpt = {
     "  -b TIME           start time, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's time "
     "zone\n"
     "  -e TIME           end time\n"
-    "  -import PATH ...  manifests of providers, or folders of such, in addition to the registered ones\n"
-    "  -i PATH ...       programs and DLLs that contain manifests, or folders of them, also separated by ';'\n"
+    "  -import PATH ...  manifests of providers, or folders with manifests, in addition to the registered ones\n"
+    "  -i PATH ...       programs and DLLs that contain manifests, or folders with these; may be separated by ';'\n"
     "  -tmf FILE         the messages of WPP events in the trace; TRACE_FORMAT_PREFIX is printed before each\n"
     "  -tp FOLDERS       folders with GUID.tmf files, separated by ';'; default TRACE_FORMAT_SEARCH_PATH\n"
     "  -gmt              times in WPP messages are UTC instead of this computer's time zone\n"
@@ -570,6 +571,6 @@ const struct verb verb_tracerpt = {
     "values\n"
     "  -y                overwrite existing files without asking\n"
     "\n"
-    "Events that cannot be decoded are dumped in hexadecimal, in CSV with the reason, and are counted.\n"
+    "Events that cannot be decoded are counted and dumped in hexadecimal (in CSV with the reason).\n"
     "Exit code 3: done, but a trace was corrupt; a message says where.\n",
     tracerpt_run};

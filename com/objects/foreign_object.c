@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on objects that a client handed over, and copies of them. */
+/* Calls on objects that clients passed in, and copies of these objects. */
 #include "com/objects/foreign_object.h"
 
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
 
-/* The blanket is the proxy's, and a proxy is one interface of an object. */
+/* The security settings belong to the proxy, and a proxy is one interface of an object. */
 static HRESULT guard(IDispatch *proxy)
 {
     HRESULT hr = CoSetProxyBlanket((IUnknown *)proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
                                    RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IDENTIFY, NULL, EOAC_NONE);
-    return hr == E_NOTIMPL /* Wine */ || hr == E_NOINTERFACE /* no proxy: this process' own */ ? S_OK : hr;
+    return hr == E_NOTIMPL /* Wine */ || hr == E_NOINTERFACE /* no proxy: the object is in this process */ ? S_OK : hr;
 }
 
 /* late_invoke of server_call.h: a property of an object whose interface is that of `class`. */
@@ -74,11 +74,11 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
     return hr;
 }
 
-/* ---- objects of another process, copied by their rows: only values that a client could read and put ---- */
+/* ---- objects of another process, copied by their rows: only values that a client could read and set ---- */
 
 static HRESULT property_copy(IDispatch *from, struct object *to);
 
-/* More items than any list of a provider has; the count comes from the other process. */
+/* More items than any list of a provider contains; the count comes from the other process. */
 enum { ITEMS_MAX = 100000 };
 
 /* Calls a member that returns an object, as a reference. */
@@ -92,14 +92,14 @@ static HRESULT get_object(IDispatch *from, const struct class *class, const WCHA
         return hr;
     if (V_VT(&v) != VT_DISPATCH || !V_DISPATCH(&v)) {
         VariantClear(&v);
-        error_set(E_INVALIDARG, "%s: a member of the other process's object returned no object", class->name);
+        error_set(E_INVALIDARG, "%s: a member of the object in the other process returned no object", class->name);
         return E_INVALIDARG;
     }
     *out = V_DISPATCH(&v);
     return S_OK;
 }
 
-/* Uses the members that clients use, so that all checks of put values apply. */
+/* Uses the members that clients use, so that all checks of the values apply. */
 static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
 {
     VARIANT v;
@@ -107,7 +107,7 @@ static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
     HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
     if (FAILED(hr))
         return hr;
-    /* An item without a key and an empty list are the defaults of a new object; not all of them can be put. */
+    /* An item without a key and an empty list are the defaults of a new object; not all of them can be set. */
     bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
     hr = none ? S_OK : wrapper_get(to, &wrapper);
     if (SUCCEEDED(hr) && !none) {
@@ -184,7 +184,7 @@ static HRESULT property_copy(IDispatch *from, struct object *to)
     return hr;
 }
 
-/* `pointer` is its interface of the class. */
+/* `pointer` is the object's interface of that class. */
 static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct object **out)
 {
     IDispatch *from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that offers counters, and the code in the service that starts it. */
+/* The process that serves counters, and the code in the service that starts it. */
 #include "com/server/counter_server.h"
 
 #include "com/server/dcom_journal.h"
@@ -28,7 +28,7 @@ static bool listener_report(long error, const char *protocol, const char *endpoi
     if (error)
         fprintf(stderr, "openplasrv: error %ld: %s:%s\n", error, protocol, endpoint);
     else
-        fprintf(stderr, "openplasrv: counters are offered at %s:%s\n", protocol, endpoint);
+        fprintf(stderr, "openplasrv: counters are served at %s:%s\n", protocol, endpoint);
     fflush(stderr);
     return !error;
 }
@@ -47,14 +47,14 @@ static void journal_report(const struct rpc_port_event *e)
 }
 #endif
 
-/* With a TCP connection of Wine's runtime, the thread that waits for the next call and the one that sends the last
-   answer share an event, and occasionally both wait forever (DECISIONS 110). */
+/* With a TCP connection of Wine's runtime, the thread that waits for the next call and the thread that sends the last
+   answer share an event. Occasionally both wait forever (DECISIONS 110). */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
 {
     if (!os_is_wine())
         return offer("ncacn_ip_tcp", port);
     static struct auth_accounts accounts;
-#ifdef _WIN64 /* no server has 32 bits (DECISIONS 42) */
+#ifdef _WIN64 /* no server is a 32-bit program (DECISIONS 42) */
     void (*const report)(const struct rpc_port_event *) = journal_report;
     HRESULT hr = dcom_auth_accounts(&accounts);
 #else
@@ -69,7 +69,7 @@ static bool offer_port(struct pcq_server *server, const struct pcq_settings *set
 static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *settings)
 {
     char port[8];
-    /* Under Wine no call is authenticated, so this flag would reject all. */
+    /* Under Wine no call is authenticated, so this flag would reject all calls. */
     unsigned flags = os_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
     RPC_STATUS status = RPC_S_OK;
     if (!os_is_wine())
@@ -86,7 +86,7 @@ static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *s
         any = false; /* what was asked for */
     if (!any)
         return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
-                         "cannot offer counters on the port of " PCQ_PORT_VALUE ": %s", port);
+                         "cannot serve counters on the port in " PCQ_PORT_VALUE ": %s", port);
     status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
     return status == RPC_S_OK ? S_OK : HRESULT_FROM_WIN32((DWORD)status);
 }
@@ -108,7 +108,7 @@ int counter_server_main(const WCHAR *parent)
         return 1;
     }
     WaitForSingleObject(process ? process : GetCurrentProcess(), INFINITE);
-    /* An orderly exit would not wait for running calls. */
+    /* A normal exit would not wait for running calls. */
     TerminateProcess(GetCurrentProcess(), 0);
     return 0;
 }
@@ -117,7 +117,7 @@ int counter_server_main(const WCHAR *parent)
 
 static struct thread *keeper;
 static struct wakeup *end;
-static struct process *idle; /* Wine stops the service with the last other program, which may be a client's */
+static struct process *idle; /* Wine stops the service together with the last other program, which may be a client's */
 
 /* Keeps one child process running until the service stops. */
 static void child_keep_running(void *user)

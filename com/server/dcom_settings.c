@@ -209,7 +209,8 @@ HRESULT dcom_settings_write(const struct dcom_settings *s)
             hr = registry_write_text(key, "From", s->from);
         if (SUCCEEDED(hr))
             hr = registry_write_text(key, "Limits", limits);
-        if (SUCCEEDED(hr)) /* last: a server that reads in between sees the old state or all of the new one */
+        if (SUCCEEDED(
+                hr)) /* last: a server that reads in between sees either the old state or the complete new state */
             hr = registry_write_number(key, "On", REGISTRY_NUMBER, s->is_on);
         registry_close(key);
     }
@@ -246,7 +247,7 @@ static bool sid_is_valid(const char *sid)
     return sid_read(sid, strlen(sid), &ignored);
 }
 
-/* S_FALSE: it does not exist, or is malformed. */
+/* S_FALSE: it does not exist or is malformed. */
 static HRESULT account_read(const char *name, struct dcom_account *out)
 {
     struct registry_key *key = NULL;
@@ -412,7 +413,7 @@ HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *pass
         hr = account_read(name, &old);
     if (hr == S_OK && !replace)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                       "account '%s' already exists (use -replace to give it another password or role)", name);
+                       "account '%s' already exists (use -replace to change its password or role)", name);
     if (SUCCEEDED(hr))
         hr = hash_store(password, secret);
     if (SUCCEEDED(hr)) {
@@ -420,7 +421,7 @@ HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *pass
             hr = new_sid(&sid);
         if (SUCCEEDED(hr))
             hr = account_write(name, role, old.sid ? old.sid : sid, secret);
-        /* Deletes the hash that nothing refers to: the old one, or after a failure the new one. */
+        /* Deletes the hash that is no longer used: the old one, or after a failure the new one. */
         if (FAILED(hr))
             secret_delete(secret);
         else if (old.key)
@@ -447,7 +448,7 @@ HRESULT dcom_account_remove(const char *name)
     return hr;
 }
 
-/* ---- who an account is ---- */
+/* ---- identities of accounts ---- */
 
 void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out)
 {
@@ -462,7 +463,7 @@ void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out)
     out->sids = (struct account_sids){.name = out->name, .user = a->sid, .groups = out->groups};
 }
 
-/* Loads a hash for an unknown name too, so that its refusal takes as long. */
+/* Also loads a hash for an unknown name, so that refusing it takes equally long. */
 static bool find_account(void *user, const char *name, const char *domain, uint8_t hash[AUTH_HASH_BYTES],
                          char account[AUTH_NAME_BYTES])
 {

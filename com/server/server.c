@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server process: security, command line, class objects, and when it exits. */
+/* The server process: security, command line, class objects, and the time when it exits. */
 #include "com/server/server.h"
 
 #include "com/objects/wrapper.h"
@@ -22,7 +22,7 @@
 #include <sddl.h>
 #include <wchar.h>
 
-/* ---- security: who may call the server, and what the objects it calls may do ---- */
+/* ---- security: which accounts may call the server, and what objects that it calls may do ---- */
 
 static HRESULT security_error(const char *doing)
 {
@@ -100,7 +100,7 @@ HRESULT server_secure(initialize_security *initialize)
 /* The counts that keep the process running, for the whole module: shared by DllCanUnloadNow and the server. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset, set by every change of either; only in openplasrv.exe */
-static bool note_clients;  /* started by COM, under Wine */
+static bool note_clients;  /* whether COM started it, under Wine */
 
 static void use_change(volatile LONG *count, LONG by)
 {
@@ -133,9 +133,9 @@ static bool has_work(void)
 
 static struct supervisor *supervisor;
 
-/* Work without a waiting client: an enabled schedule, a pending start. While there is any, a server started by COM does
-   not exit, and under Wine a service keeps a child process (idle_child_start) without which Wine would stop it. A
-   running set needs none, because its set host process is a separate program. */
+/* Work without a waiting client: an enabled schedule, or a pending start. While there is such work, a server started by
+   COM does not exit, and under Wine a service keeps a child process (idle_child_start), without which Wine would stop
+   it. A running set does not need this, because its set host process is a separate program. */
 static void work_changed(void *user, bool any)
 {
     (void)user;
@@ -150,7 +150,7 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Room for both kinds of classes. Beside Windows' PLA, its classes must not be registered. */
+/* Room for both kinds of classes. Next to Windows' PLA, Windows' classes must not be registered. */
 static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -173,7 +173,7 @@ static HRESULT register_class(size_t index, bool beside)
     return hr;
 }
 
-/* Whether this program is the registered server of this mode. */
+/* Whether this program is the registered server for this mode. */
 static bool class_is_served(enum registration_mode mode)
 {
     char *server = NULL, *own = os_module_folder(), *folder = NULL;
@@ -228,7 +228,7 @@ static HRESULT open_server(void)
     return hr;
 }
 
-/* The classes must be revoked before. Under Wine CoUninitialize can hang, and with it an orderly exit. */
+/* The classes must be revoked first. Under Wine CoUninitialize can hang, and thus a normal exit. */
 static void process_leave(int code)
 {
     supervisor_stop(supervisor);
@@ -245,13 +245,13 @@ static bool in_use(void)
     return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
 }
 
-/* Returns after a whole grace period without objects, work and running sets. */
+/* Returns after a full grace period without objects, work or running sets. */
 static void wait_until_unused(DWORD grace)
 {
     for (;;) {
         bool used = in_use();
         TRACE_STEP(com, "%ld objects, %s", (long)server_object_count(), used ? "in use" : "unused");
-        /* An exiting client sets no event, so poll. */
+        /* The exit of a client sets no event, so the server polls. */
         DWORD wait = !used ? grace : note_clients ? GRACE_MS : INFINITE;
 
         if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || used || in_use())
@@ -266,7 +266,7 @@ static int serve_for_com(void)
     DWORD grace = FIRST_CLIENT_MS;
     note_clients = os_is_wine();
     HRESULT hr = open_server();
-    TRACE_STEP(com, "the server is open: 0x%08X", (unsigned)hr);
+    TRACE_STEP(com, "the server is ready: 0x%08X", (unsigned)hr);
 
     while (SUCCEEDED(hr)) {
         wait_until_unused(grace);
@@ -317,7 +317,7 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     }
 }
 
-/* Runs until the service is stopped; under Wine with the idle child while there is work. */
+/* Runs until the service is stopped; under Wine together with the idle child while there is work. */
 static void serve_until_end(void)
 {
     HANDLE events[] = {service_end, use_changed};
@@ -343,8 +343,8 @@ static void WINAPI service_main(DWORD argc, WCHAR **argv)
     report_state(SERVICE_START_PENDING, 10000, S_OK);
     HRESULT hr = open_server();
     if (SUCCEEDED(hr)) {
-        /* Wine stops services when the last other program has ended. The program that starts this one ends when the
-           service reports that it runs, so what keeps the service alive is started before. */
+        /* Wine stops services when the last other program has ended. The program that starts this one exits when the
+           service reports that it is running, so whatever keeps the service alive is started before that. */
         counter_child_begin();
 #ifdef _WIN64
         dcom_begin();
@@ -436,7 +436,7 @@ static int print_usage(void)
           "openplasrv /sets [/stop]   list or stop the running sets; exit code 1: some are still running\n"
           "openplasrv -Embedding                          serve the classes; used by COM\n"
           "openplasrv /service                            serve the classes as a service\n"
-          "openplasrv /counters                           offer this computer's counters by RPC\n",
+          "openplasrv /counters                           serve this computer's counters over RPC\n",
           stderr);
     return 1;
 }

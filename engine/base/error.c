@@ -15,8 +15,8 @@ struct error_state {
     char standard[32];
 };
 
-/* The record of this thread. While the process exits, all threads use the last thread's record: their own may already
-   be freed, and only one thread is left. */
+/* The record of this thread. While the process exits, all threads use the last thread's record: their own records may
+   already be freed, and only one thread is left. */
 static struct error_state *own_state(void)
 {
     static _Thread_local struct error_state state;
@@ -35,9 +35,9 @@ static const struct {
     {E_NOTIMPL, "not available"},
     {E_NOINTERFACE, "not supported by this object"},
     {E_POINTER, "a pointer is missing"},
-    {E_ABORT, "ended before it was complete"},
+    {E_ABORT, "aborted before it was complete"},
     {E_FAIL, "failed"},
-    {E_UNEXPECTED, "not possible in this state"},
+    {E_UNEXPECTED, "not possible in the current state"},
     {E_ACCESSDENIED, "access denied"},
     {E_OUTOFMEMORY, "out of memory"},
     {E_INVALIDARG, "a value is not valid"},
@@ -54,7 +54,7 @@ static const struct {
     {WIN32_RESULT(50), "not supported here"},
     {WIN32_RESULT(53), "the network path was not found"},
     {WIN32_RESULT(80), "the file already exists"},
-    {WIN32_RESULT(87), "a parameter is wrong"},
+    {WIN32_RESULT(87), "a parameter is invalid"},
     {WIN32_RESULT(112), "the disk is full"},
     {WIN32_RESULT(123), "the name is not valid"},
     {WIN32_RESULT(126), "module not found"},
@@ -102,7 +102,7 @@ bool error_is_result(HRESULT hr)
     return false;
 }
 
-/* Removes an incomplete UTF-8 character at the cut. */
+/* Removes an incomplete UTF-8 character at the truncation. */
 static void drop_split_character(char *text)
 {
     size_t n = strlen(text), start = n;
@@ -119,7 +119,7 @@ static void drop_split_character(char *text)
 
 static PRINTF_LIKE(2, 0) HRESULT error_set_list(HRESULT hr, const char *format, va_list list)
 {
-    char text[ERROR_TEXT_BYTES]; /* the arguments may point into the present text */
+    char text[ERROR_TEXT_BYTES]; /* the arguments may point into the current text */
     vsnprintf(text, sizeof(text), format, list);
     drop_split_character(text);
     struct error_state *state = own_state();

@@ -55,7 +55,7 @@ const char *account_name_fault(const char *account)
     if (!*account)
         return "it is empty";
     if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' limits are smaller) */
-        return "it is longer than any account name";
+        return "it is longer than an account name can be";
     if (!account[strspn(account, " .")])
         return "it consists only of blanks and dots";
     for (const char *c = account; *c; c++)
@@ -101,7 +101,7 @@ static HRESULT make_folder(void)
     if (SUCCEEDED(hr))
         hr = file_ownership(folder, &o);
     if (SUCCEEDED(hr) && o.is_open)
-        hr = error_set(E_ACCESSDENIED, "cannot store a password in '%s': other accounts may open it", folder);
+        hr = error_set(E_ACCESSDENIED, "cannot store a password in '%s': other accounts can open the file", folder);
     memory_free(folder);
     return hr;
 }
@@ -164,7 +164,7 @@ HRESULT secret_file_delete(const char *key)
 
 /* ---- masks ---- */
 
-/* Generates the bytes of the key one after the other. */
+/* Generates the bytes of the key one after another. */
 struct mask {
     uint64_t state, bytes;
     unsigned left;

@@ -59,11 +59,11 @@ char *path_folder(const char *path)
     while (n && is_separator(path[n - 1]))
         n--;
     if (whole > n && (!n || path[n - 1] == ':'))
-        n++; /* the separator of a root is its name */
+        n++; /* the separator of a root is part of its name */
     return text_copy_n(path, n);
 }
 
-/* A separator on any host OS, because sets are moved between them. */
+/* A separator on any host OS, because sets may be moved between systems. */
 static bool separates(char c)
 {
     return c == '\\' || c == '/';
@@ -111,16 +111,16 @@ static const char too_long[] = "a name in it has more than 255 characters";
 const char *path_names_fault(const char *names)
 {
     if (separates(names[0]) && separates(names[1]))
-        return "it begins like the path of a share or a device";
+        return "it begins like the path of a share or device";
     for (const char *at = names; *at;) {
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
-            return "it contains ':', which marks a drive or a stream";
+            return "it contains ':', which denotes a drive or a stream";
         /* Windows removes dots and blanks from the end of a name. */
         if (length && strspn(at, ". ") >= length && !(length == 1 && *at == '.'))
-            return "a name that consists of dots leads to another folder";
+            return "it contains a name that consists of dots and leads to another folder";
         if (is_device(at, length))
-            return "it contains the name of a device";
+            return "it contains a device name";
         if (is_too_long(at, length))
             return too_long;
         at += length;
@@ -140,7 +140,7 @@ static const char *behind_root(const char *root, const char **fault)
         bool drive = ((at[0] | 0x20) >= 'a' && (at[0] | 0x20) <= 'z') && at[1] == ':' && (separates(at[2]) || !at[2]);
         bool share = begins_nocase(at, "UNC") && separates(at[3]);
         if (root[2] == '.' || (!drive && !share)) {
-            *fault = "it is the path of a device";
+            *fault = "it is a device path";
             return NULL;
         }
         at += share ? 4 : 0;
@@ -168,9 +168,9 @@ const char *path_root_fault(const char *root)
     while (at && *at && !fault) {
         size_t length = strcspn(at, "\\/");
         if (memchr(at, ':', length))
-            fault = "it contains ':', which marks a drive or a stream";
+            fault = "it contains ':', which denotes a drive or a stream";
         else if (is_device(at, length))
-            fault = "it contains the name of a device";
+            fault = "it contains a device name";
         else if (is_too_long(at, length))
             fault = too_long;
         at += length;
@@ -204,7 +204,7 @@ char *path_api_name(const char *name)
     const size_t module_bytes = bang ? (size_t)(bang - name) : strlen(name);
     size_t begin = module_bytes;
     while (begin && name[begin - 1] != '\\' && name[begin - 1] != '/')
-        begin--; /* names of Windows, on every host */
+        begin--; /* Windows' names, on every host OS */
     char *out = text_copy(name + begin);
     for (char *at = out; at && *at; at++)
         *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);

@@ -44,8 +44,8 @@ char *protection_sddl(enum protection what)
     return sddl;
 }
 
-/* Hashes of the paths of folders that were checked together with their parents. Only we ourselves can replace a folder
-   below ours, so one check is enough. */
+/* Hashes of the paths of folders that were checked together with their parents. Only this account can replace a folder
+   below a folder of OpenPLA, so one check is sufficient. */
 static _Atomic uint64_t checked[1024];
 
 static bool is_checked(const char *path)
@@ -69,10 +69,10 @@ static HRESULT check_one(const char *path)
         return hr;
     if (o.is_link)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                         "'%s' is a link, not a folder: OpenPLA's files would be elsewhere", path);
+                         "'%s' is a link, not a folder: OpenPLA's files would be stored elsewhere", path);
     if (!o.is_folder)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "cannot create the folder '%s': a file has this name", path);
+                         "cannot create the folder '%s': a file with this name exists", path);
     if (o.is_foreign)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_OWNER),
                          "'%s' belongs to the account %s, which could change OpenPLA's files there (it must belong to "
@@ -109,7 +109,7 @@ static HRESULT check_or_stop(const char *folder, bool last, const void *user)
     (void)last;
     (void)user;
     HRESULT hr = check_one(folder);
-    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, and nor has anything below it */
+    return hr == S_FALSE ? E_ABORT : hr; /* a missing folder has no owner, nor has anything below it */
 }
 
 HRESULT folder_check_own(const char *path)

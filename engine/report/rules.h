@@ -6,10 +6,10 @@
 
 #include "engine/report/report_schema.h"
 
-#define RULES_GENERAL      "Rules.General.xml" /* all rules that the program brings */
+#define RULES_GENERAL      "Rules.General.xml" /* all built-in rules */
 #define RULES_LOG_NAME     "rules.log"
-/* The note of the report's table of warnings if no rule selected anything of its tables. */
-#define RULES_KNOW_NOTHING "No rule knows a counter or event of this report."
+/* The note in the report's table of warnings if no rule selected anything in its tables. */
+#define RULES_KNOW_NOTHING "No rule applies to a counter or event of this report."
 
 enum {
     RULES_FILES_MAX = 256,
@@ -53,8 +53,8 @@ typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);
 /* Calls `each` for the rules in the order in which they run; a failure of it ends the list. */
 HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context);
 
-/* Adds patterns (report_schema_want_slices) of the counters whose slices and trends the rules need: those of their
-   Thresholds, and those that the attribute slices of Rules names. */
+/* Adds patterns (report_schema_want_slices) of the counters whose slices and trends the rules need. These are the
+   counters of their Thresholds, and those in the attribute slices of Rules. */
 HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns);
 
 /* From the symptom's img: Red, error, critical; Green, information; others are warnings. */
@@ -63,7 +63,7 @@ enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERR
 struct rules_warning {
     enum rules_severity severity;
     char *symptom, *when, *first, *last; /* when: for people; first and last: times of the report, if rules know them */
-    char *cause, *details, *resolution;  /* several elements of a name are joined by line ends */
+    char *cause, *details, *resolution;  /* several elements with one name are joined by line ends */
     char *group, *rule;
 };
 /* The message of a Notify (events 3000 to 3002). */
@@ -79,12 +79,13 @@ struct rules_outcome {
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* of the warnings */
     struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
-    uint64_t known;             /* parts of tables that steps selected; 0: no rule knows what the report has */
-    bool unfinished;            /* a limit of all rules ended them (errors) */
+    uint64_t known;             /* parts of tables that steps selected; 0: no rule fits the report's contents */
+    bool unfinished;            /* a limit for all rules ended them (errors) */
     char *log;                  /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
-/* Whether the rules neither selected anything of the report's tables nor said anything: the report was not checked. */
+/* Whether the rules neither selected anything in the report's tables nor reported anything: the report was not checked.
+ */
 static inline bool rules_know_nothing(const struct rules_outcome *o)
 {
     return !o->known && !o->unfinished && !o->warning_count && !o->notice_count;
@@ -96,15 +97,15 @@ struct rules_job {
     const char *output;          /* the report with the changes of the rules; NULL: not written */
     const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
     const char *language;        /* of strings; NULL: any */
-    uint32_t log_level;          /* overrides the rules' level; 0: theirs */
-    uint32_t expression_limit;   /* XPath operations of an expression; 0: 20,000,000 */
-    uint32_t seconds;            /* that the rules may run; 0: RULES_SECONDS. Warnings until then stay */
+    uint32_t log_level;          /* overrides the rules' level; 0: use theirs */
+    uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
+    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings until then stay */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };
-/* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes what rules added
-   before, so rules can run again. PLA_E_RULES_MANAGER_FAILED, with the reason: no rules to run, or not a report;
-   HRESULT of ERROR_CANCELLED; errors of files; E_OUTOFMEMORY. After a failure the report is unchanged. */
+/* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes everything that
+   rules added earlier, so that rules can run again. PLA_E_RULES_MANAGER_FAILED, with the reason: no rules to run, or
+   not a report; HRESULT of ERROR_CANCELLED; errors of files; E_OUTOFMEMORY. After a failure the report is unchanged. */
 HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
 
 #endif

@@ -86,7 +86,7 @@ HRESULT handle_enter(enum handle_kind kind, const void *handle, const char *func
     lock_leave(&handles.lock);
     if (hr == RESULT_INVALID_HANDLE)
         return error_set(hr, "%s: '%s': %s", function, kind_names[kind],
-                         handle ? "the handle is closed or of another kind" : "the handle is NULL");
+                         handle ? "the handle is closed or has a different type" : "the handle is NULL");
     if (hr == RESULT_BUSY)
         return error_set(hr, "%s: '%s': another thread uses the handle (wait for it, or open another one)", function,
                          kind_names[kind]);
@@ -163,8 +163,8 @@ HRESULT library_take_options(const void *options, void *own, size_t size, const 
         return error_set(E_INVALIDARG, "%s: 'options': size is %zu (set it to the structure's size)", function, given);
     for (size_t i = size; i < given; i++)
         if (((const char *)options)[i] != 0)
-            return error_set(E_INVALIDARG, "%s: 'options': asks for what library " OPENPLA_VERSION " does not know",
-                             function);
+            return error_set(E_INVALIDARG,
+                             "%s: 'options': contains fields that library " OPENPLA_VERSION " does not know", function);
     memcpy(own, options, given < size ? given : size);
     return S_OK;
 }

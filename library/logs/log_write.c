@@ -68,7 +68,9 @@ static HRESULT choose_format(const char *path, int32_t chosen, enum log_format *
     if (chosen != OPENPLA_FORMAT_BY_NAME) {
         *out = formats[chosen];
         if (is_database != (*out == LOG_SQL))
-            return error_set(E_INVALIDARG, CREATE ": 'options.format': a database is SQL:DSN!SET, and only it is SQL");
+            return error_set(
+                E_INVALIDARG,
+                CREATE ": 'options.format': the format SQL and a name of the form SQL:DSN!SET must be used together");
         return S_OK;
     }
     const struct log_format_traits *traits = log_format_by_extension(path_extension(path));

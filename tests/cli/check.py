@@ -40,7 +40,7 @@ def what_cannot_be_served_is_named():
     write("t.xml", TEMPLATE)
     write("wide.xml", TEMPLATE, "utf-16")
     text = openpla(3, "t.xml")[0]
-    check("counters: 3 of 6 can be counted" in text and "providers: 1 of 2 are registered" in text, "how many", text)
+    check("counters: 3 of 6 can be collected" in text and "providers: 1 of 2 are registered" in text, "how many", text)
     check(f"{QUEUE}: The kernel reports the length of a queue only by netlink" in text, "a counter of Windows: why not", text)
     check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
     check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
@@ -69,7 +69,7 @@ def what_can_be_served_is_well():
                                                              "<LogAppend>0</LogAppend>")
           .replace("<Name>checked</Name>", "<Name>checked</Name><TaskArguments>of no task</TaskArguments>"))
     text = openpla(0, "good.xml")[0]
-    check("all of it can be served" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
+    check("everything is supported" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
     check("TaskArguments: no Task is set" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
 
 

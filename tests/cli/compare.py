@@ -82,7 +82,7 @@ def what_cannot_be_compared():
     write_log("short.csv", [0.02, 20, 8000, 1e7], seconds=5)
     output = openpla(0, "compare", "a.csv", "short.csv")
     check("too short" in output and "4 undecided" in output, "five seconds decide nothing", output)
-    check("no time of the day" not in openpla(4, "compare", "a.csv", "much.csv", "-align", "clock"), "by the clock")
+    check("no time of day" not in openpla(4, "compare", "a.csv", "much.csv", "-align", "clock"), "by the clock")
     check("no time in common" in openpla(2, "compare", "a.csv", "much.csv", "-skip", "1h"), "all of it is skipped")
     for wrong in (["a.csv"], ["a.csv", "b.csv", "c.csv"], ["a.csv", "much.csv", "-align", "moon"], ["a.csv", "much.csv", "-skip", "x"],
                   ["a.csv", "much.csv", "-min", "5m"], ["a.csv", "much.csv", "-slice", "-1"]):

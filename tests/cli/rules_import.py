@@ -85,7 +85,7 @@ def thresholds_become_rules():
     check("4 of 5 thresholds were imported\nmine.xml" in output, "imported", output)
     check("Which share of memory should be free?\n    answer: Share=0.10 (from the file" in output, output)
     check([line for line in (output + said).splitlines() if line.startswith("openpla rules:")] ==
-          ["openpla rules: not imported: top.xml: analysis 'Link': threshold 'old': it is VBScript of PAL 1"], output, said)
+          ["openpla rules: not imported: top.xml: analysis 'Link': threshold 'old': it is VBScript for PAL 1"], output, said)
     write_log("bad.csv", True)
     write_log("good.csv", False)
     openpla(0, "relog", "bad.csv", "-f", "BIN", "-o", "bad.blg", "-y")

@@ -167,7 +167,7 @@ def refusals(dll, wanted):
         data = f.read()
     with open("flat/app.pdb", "wb") as f:
         f.write(data.replace(dll.guid.bytes_le, bytes(16)))
-    check(set(functions("the file is of another build", "flat")) == {(None, None)}, "another build's names")
+    check(set(functions("the file belongs to a different build", "flat")) == {(None, None)}, "another build's names")
     for cut in (100, 9000, len(data) - 5000):
         with open("flat/app.pdb", "wb") as f:
             f.write(data[:cut])
@@ -242,7 +242,7 @@ def elf():
         other = f.read().replace(bytes.fromhex(build_id), bytes(len(build_id) // 2))
     with open(debug, "wb") as f:
         f.write(other)
-    check("hidden" not in dict(functions("the file is of another build", "elf")), "another build's debug file")
+    check("hidden" not in dict(functions("the file belongs to a different build", "elf")), "another build's debug file")
 
 
 missing = [name for name in ("clang", "lld-link", "llvm-symbolizer", "x86_64-w64-mingw32-gcc") if not shutil.which(name)]

@@ -290,7 +290,7 @@ def what_the_trace_needs_is_exported():
     exported = open("schema.man", encoding="utf-8").read()
     check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
     structure = open("shop.txt", encoding="utf-8").read()
-    for line in ("4 events, 1 of them with other data", f"  provider    {{{THEIRS}}} Shop", "  known by    manifest",
+    for line in ("4 events, 1 of them with data of a different layout", f"  provider    {{{THEIRS}}} Shop", "  known by    manifest",
                  "  event       id 77, version 2, channel 0, level 4 (Information), task 5 (A sale), opcode 30 (Bought), "
                  "keywords 0x10 (Cash)", "  message     %1 was sold", "    Kind: UInt8 xs:unsignedByte map Kinds",
                  "    Codes: UInt8[Count] win:HexInt8", "  map         Kinds", "    1: Fruit", "  known by    TraceLogging",

@@ -188,9 +188,9 @@ def a_definition_in_another_language_is_checked():
                 f"<Name>counts</Name>{''.join(f'<Counter>{p}</Counter>' for p in paths)}</PerformanceCounterDataCollector>"
                 "</DataCollectorSet>")
     said = openpla(3, "check", "set.xml", "-all")
-    check("counters: 2 of 3 can be counted" in said and "2 of 3 counters are German and were understood; 1 was not" in said, said)
+    check("counters: 2 of 3 can be collected" in said and "2 of 3 counters are German and were understood; 1 was not" in said, said)
     said = openpla(3, "check", "set.xml", "-names", "perflib.reg")
-    check(r"this computer has it as '\Memory\Available MBytes' (use this path in the definition)" in said, said)
+    check(r"on this computer its path is '\Memory\Available MBytes' (use this path in the definition)" in said, said)
     said = openpla(0, "typeperf", paths[0], "-sc", "1", "-si", "1")
     check(r"\Processor(_Total)\% Processor Time" in said, "typeperf", said)
 

@@ -41,11 +41,11 @@ def main():
         code, text = wine("reg", "add", KEY, "/v", "CounterQueryPort", "/t", "REG_DWORD", "/d", str(port), "/f")
         check(code == 0, text)
         start_service()
-        wait_for("counters are offered", lambda: answers(port))
+        wait_for("counters are served", lambda: answers(port))
         failed_logon(f"127.0.0.1:{port}")
         running = processes("openplasrv", "/service")
         kill_one("openplasrv", "/counters")
-        wait_for("counters are offered again", lambda: answers(port))
+        wait_for("counters are served again", lambda: answers(port))
         check(processes("openplasrv", "/service") == running, "the service runs on")
     finally:
         wine("reg", "delete", KEY, "/v", "CounterQueryPort", "/f")

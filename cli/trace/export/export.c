@@ -65,7 +65,7 @@ static HRESULT folder_open(struct command *c, struct export *x)
     if (SUCCEEDED(hr) && names.count != 0 && !c->yes)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
                        "'%s' already exists and has files (use -y to overwrite)", c->path);
-    /* Streams of an earlier export would be read as part of this one. */
+    /* Streams of an earlier export would be read as part of the new one. */
     for (size_t i = 0; i < names.count && SUCCEEDED(hr); i++) {
         if (strncmp(names.items[i], "cpu_", 4) != 0 && strcmp(names.items[i], "metadata") != 0)
             continue;
@@ -146,8 +146,8 @@ static void print_result(const struct command *c, const struct export *x)
         fprintf(stderr, "openpla " VERB ": %llu of %llu events could not be decoded\n",
                 (unsigned long long)x->undecoded, (unsigned long long)x->events);
     if (x->tree.refused != 0)
-        fprintf(stderr, "openpla " VERB ": some stacks are cut: the trace has more different stacks than are kept in "
-                        "memory\n");
+        fprintf(stderr, "openpla " VERB
+                        ": some stacks are truncated: the trace has more different stacks than fit in memory\n");
     if (x->samples == 0 && !x->format->event)
         fprintf(stderr,
                 "openpla " VERB ": no CPU samples (record them with a kernel session with the flag 0x1000000)\n");

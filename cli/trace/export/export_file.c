@@ -53,7 +53,7 @@ void export_json_text(struct text_buffer *b, const char *text)
 
 /* ---- columns ---- */
 
-/* Columns with few values have small blocks, since there are thousands of columns. */
+/* Columns with few values have small blocks, because there are thousands of columns. */
 static size_t column_limit(const struct export_column *c)
 {
     return c->count < GROWTHS ? (size_t)FIRST_BLOCK << c->count : LARGEST_BLOCK;
@@ -92,7 +92,7 @@ HRESULT export_column_copy(struct export_columns *all, const struct export_colum
             return error_set(E_OUTOFMEMORY, "out of memory for the export");
         hr = file_read_at(all->file, c->blocks[i].offset, at, size, &got);
         if (SUCCEEDED(hr) && got != size)
-            hr = error_set(E_FAIL, "the temporary file of the export was cut");
+            hr = error_set(E_FAIL, "the temporary file of the export was truncated");
         to->text.length += SUCCEEDED(hr) ? size : 0;
         if (SUCCEEDED(hr))
             hr = export_file_settle(to);

@@ -25,7 +25,7 @@ struct file {
     char path[];
 };
 
-/* Makes this process the only writer; a truncation cannot then hit another writer's data. */
+/* Makes this process the only writer, so that truncating the file cannot affect another writer's data. */
 static int claim(int fd, bool cut)
 {
     int error = posix_flock(fd, LOCK_EX);
@@ -98,7 +98,7 @@ HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what
         memory_free(f);
         return hr;
     }
-    /* The path may name a pipe; its open must not wait for the other end. */
+    /* The path may name a pipe, and opening it must not wait for the other end. */
     int fd =
         open(path, file_mode_flags[mode] | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, what == PROTECTION_NONE ? 0666 : 0600);
     if (fd >= 0)
@@ -157,7 +157,7 @@ HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t 
         if (n > 0) {
             done += (size_t)n;
         } else if (error != EINTR) {
-            /* No part of a failed write may remain behind the old end. */
+            /* No part of a failed write may remain after the old end. */
             if (done && offset + done > f->end && ftruncate(f->fd, (off_t)f->end))
                 return posix_failed(errno, f->path);
             return posix_failed(done ? ENOSPC : error, f->path);
@@ -232,8 +232,8 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-/* The rename is on the disk only when the folder is flushed. If the folder may not be opened, or its file system cannot
-   flush it, the host OS decides. */
+/* The rename is on disk only after the folder is flushed. If the folder cannot be opened, or its file system cannot
+   flush it, the host OS decides when. */
 static HRESULT flush_folder(const char *folder)
 {
     HRESULT hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, folder);
@@ -272,7 +272,7 @@ struct file_lock {
     int fd;
 };
 
-/* One try. The holder may have deleted the file in between; then the lock is on a file without a name. */
+/* One try. The holder may have deleted the file in the meantime; then the lock is on a file without a name. */
 static int lock_once(const char *path, int *out)
 {
     struct stat ours, now;
@@ -342,7 +342,7 @@ HRESULT file_rename(const char *from, const char *to)
     return rename(from, to) ? posix_failed(errno, from) : S_OK;
 }
 
-/* A link never replaces an existing name. S_FALSE: this file system supports no links, or none of folders. */
+/* A link never replaces an existing name. S_FALSE: this file system supports no links, or no links to folders. */
 static HRESULT by_link(int at, const char *from, const char *to, const char *path)
 {
     if (linkat(at, from, at, to, 0))
@@ -355,7 +355,7 @@ static HRESULT by_link(int at, const char *from, const char *to, const char *pat
     return hr;
 }
 
-/* A file of that name is replaced only if it is our own, empty one; folders are never replaced. */
+/* A file of that name is replaced only if it is an empty file created here; folders are never replaced. */
 static HRESULT by_name(int at, const char *from, const char *to, const char *path)
 {
     struct stat st;
@@ -393,21 +393,21 @@ HRESULT file_rename_new(const char *from, const char *to)
     return posix_rename_new(AT_FDCWD, from, to, to);
 }
 
-/* ---- files below a base folder ----
-   Each folder on the way is opened from the one before, and its path is queried, so that the file is created in the
-   folder that was checked. */
+/* ---- files below a base folder ---- Each folder on the way is opened from the previous one, and its path is queried,
+   so that the file is created in the folder that was checked. */
 
-/* The base, and the folder that the walk has reached. */
+/* The base, and the folder that has been reached. */
 struct walk {
     const char *base, *path;
-    char real[PATH_MAX]; /* of the base, all links resolved */
+    char real[PATH_MAX]; /* path of the base with all links resolved */
     int fd;
 };
 
 static HRESULT leads_out(const struct walk *w)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                     "cannot follow a link in '%s': it leads out of '%s' or nowhere", w->path, w->base);
+                     "cannot follow a link in '%s': it leads out of '%s' or its target does not exist", w->path,
+                     w->base);
 }
 
 static int real_path(int fd, char real[PATH_MAX])
@@ -447,9 +447,10 @@ static HRESULT walk_enter_folder(struct walk *w, const char *name, bool make)
         next = openat(w->fd, name, flags);
     }
     if (next < 0)
-        return errno == ENOTDIR && make ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                                                    "cannot create the folder '%s': a file has this name", w->path)
-                                        : posix_failed(errno, w->path);
+        return errno == ENOTDIR && make
+                   ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                               "cannot create the folder '%s': a file with this name exists", w->path)
+                   : posix_failed(errno, w->path);
     HRESULT hr = check_below(w, next);
     close(w->fd);
     w->fd = next;
@@ -460,7 +461,7 @@ static HRESULT walk_begin(struct walk *w, const char *base, const char *path, co
 {
     *w = (struct walk){.base = base, .path = path, .fd = -1};
     *names = path_names_behind(base, path);
-    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the base folder";
+    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the path of the base folder";
     if (fault)
         return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", path, base, fault);
     char *folder = path_with_separator(base);

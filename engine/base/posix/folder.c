@@ -62,7 +62,7 @@ HRESULT folder_create(const char *path)
         if (error && !folder_exists(part))
             hr = error == EEXIST || error == ENOTDIR
                      ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                                 "cannot create the folder '%s': a file has this name", part)
+                                 "cannot create the folder '%s': a file with this name exists", part)
                      : posix_failed(error, part);
         if (i < length)
             part[i] = '/';
@@ -196,7 +196,7 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
     return kernel_folder_space("/", size, free);
 }
 
-/* ---- held folders: all operations use the folder's descriptor ---- */
+/* ---- open folders: all operations use the folder's descriptor ---- */
 
 struct held_folder {
     int fd;
@@ -287,7 +287,7 @@ void held_folder_close(struct held_folder *f)
     memory_free(f);
 }
 
-/* Whether another disk or folder is mounted here: its contents do not belong to the parent folder. */
+/* Whether another disk or folder is mounted here; if so, its contents do not belong to the parent folder. */
 static bool is_mounted(int folder, const char *name)
 {
     struct statx st;
@@ -316,7 +316,7 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
-    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with its own position in the list */
+    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a separate position in the list */
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     if (!directory) {
         hr = posix_failed(errno, f->path);
@@ -393,8 +393,8 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
     return hr;
 }
 
-/* The writer of a log holds flock. A file that may not be opened can be deleted, as the right to delete is the
-   folder's. */
+/* The process that writes a log holds flock. A file that cannot be opened can still be deleted, because the right to
+   delete belongs to the folder. */
 static bool is_written(struct held_folder *f, const char *name)
 {
     int fd = openat(f->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -432,7 +432,7 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
     return hr;
 }
 
-/* ---- watched folders: inotify, and an eventfd that wakes the waiter ---- */
+/* ---- watched folders: inotify, and an eventfd that wakes the waiting thread ---- */
 
 struct folder_watch {
     int inotify, wake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes on Linux: started independently of us, watched through /proc. */
+/* Processes on Linux: started independently of this process, watched through /proc. */
 #include "engine/base/process.h"
 
 #include "engine/base/clock.h"
@@ -24,12 +24,12 @@ extern char **environ;
 
 struct process {
     pid_t id;
-    uint64_t start_time; /* 0: one that this process has started and reaps */
+    uint64_t start_time; /* 0: a process that this one has started and reaps */
     bool ended;
     uint32_t exit_code;
 };
 
-/* Streams to /dev/null, no other descriptor of ours, a separate group without a terminal, default signals. */
+/* Streams to /dev/null, no other descriptors of this process, a separate group without a terminal, default signals. */
 static int process_spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;
@@ -71,9 +71,10 @@ HRESULT process_start(const struct program *program, struct process **out)
     size_t count = program->argument_count;
     *out = NULL;
     if (program->account)
-        return error_set(PLA_E_CREDENTIALS_REQUIRED,
-                         "cannot run '%s' as '%s': this host OS starts processes only under the own account",
-                         program->path, program->account->name);
+        return error_set(
+            PLA_E_CREDENTIALS_REQUIRED,
+            "cannot run '%s' as '%s': on this host OS, processes can be started only under the current account",
+            program->path, program->account->name);
     struct texts more = {0};
     struct process *p = memory_zero(1, sizeof(*p));
     HRESULT hr = p ? command_line_split(program->line ? program->line : "", &more) : E_OUTOFMEMORY;
@@ -83,7 +84,7 @@ HRESULT process_start(const struct program *program, struct process **out)
         texts_free(&more);
         return E_OUTOFMEMORY;
     }
-    /* posix_spawn wants char *, and does not write to them */
+    /* posix_spawn expects char *, but does not write to the strings */
     memcpy(list, &program->path, sizeof(program->path));
     if (count)
         memcpy(list + 1, program->arguments, count * sizeof(*program->arguments));
@@ -127,7 +128,7 @@ HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code
             uint64_t rest = limit - now;
             struct pollfd wait = {.fd = fd, .events = POLLIN};
             if (fd < 0 && rest > 2)
-                rest = 2; /* an old kernel lacks this call */
+                rest = 2; /* old kernels lack this call */
             poll(&wait, fd < 0 ? 0 : 1, rest > 60000 ? 60000 : (int)rest);
         }
         if (fd >= 0)
@@ -217,7 +218,7 @@ bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 {
-    static const char deleted[] = " (deleted)"; /* a file that was replaced after the start */
+    static const char deleted[] = " (deleted)"; /* an executable file that was replaced after the start */
     char link[32], target[PATH_MAX];
     *path = NULL;
     snprintf(link, sizeof(link), "/proc/%u/exe", (unsigned)id);
@@ -237,7 +238,7 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 HRESULT process_terminate(uint32_t id, uint64_t start_time)
 {
     int fd = (int)syscall(SYS_pidfd_open, (pid_t)id, 0), error = 0;
-    /* The object behind the descriptor stays this process, even if another process gets the id. */
+    /* The object behind the descriptor still refers to this process, even if another process gets the id. */
     bool alive = process_alive(id, start_time);
     if (alive && (fd < 0 ? kill((pid_t)id, SIGKILL) : (int)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)))
         error = errno;

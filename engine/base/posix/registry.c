@@ -243,7 +243,7 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
     HRESULT hr = !start || !own ? E_OUTOFMEMORY : S_FALSE;
     if (SUCCEEDED(hr) && place->computer)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "cannot open the registry of '%s': this host OS reaches no other computer's registry",
+                       "cannot open the registry of '%s': this host OS cannot access the registry of another computer",
                        place->computer);
     else if (SUCCEEDED(hr) && place->hive == REGISTRY_LOCAL_MACHINE)
         hr = *own ? registry_open(own, false, out) : key_of(own, out);

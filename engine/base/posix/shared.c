@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Linux. A name exists in the account's folder as long as one process holds a
-   shared flock on it. A process that gets the exclusive lock is alone: anything that it finds was left by processes
-   that have exited. */
+/* Named memory, signals and mutexes on Linux. A name exists in the account's folder as long as at least one process
+   holds a shared flock on it. A process that gets the exclusive lock is the only user: anything that it finds was left
+   by processes that have exited. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/guard.h"
@@ -25,18 +25,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the folder ----
-   The folder below /dev/shm that contains the names of all objects that processes of this account share. It has mode
-   0700 and belongs to this account, so nobody else can create a file or a link in it. Its name is "openpla-UID", or, if
-   another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first by name
-   is used. */
+/* ---- the folder ---- The folder below /dev/shm that contains the names of all objects shared by processes of this
+   account. It has mode 0700 and belongs to this account, so nobody else can create files or links in it. Its name is
+   "openpla-UID", or, if another account uses that name, "openpla-UID-KEY" with a random key. If several folders are
+   valid, the first one by name is used. */
 
 #define SHARED_FOLDER_ROOT "/dev/shm"
 
 enum { NAME_ROOM = 80, MAKE_TRIES = 100 };
 
 static struct lock lock = LOCK_INIT;
-static char known[NAME_ROOM]; /* Access it with the lock held; "": not known yet. */
+static char known[NAME_ROOM]; /* Access it only while holding the lock; "": not known yet. */
 
 static int shared_folder_open_own(int root, const char *name, int *out)
 {
@@ -88,7 +87,7 @@ static int shared_folder_make(int root, const char *plain)
     return mkdirat(root, name, 0700) && errno != EEXIST ? errno : 0;
 }
 
-/* Call it with the lock held. */
+/* Call it while holding the lock. */
 static int shared_folder_open_known(int root, int *out)
 {
     char plain[NAME_ROOM];
@@ -106,7 +105,7 @@ static int shared_folder_open_known(int root, int *out)
     return EACCES;
 }
 
-/* Opens the folder, and creates it if it is missing. 0 or errno. */
+/* Opens the folder, and creates it if it is missing. Returns 0 or errno. */
 static int shared_folder_open(int *out)
 {
     const int root = open(SHARED_FOLDER_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,8 +143,8 @@ struct section {
     char name[];
 };
 
-#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held briefly, or by a hostile process */
-#define OPEN_TRIES    100  /* under a name that is created and removed repeatedly */
+#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held only briefly, except by a hostile process */
+#define OPEN_TRIES    100  /* attempts, for a name that is created and removed repeatedly */
 
 /* shm_open and shm_unlink in the folder; 0 or errno. */
 static int name_open(const char *name, int flags, int *out)
@@ -178,7 +177,7 @@ static int lock_shared(int fd)
     return error == EWOULDBLOCK ? ETIMEDOUT : error;
 }
 
-/* One try; EAGAIN if the name was removed during it. */
+/* A single attempt; EAGAIN if the name was removed in the meantime. */
 static int open_once(const char *name, size_t size, const struct shared *what, int *out)
 {
     const bool create = what->create;
@@ -229,7 +228,8 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
     return error;
 }
 
-/* The space is allocated now: a page that a full file system cannot provide would be a SIGBUS at its first use. */
+/* The space is allocated now: a page that a full file system cannot provide would raise SIGBUS when it is first used.
+ */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
     struct stat st = {0};
@@ -395,7 +395,7 @@ HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t tim
 {
     size_t ended;
     HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
-    return hr == E_ABORT ? error_set(hr, "process %u ended first", (unsigned)process_id(p)) : hr;
+    return hr == E_ABORT ? error_set(hr, "process %u exited first", (unsigned)process_id(p)) : hr;
 }
 
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
@@ -411,8 +411,8 @@ void signal_close(struct signal *e)
     memory_free(e);
 }
 
-/* A lock belongs to an open file description, so each acquisition opens the file again: threads and forked processes
-   are separate. */
+/* A lock belongs to an open file description, so each acquisition opens the file again; threads and forked processes
+   are therefore separate. */
 struct mutex {
     int fd; /* of the holder */
     char name[];

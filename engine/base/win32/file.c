@@ -13,8 +13,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#define CHUNK_MAX      (1u << 30) /* bytes of one system call */
-#define STORE_PATIENCE 1000       /* ms to wait for processes that have the replaced file open */
+#define CHUNK_MAX      (1u << 30) /* maximum bytes of one system call */
+#define STORE_PATIENCE 1000       /* ms to wait for processes that have the file to be replaced open */
 
 struct file {
     HANDLE handle;
@@ -189,7 +189,7 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
     return hr;
 }
 
-/* No part of a failed write may remain behind the old end. */
+/* No part of a failed write may remain after the old end. */
 static HRESULT write_failed(struct file *f, DWORD code)
 {
     if (f->at > f->end) {
@@ -308,7 +308,7 @@ HRESULT file_rename(const char *old_path, const char *path)
     return SUCCEEDED(hr) ? rename_patiently(old_path, path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
-/* Under Wine its server checks and renames, and no Windows program can run in between. */
+/* Under Wine its server checks and renames, and no Windows program can interfere in between. */
 HRESULT file_rename_new(const char *old_path, const char *path)
 {
     HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
@@ -372,11 +372,11 @@ struct file_lock {
     HANDLE handle;
 };
 
-/* The lock is one byte far behind the end of the file, so a process that has the file open to read, copy or scan it
+/* The lock covers one byte far beyond the end of the file, so a process that has the file open to read, copy or scan it
    does not hold the lock. */
 #define LOCKED_BYTE (INT64_MAX - 1)
 
-/* One try. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which we never do. */
+/* One try. ERROR_SHARING_VIOLATION: another process has opened the file exclusively, which OpenPLA never does. */
 static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
 {
     const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -390,7 +390,8 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it, so nobody else could find the file that we locked */
+        code =
+            ERROR_LOCK_VIOLATION; /* the last holder has deleted it, so no other process could find the locked file */
     if (code == ERROR_SUCCESS)
         *out = h;
     else
@@ -449,17 +450,16 @@ void file_lock_release(struct file_lock *lock)
     memory_free(lock);
 }
 
-/* ---- files below a base folder ----
-   Each folder on the way is opened, its final path is queried, and it is held, so that nobody can replace it by a link
-   until the file is open. The final path of the file is queried too. Wine's links are those of the host OS, and its
-   final paths follow them. */
+/* ---- files below a base folder ---- Each folder on the way is opened, its final path is queried, and it is kept open,
+   so that it cannot be replaced by a link until the file is open. The final path of the file is queried too. Wine's
+   links are links of the host OS, and its final paths follow them. */
 
 enum { TRIES = 3 }; /* for a file that is created and deleted repeatedly between two calls */
 
-/* The base, and the folders that the walk holds open. */
+/* The base, and the folders that are kept open on the way. */
 struct walk {
     const char *base, *path;
-    WCHAR *real; /* of the base, all links resolved */
+    WCHAR *real; /* path of the base with all links resolved */
     HANDLE *held;
     size_t count, capacity;
 };
@@ -491,7 +491,8 @@ HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out)
 static HRESULT leads_out(const struct walk *w)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                     "cannot follow a link in '%s': it leads out of '%s' or nowhere", w->path, w->base);
+                     "cannot follow a link in '%s': it leads out of '%s' or its target does not exist", w->path,
+                     w->base);
 }
 
 static HRESULT check_below(const struct walk *w, HANDLE handle)
@@ -509,7 +510,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
     return hr;
 }
 
-/* Opens a folder and keeps it open. As others cannot delete it, it cannot be replaced until then. */
+/* Opens a folder and keeps it open. Other accounts cannot delete it, so it cannot be replaced until it is closed. */
 static HRESULT walk_hold_folder(struct walk *w, const char *folder)
 {
     WCHAR *wide;
@@ -543,7 +544,7 @@ static HRESULT walk_begin(struct walk *w, const char *base, const char *path, co
 {
     *w = (struct walk){.base = base, .path = path};
     *names = path_names_behind(base, path);
-    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the base folder";
+    const char *fault = *names ? path_names_fault(*names) : "it does not begin with the path of the base folder";
     if (fault)
         return error_set(E_INVALIDARG, "'%s' is not below '%s': %s", path, base, fault);
     char *folder = path_with_separator(base); /* "C:" alone is the current folder of that drive */
@@ -739,7 +740,7 @@ HRESULT folder_identify(const char *path, struct folder_identity *out)
     CloseHandle(handle);
     if (SUCCEEDED(hr) && !(info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "'%s' is not a folder", path);
-    /* Wine numbers the folders of all volumes of its host as if they were one volume. */
+    /* Wine numbers the folders of all volumes of the host OS as if they were one volume. */
     if (SUCCEEDED(hr))
         *out = (struct folder_identity){.volume = info.dwVolumeSerialNumber,
                                         .number = hash_bytes(HASH_START, real, wcslen(real) * sizeof *real)};

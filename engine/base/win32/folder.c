@@ -81,7 +81,7 @@ HRESULT folder_create(const char *path)
         return S_OK; /* another thread or process created it first */
     if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) || file_exists(path))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "cannot create the folder '%s': a file has this name", path);
+                         "cannot create the folder '%s': a file with this name exists", path);
     return hr;
 }
 
@@ -90,7 +90,7 @@ HRESULT folder_create_temporary(char **out)
 {
     WCHAR folder[MAX_PATH + 1], wide[MAX_PATH + 1];
     *out = NULL;
-    /* An empty file of a name that nobody has yet, then a folder in its place. */
+    /* Creates an empty file with an unused name, and then a folder in its place. */
     if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"pla", 0, wide) || !DeleteFileW(wide) ||
         !CreateDirectoryW(wide, NULL))
         return win32_failed(GetLastError(), "the folder for temporary files");
@@ -336,14 +336,13 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
     return S_OK;
 }
 
-/* ---- held folders ----
-   They are held so that nobody can rename them, and their final path is queried. Entries to be deleted are opened and
-   queried too, because Wine follows links of the host OS regardless of the flags. */
+/* ---- open folders ---- They are kept open so that they cannot be renamed, and their final path is queried. Entries to
+   be deleted are opened and queried too, because Wine follows links of the host OS regardless of the flags. */
 
 struct held_folder {
     HANDLE handle;
     WCHAR *real;                /* its final path */
-    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller holds it */
+    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller keeps it */
     char path[];
 };
 
@@ -633,7 +632,7 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
     return delete_entry(f, name, FILE_OPERATION_DELETE_FOLDER, true);
 }
 
-/* ---- watched folders: a change notification, and an event that wakes the waiter ---- */
+/* ---- watched folders: a change notification, and an event that wakes the waiting thread ---- */
 
 struct folder_watch {
     HANDLE handles[1 + FOLDERS_WATCHED]; /* the wake-up first */

@@ -35,7 +35,7 @@ static HRESULT failed(LSTATUS status, const char *path, const char *name)
     return error_prefix(hr, "HKEY_LOCAL_MACHINE\\%.300s", path);
 }
 
-/* Takes over the handle and the path; NULL: out of memory. */
+/* Takes ownership of the handle and the path; NULL: out of memory. */
 static HRESULT key_of(HKEY handle, REGSAM view, char *own, struct registry_key **out)
 {
     struct registry_key *key = memory_zero(1, sizeof *key);
@@ -222,7 +222,7 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
     *out = NULL;
     if (place->computer && os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "cannot open the registry of '%s': Wine reaches no other computer's registry",
+                         "cannot open the registry of '%s': Wine cannot access the registry of another computer",
                          place->computer);
     char *full = path_in(place, path);
     HRESULT hr = full ? text_to_utf16(path, &wide, NULL) : E_OUTOFMEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Windows: for the whole machine if this account may create them there, otherwise
-   for its logon session. */
+/* Named memory, signals and mutexes on Windows: visible on the whole machine if this account may create them there,
+   otherwise in its logon session. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
@@ -241,7 +241,7 @@ HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t tim
 {
     size_t ended;
     HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
-    return hr == E_ABORT ? error_set(hr, "process %u ended first", (unsigned)process_id(p)) : hr;
+    return hr == E_ABORT ? error_set(hr, "process %u exited first", (unsigned)process_id(p)) : hr;
 }
 
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libxml2's memory. A document's memory is cut from large pieces that are freed together. A stream's memory consists of
-   blocks that are freed one by one; the rest of them are freed together. */
+/* libxml2's memory. A document's memory is allocated from large pieces that are freed together. A stream's memory
+   consists of blocks that are freed individually; the remaining blocks are freed together. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/quotas.h"
@@ -15,7 +15,7 @@
 
 #define PIECE_FIRST 16384
 #define PIECE_LAST  (1u << 20)
-#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document, unless its reader sets another limit */
+#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* the limit for one document, unless its reader sets another */
 #define ALIGNMENT   sizeof(uint64_t)                  /* the alignment of libxml2's structs */
 
 struct piece {
@@ -32,7 +32,7 @@ struct loose {
 };
 
 struct xml_memory {
-    struct piece *pieces; /* blocks are cut from the first piece */
+    struct piece *pieces; /* blocks are allocated from the first piece */
     bool freeing;         /* separate blocks instead of pieces */
     struct loose *loose;
     uint64_t given, most_given;  /* bytes of all loose blocks ever allocated; 0: no limit */
@@ -70,7 +70,7 @@ static unsigned kind_of(const struct block *b)
     return b->size_and_kind % BLOCK_KINDS;
 }
 
-/* 0: more than is possible. */
+/* 0: the size is larger than possible. */
 static size_t rounded(size_t size)
 {
     return size > SIZE_MAX / 2 ? 0 : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -250,7 +250,7 @@ void xml_memory_destroy(struct xml_memory *m)
         kept->next = next->next;
         memory_free(next);
     }
-    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* it is kept, but must not hold old contents */
+    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* it is kept, but must not contain old contents */
     kept->used = 0;
     memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
     memory_free(m);
@@ -270,7 +270,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     if (!out)
         return S_OK;
     if (m->stopped)
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the work was stopped");
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the operation was stopped");
     return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "invalid XML: it needs more than %u MB of memory",
                                    (unsigned)(m->most >> 20))
                        : E_OUTOFMEMORY;
@@ -279,7 +279,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 /* ---- memory that outlives every document ---- */
 
 /* Tables that libxml2 and libxslt create once. If memory ran out while they are created, they would stay incomplete,
-   and the missing parts would come later from a document's memory. */
+   and the missing parts would later come from a document's memory. */
 #define KEPT_BYTES ((size_t)64 << 10)
 
 bool xml_memory_keep(void (*work)(void *about), void *about)

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* A lexer of XPath 1.0 (3.7). It knows for each step whether it starts from one node, and for each operand of a
-   comparison whether it is a list. If it does not know, it assumes the costly case. Lists are merged where a step
-   starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for duplicates;
-   for the other axes it searches, even where there can be none.
+/* A lexer of XPath 1.0 (3.7). It determines for each step whether it starts from one node, and for each operand of a
+   comparison whether it is a list. If it cannot determine this, it assumes the costly case. Lists are merged where a
+   step starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for
+   duplicates; for the other axes it searches, even if there can be no duplicates.
 
    The same lexer replaces comparisons and unions by functions. It does so only where the operands of the operator are
    clear without a parser: a comparison whose left side begins its expression, or follows 'and', 'or', a bracket or a
-   comma, and whose right side ends likewise. Of "a = b = c" nothing is replaced. */
+   comma, and whose right side ends likewise. In "a = b = c" nothing is replaced. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST = 64 /* bytes of translate's second argument, searched for each character of the first */
+    TRANSLATED_MOST =
+        64 /* maximum bytes of translate's second argument, which is searched for each character of the first */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
 
-/* The operand that contains the present token. */
+/* The operand that contains the current token. */
 struct operand {
-    bool from_one;          /* its path is at one node, or at none */
-    bool at_root;           /* at the document, which has one element */
+    bool from_one;          /* its path is at a single node, or at no node */
+    bool at_root;           /* at the document, which contains one element */
     bool is_value;          /* it is not a list, or has at most one node */
-    bool computed;          /* an operator turns it into a value */
-    bool wants_value;       /* the list on its left can be compared only with a value */
-    const char *comparison; /* the place of that comparison */
+    bool computed;          /* an operator converts it to a value */
+    bool wants_value;       /* the list on its left may be compared only with a value */
+    const char *comparison; /* the position of that comparison */
     size_t comparison_length;
-    const char *begin, *left; /* of it, and of the operand on its left; NULL: not begun, or not clear */
+    const char *begin, *left; /* start of it, and of the operand on its left; NULL: not begun, or not certain */
     bool follows_comparison, in_union;
 };
 struct level {
@@ -53,7 +54,7 @@ struct look {
     bool edits_steps;
     struct edit *edits; /* NULL: it only looks */
     size_t edit_count;
-    bool ticks; /* behind the present node test */
+    bool ticks; /* after the current node test */
     enum expected expected;
     struct operand now;
     struct level levels[DEEPEST];
@@ -78,7 +79,7 @@ static bool lists_compared(struct look *l)
     return pairs(l, l->now.comparison, l->now.comparison_length, "number() or string() around one side");
 }
 
-/* False: there are too many. */
+/* False: there are too many operands. */
 static bool add_edit(struct look *l, const char *at, size_t removed, const char *text)
 {
     if (l->edit_count == EDITS_MOST)
@@ -218,7 +219,7 @@ static bool take_slash(struct look *l)
     const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
     if (below && !l->now.from_one) {
         if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "/descendant-or-self::node()[openpla-tick()]/"))
-            return pairs(l, l->at, 2, "// at the beginning alone, or each step by its name");
+            return pairs(l, l->at, 2, "// only at the beginning, or each step by its name");
     }
     l->now.at_root = begins && !below;
     l->now.from_one = l->now.is_value = l->now.from_one && !below;
@@ -279,7 +280,7 @@ static bool take_call(struct look *l, size_t length, const char *bracket)
     return open_level(l, '(', called);
 }
 
-/* A name, `*`, an axis or a function; after `@` and `::` a name or a node test. */
+/* A name, `*`, an axis or a function; after `@` and `::` it is a name or a node test. */
 static bool take_name(struct look *l)
 {
     const bool any = *l->at == '*', tests = l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE;
@@ -388,7 +389,7 @@ static bool take_comma(struct look *l)
     if (level->called == TRANSLATE && !level->commas) {
         const char *end = *next == '"' || *next == '\'' ? strchr(next + 1, *next) : NULL;
         if (!end || end - next > TRANSLATED_MOST || *skip_blanks(end + 1) != ',')
-            return pairs(l, l->at, 1, "a text of at most 63 bytes as translate()'s second argument");
+            return pairs(l, l->at, 1, "a string of at most 63 bytes as translate()'s second argument");
     }
     level->commas++;
     l->at++;
@@ -482,8 +483,8 @@ bool xpath_compares_pairs(const char *expression, bool variables_are_values, str
     return read_expression(&l);
 }
 
-/* Edits at one place stay in the order in which they were added: brackets are closed from within. An opening one of a
-   comparison precedes that of a union, which was added before it and begins its left side. */
+/* Edits at the same place stay in the order in which they were added, so that brackets are closed from the inside out.
+   An opening bracket of a comparison comes before one of a union, which was added earlier and begins the left side. */
 static void sort_edits(struct edit *edits, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -107,7 +107,7 @@ static HRESULT add_registration(struct event_registrations *list, size_t first, 
     return event_registrations_add(list, guid, process);
 }
 
-/* Adds the registrations of one provider. One that is not registered any more adds nothing. */
+/* Adds the registrations of one provider. A provider that is no longer registered adds nothing. */
 static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, struct event_registrations *list)
 {
     uint8_t *block;
@@ -170,7 +170,7 @@ static HRESULT add_named(const struct etw_api *etw, struct event_providers *out)
             return E_OUTOFMEMORY;
     }
     if (status != ERROR_SUCCESS)
-        hr = failed(status, "cannot list the event providers of this host");
+        hr = failed(status, "cannot list the event providers of this host OS");
     for (ULONG i = 0; SUCCEEDED(hr) && info && i < info->NumberOfProviders; i++) {
         const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
         char *name;
@@ -271,7 +271,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
         if (!info)
             return E_OUTOFMEMORY;
     }
-    if (status == ERROR_SUCCESS && info) /* any other error: it does not know the provider */
+    if (status == ERROR_SUCCESS && info) /* any other error means that the system does not know the provider */
         hr = add_fields(info, out);
     memory_free(info);
     if (FAILED(hr))
@@ -279,7 +279,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
     return SUCCEEDED(hr) && !out->count ? S_FALSE : hr;
 }
 
-/* ---- what the registry holds of them, of which Wine's TDH tells nothing ---- */
+/* ---- data in the registry that Wine's TDH does not return ---- */
 
 HRESULT registered_providers(struct event_providers *list)
 {

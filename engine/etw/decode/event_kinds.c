@@ -198,8 +198,9 @@ static HRESULT export_others(const struct event_kinds *s, struct texts *warnings
     if (SUCCEEDED(hr))
         hr = skipped_add_warning(warnings, &unknown, "no schema is known for them");
     if (SUCCEEDED(hr) && s->events_more)
-        hr = texts_add_owned(warnings, text_format("skipped %llu events: the trace has more than %u kinds of events",
-                                                   (unsigned long long)s->events_more, EVENT_KINDS_MOST));
+        hr = texts_add_owned(warnings,
+                             text_format("skipped %llu events: the trace contains more than %u kinds of events",
+                                         (unsigned long long)s->events_more, EVENT_KINDS_MOST));
     return hr;
 }
 
@@ -215,14 +216,14 @@ HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document
     return SUCCEEDED(hr) ? export_others(s, warnings) : hr;
 }
 
-/* ---- structures of the kinds of events, for people ---- */
+/* ---- structures of the kinds of events, as readable text ---- */
 
 static const char *const sources[] = {[SCHEMA_MANIFEST] = "manifest",
                                       [SCHEMA_MOF] = "MOF",
                                       [SCHEMA_WPP] = "TMF",
                                       [SCHEMA_TRACE_LOGGING] = "TraceLogging"};
 
-/* Replaces line ends, so that the text stays on its line. */
+/* Replaces line ends so that the text stays on one line. */
 static void add_shown(struct text_buffer *b, const char *text)
 {
     for (const char *at = text; *at; at++)
@@ -305,7 +306,7 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 enum { MOST_DEPTH = 32 };
 
 /* `left`: prints at most as many lines as there are properties. Crafted schemas can share members between structs,
-   which would expand without end. */
+   whose expansion would never end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
                            unsigned depth, size_t *left)
 {
@@ -395,7 +396,7 @@ static void add_sort(struct text_buffer *b, const struct counted_kind *kind)
     size_t left = s ? s->property_count : 0;
     text_buffer_format(b, "%llu event%s", (unsigned long long)kind->events, kind->events == 1 ? "" : "s");
     if (s && kind->undecoded)
-        text_buffer_format(b, ", %llu of them with other data", (unsigned long long)kind->undecoded);
+        text_buffer_format(b, ", %llu of them with data of a different layout", (unsigned long long)kind->undecoded);
     end_line(b);
     add_guid_line(b, "provider", s ? &s->provider : &kind->provider,
                   s ? s->provider_name : provider_known_name(&kind->provider));
@@ -431,7 +432,7 @@ HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *
         add_sort(out, &s->items[i]);
     }
     if (s->events_more)
-        text_buffer_format(out, "\r\n%llu events of more kinds\r\n", (unsigned long long)s->events_more);
+        text_buffer_format(out, "\r\n%llu events of other kinds\r\n", (unsigned long long)s->events_more);
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
@@ -440,7 +441,7 @@ HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *
 struct summary_kind {
     uint64_t hash, events;
     GUID guid;
-    char *name, *type; /* name NULL: a free place */
+    char *name, *type; /* name NULL: a free entry */
     uint16_t id;
     uint8_t opcode;
 };

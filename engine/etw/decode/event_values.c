@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of values, the walk over all values of an event, and properties by path. */
+/* Sizes of values, the walk over all values of an event, and access to properties by path. */
 #include "engine/etw/event_values.h"
 
 #include "engine/base/memory.h"
@@ -76,7 +76,7 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
     return at;
 }
 
-/* The extent of a string of fixed length, or up to its NUL; without a NUL it ends with the data. */
+/* The extent of a string with a fixed length, or up to its NUL; without a NUL it extends to the end of the data. */
 static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
                                  struct value_extent *out)
 {
@@ -109,7 +109,7 @@ static HRESULT extent_of_sid(size_t before, const uint8_t *bytes, size_t size, s
     return extent_after(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
 }
 
-/* A TOKEN_USER before the SID, or a zero without a SID. */
+/* A TOKEN_USER before the SID, or a zero if there is no SID. */
 static HRESULT wbem_sid(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out)
 {
     if (size < 4)
@@ -195,7 +195,7 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
     }
 }
 
-/* Empty values take no bytes, so events that contain only such values are limited by their number. */
+/* Empty values take no bytes, so events that contain only such values are limited by the number of values. */
 enum { FEW_PROPERTIES = 64, STEPS_OF_A_BYTE = 4, STEPS_OF_NONE = 4096, MAXIMUM_DEPTH = 32 };
 
 struct walk {
@@ -222,7 +222,7 @@ struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size
 
 static HRESULT too_many(const struct event_property *p)
 {
-    return error_set(EVENT_DATA_INVALID, "'%s': the event declares more values than its size can hold", p->name);
+    return error_set(EVENT_DATA_INVALID, "'%s': the event declares more values than fit into its size", p->name);
 }
 
 static HRESULT walk_emit_step(struct walk *w, enum event_step step, struct event_value *v, size_t from)
@@ -276,7 +276,7 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
     v.array = (p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_FIXED_COUNT)) != 0 || p->count > 1;
     const bool too_long = length > w->data->size && (!v.array || count != 0);
     if (too_long || count > UINT16_MAX)
-        return error_set(EVENT_DATA_INVALID, "'%s': the %s is %llu in an event of %zu bytes", p->name,
+        return error_set(EVENT_DATA_INVALID, "'%s': the %s is %llu, but the event has only %zu bytes", p->name,
                          too_long ? "length" : "count", (unsigned long long)(too_long ? length : count), w->data->size);
     v.elements = v.array ? (uint32_t)count : 1;
     v.type = (struct value_type){
@@ -312,8 +312,8 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
         w.numbers = memory_zero(schema->property_count, sizeof *w.numbers);
     if (!w.numbers)
         return E_OUTOFMEMORY;
-    /* A classic event may have fewer properties than its class: StackWalk has as many as the stack is deep, and older
-       versions have fewer. */
+    /* A classic event may have fewer properties than its class: for example, StackWalk has as many as the stack is
+       deep, and older versions have fewer. */
     for (uint16_t i = 0; hr == S_OK && i < schema->top_level && !(schema->source == SCHEMA_MOF && w.at == whole.size);
          i++)
         hr = walk_property(&w, i, 0);
@@ -326,7 +326,7 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
 
 struct search {
     const struct property_step *path;
-    size_t steps, inside; /* steps; how many of them are structs the walk is in */
+    size_t steps, inside; /* steps; the number of structs that the walk is inside */
     const uint8_t *start;
     bool found;
     struct found_property *out;

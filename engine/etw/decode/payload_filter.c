@@ -16,7 +16,7 @@ enum {
     PAYLOAD_PROPERTY = 14,
     PAYLOAD_CONDITION_HEAD = 22,
     PAYLOAD_ANY = 1, /* one of the event's conditions suffices */
-    PAYLOAD_ALL = 2, /* this filter must pass whatever the event's other filters say */
+    PAYLOAD_ALL = 2, /* this filter must pass regardless of the event's other filters */
     PAYLOAD_PROPERTY_FLAGS =
         PROPERTY_STRUCT | PROPERTY_PARAM_LENGTH | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_LENGTH | PROPERTY_FIXED_COUNT,
 };
@@ -26,7 +26,7 @@ static bool payload_type_is_signed(uint16_t in_type)
     return in_type == IN_TYPE_INT8 || in_type == IN_TYPE_INT16 || in_type == IN_TYPE_INT32 || in_type == IN_TYPE_INT64;
 }
 
-/* FILETIMEs count as numbers here. */
+/* FILETIMEs are treated as numbers here. */
 static bool payload_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out)
 {
     if (in_type != IN_TYPE_FILETIME)
@@ -203,11 +203,11 @@ static bool number_passes(const struct condition *c, uint16_t in_type, uint64_t 
     }
 }
 
-/* Both strings are folded to one case, so the search is plain. */
+/* Both strings are converted to the same case, so the search is case-sensitive. */
 static bool text_passes(const struct condition *c, const char *text)
 {
     char *folded = text_fold(text);
-    bool passes = true; /* passes also when memory is out */
+    bool passes = true; /* also passes when memory is exhausted */
     if (folded) {
         const bool is = strcmp(folded, c->text) == 0, has = strstr(folded, c->text) != NULL;
         passes = c->operation == PAYLOAD_IS         ? is
@@ -359,7 +359,7 @@ static HRESULT make_number(const struct payload_condition *c, uint16_t in, struc
     if (c->operation == PAYLOAD_MULTIPLE && payload_type_is_signed(in) && (int64_t)out->first < 0)
         out->first = 0 - out->first;
     if (c->operation == PAYLOAD_MULTIPLE && out->first == 0)
-        return refused(c, "0 has no multiples");
+        return refused(c, "a multiple of 0 cannot be tested");
     return S_OK;
 }
 
@@ -442,8 +442,8 @@ static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes,
     return S_OK;
 }
 
-/* Structs before a field must be walked, so all properties are needed if there is one; otherwise only those up to the
-   last field. */
+/* Structs before a field must be walked, so all properties are needed if there is a struct; otherwise only those up to
+   the last field. */
 static size_t needed_properties(const struct event_schema *s, const struct created_condition *created, size_t count,
                                 uint16_t *top)
 {

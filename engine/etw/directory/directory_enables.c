@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The enables of the directory (which session enables which provider with what) and the bytes of their filters in
-   the arena. */
+/* The enables of the directory (which session enables which provider with which settings) and the bytes of their
+   filters in the arena. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -10,7 +10,7 @@
    text. */
 static HRESULT directory_filters_put(struct directory *d, const struct directory_enable *e,
                                      struct enable_payload *payload);
-/* Reads them back into *out. Anything outside the limits counts as no filters. E_OUTOFMEMORY. */
+/* Reads them back into *out. Anything outside the limits is treated as no filters. E_OUTOFMEMORY. */
 static HRESULT directory_filters_take(struct directory *d, const struct enable_payload *payload,
                                       struct directory_enable *out);
 static uint32_t directory_filter_units(uint32_t bytes);
@@ -93,7 +93,7 @@ static HRESULT enable_refuse_ninth(struct directory *d, const GUID *provider, ui
         return E_OUTOFMEMORY;
     text_from_guid(provider, guid);
     HRESULT hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                           "cannot enable provider %s: already enabled by %u sessions, the maximum: %s", guid,
+                           "cannot enable provider %s: already enabled by %u sessions, which is the maximum: %s", guid,
                            (unsigned)DIRECTORY_ENABLES_OF_ONE, text);
     memory_free(text);
     return hr;
@@ -161,7 +161,7 @@ HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t 
     directory_load(&payload, record->words, sizeof payload);
     payload.captures++;
     payload.source = *source;
-    /* Both records name the same filters, which stay in use until neither holds. */
+    /* Both records refer to the same filters, which stay in use until neither record is valid. */
     return enable_put_record(d, record, &payload);
 }
 
@@ -173,7 +173,7 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
     size_t capacity = 0;
     *providers = NULL;
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* first collect: without memory for the list nothing is ended */
+    for (int pass = 0; pass < 2; pass++) { /* first collect: if there is no memory for the list, nothing is ended */
         for (uint32_t i = 0; i < all; i++) {
             struct enable_record *record = &d->shared->enable[i];
             if (!directory_holds(&record->span, d->target))
@@ -272,8 +272,8 @@ void directory_enables_free(struct directory_enable *list, size_t count)
 
 /* ---- filters ---- */
 
-/* The arena holds the bytes of filters. A block belongs to the enable whose record names it, and is free with that
-   record. */
+/* The arena holds the bytes of filters. A block belongs to the enable whose record refers to it, and becomes free
+   together with that record. */
 
 static uint32_t filter_rounded(uint32_t size)
 {
@@ -285,7 +285,7 @@ static uint32_t directory_filter_units(uint32_t bytes)
     return (bytes + ARENA_UNIT - 1) / ARENA_UNIT;
 }
 
-/* Marks the units of all enables that hold now or after the change. */
+/* Marks the units of all enables that are valid now or after the change. */
 static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 {
     const uint32_t enables = directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);

@@ -176,7 +176,7 @@ char *directory_session_name(struct session_record *record)
 /* ---- reading ---- */
 
 struct reading {
-    uint32_t logger, generation; /* of one session; 0: all */
+    uint32_t logger, generation; /* generation of one session; 0: all */
     struct directory_session *list;
     size_t count, capacity;
     struct session_payload payload;
@@ -256,7 +256,7 @@ static HRESULT session_refuse_full(struct directory *d, const struct directory_s
     size_t count, oldest = SIZE_MAX;
     if (is_private(s))
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                         "cannot start session '%.200s': all %u places for private sessions are in use", s->name,
+                         "cannot start session '%.200s': all %u entries for private sessions are in use", s->name,
                          (unsigned)DIRECTORY_PRIVATE);
     HRESULT hr = directory_sessions(d, &list, &count);
     if (FAILED(hr))
@@ -283,7 +283,7 @@ static bool same_process(const struct directory_process *a, const struct directo
     return a->id == b->id && a->start_time == b->start_time;
 }
 
-/* Whether both are of a kind in which names must differ. */
+/* Whether both sessions are of a kind in which names must differ. */
 static bool share_names(const struct directory_session *a, const struct directory_session *b)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
@@ -327,7 +327,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
     return S_OK;
 }
 
-/* Writes into the one of the two records that does not hold. */
+/* Writes to that one of the two records that is not valid. */
 static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];
@@ -358,7 +358,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
     if (SUCCEEDED(hr))
         hr = session_to_payload(&given, payload);
     if (SUCCEEDED(hr)) {
-        /* If this process is killed now, the unused generation and the empty mailbox do no harm. */
+        /* If this process is killed now, the unused generation and the empty mailbox are harmless. */
         do
             given.generation = (uint32_t)(atomic_fetch_add(&shared->generation[logger - 1], 1) + 1);
         while (given.generation == 0);

@@ -3,8 +3,8 @@
 
    The problem. Linux writes events into one ring per processor, each in order, with its own event numbers and fields.
    Windows' readers expect one sequence in order of time, complete events, and Windows' process numbers. Three things
-   are not known when an event arrives: whether another processor has an older one, what the process is called (its
-   program and its Windows name come after the fork), and how a page fault turns out.
+   are not known when an event arrives: whether another processor has an older event, what the process is called (its
+   program and its Windows name come after the fork), and how a page fault ends.
 
        tracefs ring of processor 0 --+
        tracefs ring of processor 1 --+-> trace_stream --> tracer_take_record --> k->queue --> sink (the session)
@@ -13,37 +13,37 @@
        /proc, polled (fallback)   ----------------------> kernel_polling.c ---->
 
    One pass (kernel_tracer_pass, every 50 ms or more often, by one thread of the session host):
-   1. Read the clock, then learn which Linux threads belong to Wine's processes (windows_ids.c). The order matters:
-      every thread that existed at that time is then known, or known to be starting up.
+   1. Read the clock, and then find out which Linux threads belong to Wine's processes (windows_ids.c). The order
+      matters: every thread that existed at that time is then known, or known to be starting up.
    2. trace_stream_pass reads the rings up to the number of events they had, merges them by time and forwards those
-      older than 100 ms. Younger events stay in their lanes, because another processor may still write an older one.
-      If a Wine process is starting up, its events and all later ones wait too, for one second at most.
-   3. Each Linux event goes to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c, kernel_io.c,
-      kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
-   4. An event that cannot be completed yet keeps a place: an entry of the queue at its own time, without data. A
+      older than 100 ms. Newer events stay in their lanes, because another processor may still write an older one. If a
+      Wine process is starting up, its events and all later ones wait too, for one second at most.
+   3. Each Linux event is passed to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c,
+      kernel_io.c, kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
+   4. An event that cannot be completed yet reserves a place: an entry in the queue at its own time, without data. A
       process start is filled in when the name is known, a soft fault when its thread continues, the stack of a fault
       with the fault.
-   5. At the end of the pass everything that still waits is settled. Process starts get the name known by now
+   5. At the end of the pass, everything that is still waiting is settled. Process starts get the name known by now
       (kernel_tasks_settle), new images are read (images_settle), and faults that did not wait for a disk become soft
-      faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped. So no
-      place outlives a pass, and no pass delays an event beyond its end.
+      faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped.
+      Therefore no place outlives a pass, and no pass delays an event beyond its end.
 
    Who writes what. The kernel writes the rings; the tracer reads them and never writes them. All fields of k belong to
-   the one thread that calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid
-   within one pass only.
+   the thread that calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid only
+   within one pass.
 
    Stacks. Linux writes the user stack and the kernel stack as separate records after the event, on the same processor.
    k->stacks.due[processor] remembers which event they belong to; any other event from that processor clears it.
 
    What can be missing. If a ring is full, Linux overwrites or drops events and counts them (kernel_tracer_lost). An
    event whose processor was paused for more than 100 ms arrives late: the functions of kernel_tasks.c therefore accept
-   an exit or an exec before the start (`first_seen`, `ended`). Starts that never arrive are forgotten after 10 s.
+   an exit or an exec before the start (`first_seen`, `ended`). Starts that never arrive are dropped after 10 s.
 
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
-   source takes over within the same pass. Out of memory fails the pass and keeps the source.
+   source takes over within the same pass. If the pass fails because memory ran out, the source is kept.
 
-   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder says which
-   process owns it, with the start time; every tracer that begins removes the instances of dead owners first
+   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder says which process
+   owns it, including the start time. Every tracer that starts first removes the instances of dead owners
    (trace_instance_sweep). Events that a dead tracer had not forwarded are lost with its instance. */
 #include "engine/etw/kernel/kernel_tracer.h"
 
@@ -85,7 +85,7 @@ static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint3
     return process == 0 || is_kernel;
 }
 
-/* Wine's numbers are known per thread, so a process is looked up by its first thread. That thread may exit before the
+/* Wine's numbers are known per thread, so a process is identified by its first thread. That thread may exit before the
    process does. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process)
 {
@@ -260,7 +260,7 @@ static HRESULT tracer_take_record(void *context, const struct trace_record *r)
     return k->points[number - 1].point->take(k, &e);
 }
 
-/* A failure is ignored: if the host is busy, the next pass learns the rest. */
+/* A failure is ignored: if the host OS is busy, the next pass learns the rest. */
 void kernel_learn_windows(struct kernel_tracer *k)
 {
     if (k->windows)
@@ -271,7 +271,7 @@ void kernel_learn_windows(struct kernel_tracer *k)
    earlier event can still arrive. */
 static uint64_t complete_until(struct kernel_tracer *k)
 {
-    const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before asking which threads exist */
+    const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before querying which threads exist */
     kernel_learn_windows(k);
     const uint64_t known = k->windows ? windows_ids_known_until(k->windows, now) : now;
     return known < now - TRACE_STREAM_KEPT_NS ? known + TRACE_STREAM_KEPT_NS - 1 : now;
@@ -361,7 +361,7 @@ static void note_why(struct kernel_tracer *k, HRESULT hr)
     text_fit(k->why, sizeof k->why, error_text(hr));
 }
 
-/* Releases everything of k->source, which failed to start or stopped working. */
+/* Releases all resources of k->source, which failed to start or stopped working. */
 static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
 {
     const struct error_kept why = error_keep(hr);
@@ -374,7 +374,7 @@ static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Starts the first source from index `at` on that works. Out of memory is not a reason to try the next one. */
+/* Starts the first source from index `at` on that works. If memory runs out, the next source is not tried. */
 static HRESULT begin_source(struct kernel_tracer *k, const struct kernel_tracer_options *options, size_t at)
 {
     HRESULT hr = E_FAIL;
@@ -397,7 +397,7 @@ static HRESULT choose_source(struct kernel_tracer *k, const struct kernel_tracer
     if (FAILED(hr) || !forced)
         return SUCCEEDED(hr) ? begin_source(k, options, 0) : hr;
     if (forced == &kernel_source_polling)
-        text_fit(k->why, sizeof k->why, KERNEL_SOURCE_VARIABLE " asks for it");
+        text_fit(k->why, sizeof k->why, KERNEL_SOURCE_VARIABLE " requests it");
     k->source = forced;
     hr = forced->begin(k, options);
     k->begun = SUCCEEDED(hr);

@@ -42,7 +42,7 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
     if (own != buffer_size || buffer_size < ETL_SMALLEST_BUFFER || buffer_size > ETL_LARGEST_BUFFER ||
         size < realtime_ring_size(buffer_size)) {
         return error_set(bad,
-                         "invalid consumer ring: %zu bytes for buffers of %u bytes; the buffers of the session have %u",
+                         "invalid consumer ring: %zu bytes for buffers of %u bytes, but the session's buffers have %u",
                          size, (unsigned)own, (unsigned)buffer_size);
     }
     *out = (struct realtime_ring){shared, buffer_size, atomic_load(&shared->put)};
@@ -57,7 +57,8 @@ HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_
     if (waiting > REALTIME_SLOTS) {
         r->position += waiting - REALTIME_SLOTS;
         atomic_store_explicit(&r->shared->taken, r->position, memory_order_release);
-        return error_set(bad, "corrupt consumer ring: the host claims %u buffers, there is room for %u",
+        return error_set(bad,
+                         "corrupt consumer ring: the host process reports %u buffers, but there is room for only %u",
                          (unsigned)waiting, (unsigned)REALTIME_SLOTS);
     }
     const uint8_t *at = slot(r, r->position);
@@ -116,7 +117,7 @@ static bool is_asleep(struct realtime_ring *r)
 
 bool realtime_ring_is_full(const struct realtime_ring *r)
 {
-    /* A consumer that reports a wrong position reads overwritten buffers. */
+    /* A consumer that reports an incorrect position reads overwritten buffers. */
     return r->position - atomic_load_explicit(&r->shared->taken, memory_order_acquire) >= REALTIME_SLOTS;
 }
 
@@ -208,7 +209,7 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r)
 
 /* ---- the backlog ---- */
 
-/* A list of buffers, each cut to its used part. */
+/* A list of buffers, each truncated to its used part. */
 
 struct backlog_buffer {
     struct backlog_buffer *next;

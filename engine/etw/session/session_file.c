@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides for each buffer of a session into which file it is written, and where. */
+/* Decides for each buffer of a session into which file it is written, and where in the file. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
-/* 100 ns. Readers treat boot times that differ by less as equal, as a boot time is computed from two clocks. */
+/* 100 ns. Readers treat boot times that differ by less than this as equal, because a boot time is computed from two
+   clocks. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
 struct session_file {
@@ -87,7 +88,7 @@ static HRESULT check_room(const char *path, uint64_t bytes)
     memory_free(folder);
     if (SUCCEEDED(hr) && free < bytes) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
-                       "cannot create '%s': %llu bytes are free, its maximum size is %llu", path,
+                       "cannot create '%s': only %llu bytes are free, but its maximum size is %llu", path,
                        (unsigned long long)free, (unsigned long long)bytes);
     }
     return hr;
@@ -129,25 +130,27 @@ static bool same_boot(const struct etl_log *a, const struct etl_log *b)
     return a->clock == ETL_CLOCK_SYSTEM || (difference <= SAME_BOOT && difference >= -SAME_BOOT);
 }
 
-/* Time stamps continue in the old file's clock. The stamps of a host that has ended are in that clock even if its
-   boot time seems to differ. */
+/* Time stamps continue in the old file's clock. Stamps of a host process that has ended are in that clock even if its
+   boot time appears to differ. */
 static HRESULT session_file_check_same(const struct session_file *f, const char *path, bool appends)
 {
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
     if (old->buffer_size != own->buffer_size) {
-        return error_set(hr, "cannot append to '%s': its buffers have %u bytes, those of the session %u", path,
-                         (unsigned)old->buffer_size, (unsigned)own->buffer_size);
+        return error_set(hr, "cannot append to '%s': its buffers have %u bytes, but the session's buffers have %u",
+                         path, (unsigned)old->buffer_size, (unsigned)own->buffer_size);
     }
     if (old->processors != own->processors) {
-        return error_set(hr, "cannot append to '%s': it has %u processors, the session has %u", path,
+        return error_set(hr, "cannot append to '%s': it has %u processors, but the session has %u", path,
                          (unsigned)old->processors, (unsigned)own->processors);
     }
     if (old->clock != own->clock || old->frequency != own->frequency)
-        return error_set(hr, "cannot append to '%s': it has clock %u, the session has %u", path, (unsigned)old->clock,
-                         (unsigned)own->clock);
+        return error_set(hr, "cannot append to '%s': it uses clock %u, but the session uses clock %u", path,
+                         (unsigned)old->clock, (unsigned)own->clock);
     if (appends && !same_boot(old, own))
-        return error_set(hr, "cannot append to '%s': its clock has restarted since (only system time continues)", path);
+        return error_set(
+            hr, "cannot append to '%s': its clock has been restarted in the meantime (only system time continues)",
+            path);
     return S_OK;
 }
 
@@ -291,7 +294,8 @@ HRESULT session_file_next(struct session_file *f)
 {
     enum {
         TRIES = 16
-    }; /* to find a name that no process has open: a host that was killed while it created a file may still have it */
+    }; /* to find a name that no process has open: a host process that was killed while it created a file may still have
+          it open */
     struct etl_file *next = NULL;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     uint64_t number = f->number;
@@ -318,7 +322,7 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
     if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
         const uint64_t number = f->number;
         const HRESULT hr = session_file_next(f);
-        if (f->number == number) /* otherwise only the previous file lacks exact counts; no buffer is lost */
+        if (f->number == number) /* otherwise only the previous file has inexact counts; no buffer is lost */
             return hr;
     }
     return etl_file_add_buffer(f->file, etl_log_utc(etl_file_log(f->file), head->time), head, bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovers sessions whose hosts have ended: the events that the log does not have yet go into it, and the session goes
-   out of the directory. Only one process at a time on a host does so, under a mutex of recoveries; the directory can be
-   changed at the same time. If that process is killed, too, the next one starts over: session_drain_recover may be
-   repeated. */
+/* Recovers sessions whose host processes have ended: events that the log does not contain yet are written to it, and
+   the session is removed from the directory. Only one process at a time on a host OS does so, under a mutex for
+   recoveries; the directory can be changed at the same time. If that process is killed, too, the next one starts over:
+   session_drain_recover may be repeated. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
@@ -16,7 +16,7 @@
 
 enum {
     PATIENCE_MS = 1000, /* for writers in the middle of an event */
-    OPEN_MS = 1000,     /* for the system to close the file of a dead process */
+    OPEN_MS = 1000,     /* time for the system to close the file of a dead process */
     STEP_MS = 5,
 };
 
@@ -63,8 +63,8 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     return count != 0;
 }
 
-/* A private session ends when its processes have ended; before they begin, or if it is limited to one process, when
-   its starter has. */
+/* A private session ends when its processes have ended. If they have not begun, or if it is limited to one process, it
+   ends when its starter has ended. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
@@ -151,7 +151,7 @@ static HRESULT recovery_write_rest(struct recovery *r)
     return hr == S_FALSE ? S_OK : hr; /* the file has reached its maximum; the losses are counted */
 }
 
-/* Recovers a session whose section exists. A session in memory only has no log: its events are lost. */
+/* Recovers a session whose section exists. A session that is only in memory has no log: its events are lost. */
 static HRESULT recovery_save(struct recovery *r)
 {
     HRESULT hr = r->session->file ? session_output_log(r->session, &r->log) : S_OK;
@@ -173,7 +173,7 @@ static HRESULT recovery_save_section(struct recovery *r)
     const struct shared what = {.name = r->session->section, .lasting = true};
     HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE; /* the host had written everything, or had not begun */
+        return S_FALSE; /* the host process had written everything, or had not begun */
     if (FAILED(hr))
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
@@ -188,12 +188,12 @@ static HRESULT recovery_save_section(struct recovery *r)
 
 /* ---- the session ---- */
 
-/* Reports the failure once, as each call that finds the session tries again. */
+/* Reports the failure only once, because each call that finds the session tries again. */
 static void report_failure_once(const struct directory_session *s, HRESULT hr)
 {
     static _Atomic uint64_t reported;
     const uint64_t session =
-        (uint64_t)s->generation << 32 | s->logger; /* not the handle, which kernel sessions share */
+        (uint64_t)s->generation << 32 | s->logger; /* the handle is not used, because kernel sessions share it */
     if (atomic_exchange(&reported, session) != session)
         session_journal_event(SESSION_RECOVERY_FAILED, s, hr, 0);
 }
@@ -253,7 +253,7 @@ HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t genera
     if (is_private_whole(&s))
         session_recover_parts(d, &s);
     const bool ended = has_ended(d, &s);
-    TRACE_STEP(etw, "logger %u: its host has%s ended", (unsigned)logger, ended ? "" : " not");
+    TRACE_STEP(etw, "logger %u: its host process has%s exited", (unsigned)logger, ended ? "" : " not");
     directory_session_free(&s);
     return ended ? recover_under_mutex(d, logger, generation, give_up, false) : S_FALSE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts sessions: enters each into the directory, starts its host, and waits for the host's report. */
+/* Starts sessions: adds each to the directory, starts its host process, and waits for the report of the host process.
+ */
 #include "engine/etw/session/session_start.h"
 
 #include "engine/base/clock.h"
@@ -86,7 +87,7 @@ void session_report_close(struct session_report *r)
 
 enum {
     START_MS = 30000, /* for the host's report on a busy machine */
-    START_TRIES = 3,  /* under Wine one process in some thousands ends before its program has run */
+    START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* the maximum for one process */
     OWN_SESSIONS = 3,     /* the maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions of a process */
@@ -124,7 +125,7 @@ static bool may_share_process(const struct directory_session *a, const struct di
     return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
 }
 
-/* Call it in a change of the directory. */
+/* Call it during a change of the directory. */
 static HRESULT check_private(struct directory *d, const struct directory_session *s)
 {
     const uint32_t most = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? OWN_SESSIONS : PRIVATE_SESSIONS;
@@ -144,12 +145,13 @@ static HRESULT check_private(struct directory *d, const struct directory_session
     directory_sessions_free(list, count);
     if (FAILED(hr) || others < most)
         return hr;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                     "cannot start session '%.200s': a process of it is already in %u private sessions, the maximum",
-                     s->name, (unsigned)others);
+    return error_set(
+        HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+        "cannot start session '%.200s': one of its processes is already in %u private sessions, which is the maximum",
+        s->name, (unsigned)others);
 }
 
-/* Call it in a change of the directory. */
+/* Call it during a change of the directory. */
 static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
@@ -166,8 +168,8 @@ static HRESULT check_system_loggers(struct directory *d, const struct directory_
         return S_OK;
     return error_set(
         HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-        "cannot start session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE exist, the maximum", s->name,
-        (unsigned)others);
+        "cannot start session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE exist, which is the maximum",
+        s->name, (unsigned)others);
 }
 
 static HRESULT session_fill(const struct trace_settings *from, struct directory_session *s)
@@ -252,14 +254,15 @@ static HRESULT start_once(const struct directory_session *s, ULONG *code)
     if (hr == S_FALSE) {
         (void)process_terminate(process_id(host), process_start_time(process_id(host)));
         hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-                       "cannot start session '%.200s': its host did not report within %u s", s->name, START_MS / 1000u);
+                       "cannot start session '%.200s': its host process did not report within %u s", s->name,
+                       START_MS / 1000u);
     }
     process_close(host);
     session_report_close(report);
     return hr;
 }
 
-/* Removes the remains of a host that has ended. False: the session is not starting any more. */
+/* Removes the remains of a host process that has ended. False: the session is no longer starting. */
 static bool clear_start(struct directory *d, const struct directory_session *s)
 {
     struct directory_session now;
@@ -280,7 +283,7 @@ static ULONG start_hosted(struct directory *d, const struct directory_session *s
         hr = start_once(s, &code);
     if (hr == E_ABORT) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INTERNAL_ERROR),
-                       "cannot start session '%.200s': its host ended before it reported, %d times", s->name,
+                       "cannot start session '%.200s': its host process exited %d times before it reported", s->name,
                        START_TRIES);
     }
     return FAILED(hr) ? session_code(hr) : code;
@@ -292,7 +295,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(
             error_set(E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
-    session_recover_all(d); /* dead sessions hold names and places */
+    session_recover_all(d); /* dead sessions occupy names and entries */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
@@ -304,8 +307,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* it runs although a copy of it could not be allocated: its starter must be able to stop
-                                 it */
+            if (FAILED(hr)) { /* it runs although a copy of it could not be allocated, so its starter must be able to
+                                 stop it */
                 *out = s;
                 return ERROR_SUCCESS;
             }

@@ -55,7 +55,7 @@ static HRESULT read_head(struct msf_file *m, uint32_t *directory_bytes, uint32_t
     if (m->block_size < SMALLEST_BLOCK || m->block_size > LARGEST_BLOCK || (m->block_size & (m->block_size - 1)) != 0)
         return pdb_corrupt("invalid block size");
     if (m->block_count > m->source->size / m->block_size)
-        return pdb_corrupt("the file is cut");
+        return pdb_corrupt("the file is truncated");
     if (*directory_bytes < 4 || *directory_bytes > MOST_DIRECTORY || *directory_bytes % 4 != 0)
         return pdb_corrupt("invalid size of the directory");
     return S_OK;
@@ -111,7 +111,7 @@ HRESULT msf_open(const struct pdb_source *source, struct msf_file *m)
         m->streams[i] = (struct msf_stream){size, (uint32_t)next};
         next += blocks_of(m, size);
         if (next > words)
-            return pdb_corrupt("the directory is cut");
+            return pdb_corrupt("the directory is truncated");
     }
     for (uint64_t i = 1 + (uint64_t)m->stream_count; i < next; i++)
         if (m->blocks[i] >= m->block_count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions are in two places: with sizes in the stream of each module, and as public symbols in one stream for the
-   whole image. PDB files for the public have only the second. */
+/* Functions are stored in two places: with sizes in the stream of each module, and as public symbols in one stream for
+   the whole image. Public PDB files contain only the second. */
 #include "engine/etw/symbols/pdb_file.h"
 
 #include "engine/base/memory.h"
@@ -24,7 +24,7 @@ struct pdb {
     uint16_t debug[DEBUG_STREAMS];
     uint8_t *sections; /* headers of sections */
     uint32_t section_count;
-    uint8_t *omap; /* rows: u32 from, u32 to; for images whose code was moved after it was linked */
+    uint8_t *omap; /* rows: u32 from, u32 to; for images whose code was moved after linking */
     uint32_t omap_count;
 };
 
@@ -165,14 +165,14 @@ static HRESULT read_records(struct pdb *p, uint32_t stream, uint32_t at, uint32_
         while (hr == S_OK && size - done >= 4) {
             const uint32_t length = get_u16(window + done);
             if (length < 2)
-                return pdb_corrupt("a record without a kind");
+                return pdb_corrupt("a record has no kind");
             if (length + 2 > size - done)
                 break;
             hr = take_record(p, get_u16(window + done + 2), window + done + 4, length - 2);
             done += length + 2;
         }
         if (hr == S_OK && done == 0)
-            return pdb_corrupt("a record is cut");
+            return pdb_corrupt("a record is truncated");
         at += done;
     }
     return FAILED(hr) ? hr : S_OK;

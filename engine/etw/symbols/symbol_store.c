@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the files of a module. A PDB must have the identity that the trace or the image says, an image the time and
-   size of the trace: another build's symbols would give wrong names. Names of files come from the trace, so they must
-   be single names that stay in the folder. */
+/* Finds the files of a module. A PDB must have the identity given in the trace or the image, and an image the time and
+   size given in the trace, because another build's symbols would give wrong names. Names of files come from the trace,
+   so they must be single names that stay within the folder. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/id_map.h"
@@ -41,7 +41,7 @@ static HRESULT add_folder(struct symbols *s, const char *text, size_t size)
     return hr;
 }
 
-/* One element of a list: a folder, or words separated by '*', of which the first gives the kind of the others. */
+/* One element of a list: a folder, or words separated by '*', of which the first gives the type of the others. */
 static HRESULT add_element(struct symbols *s, const char *text, size_t size)
 {
     const char *star = memchr(text, '*', size), *end = text + size;
@@ -87,7 +87,7 @@ static bool is_plain_name(const char *name)
            !path_names_fault(name);
 }
 
-/* The path of `name` in a folder, in a store under `key`, or in a store of two levels. NULL: out of memory. */
+/* The path of `name` in a folder, in a store under `key`, or in a two-level store. NULL: out of memory. */
 static char *candidate(const char *folder, const char *name, const char *key, int layout)
 {
     char *base = path_with_separator(folder), *path = NULL;
@@ -101,7 +101,7 @@ static char *candidate(const char *folder, const char *name, const char *key, in
     return path;
 }
 
-/* Opens the files that may be it until `take` accepts one (S_OK; S_FALSE: another). */
+/* Opens the candidate files until `take` accepts one (S_OK; S_FALSE: not this one). */
 static HRESULT each_candidate(struct symbols *s, const char *name, const char *key,
                               HRESULT (*take)(void *context, const char *path), void *context)
 {
@@ -146,7 +146,8 @@ static HRESULT read_file(void *context, uint64_t offset, void *bytes, size_t siz
 {
     size_t got;
     const HRESULT hr = file_read_at(context, offset, bytes, size, &got);
-    return SUCCEEDED(hr) && got != size ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the file is cut") : hr;
+    return SUCCEEDED(hr) && got != size ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the file is truncated")
+                                        : hr;
 }
 
 static HRESULT take_pdb(void *context, const char *path)
@@ -165,7 +166,7 @@ static HRESULT take_pdb(void *context, const char *path)
     const bool other =
         SUCCEEDED(hr) && (!guid_equal(&id.signature, w->signature) || (id.age != w->age && id.file_age != w->age));
     if (other)
-        add_warning(w->symbols, path, "the file is of another build");
+        add_warning(w->symbols, path, "the file belongs to a different build");
     if (SUCCEEDED(hr) && !other)
         hr = pdb_read_symbols(&source, w->table);
     file_close(file);
@@ -186,7 +187,7 @@ static HRESULT find_pdb(struct symbols *s, const char *name, const GUID *signatu
 
 /* ---- images ---- */
 
-/* Function names of an ELF file: its symbol tables, and DWARF if those have exported functions alone. */
+/* Function names of an ELF file: its symbol tables, and DWARF if those contain only exported functions. */
 static HRESULT elf_functions(const uint8_t *bytes, size_t size, const struct image_facts *facts,
                              struct symbol_table *table)
 {
@@ -206,9 +207,9 @@ static HRESULT take_debug_file(void *context, const char *path)
         hr = image_read_facts((const uint8_t *)bytes, size, &facts);
     const bool other = SUCCEEDED(hr) && strcmp(facts.build_id, w->facts.build_id) != 0;
     if (other)
-        add_warning(w->symbols, path, "the file is of another build");
+        add_warning(w->symbols, path, "the file belongs to a different build");
     if (SUCCEEDED(hr) && !other) {
-        facts.base = w->facts.base; /* it need not have the image's first page */
+        facts.base = w->facts.base; /* it does not need to have the image's first page */
         hr = elf_functions((const uint8_t *)bytes, size, &facts, w->table);
     }
     memory_free(bytes);
@@ -217,8 +218,8 @@ static HRESULT take_debug_file(void *context, const char *path)
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
 }
 
-/* Debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as Linux distributions have
-   it below /usr/lib/debug, or a symbol store's name for it. */
+/* Debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as in Linux distributions
+   below /usr/lib/debug, or a symbol store's name for it. */
 static HRESULT find_debug_file(struct wanted *w)
 {
     struct symbols *s = w->symbols;
@@ -251,7 +252,7 @@ static HRESULT take_image(void *context, const char *path)
         SUCCEEDED(hr) && ((w->module->time != 0 && w->facts.time != w->module->time) ||
                           (w->facts.size != 0 && w->module->size != 0 && w->facts.size != w->module->size));
     if (other)
-        add_warning(w->symbols, path, "the file is of another build");
+        add_warning(w->symbols, path, "the file belongs to a different build");
     if (SUCCEEDED(hr) && !other)
         hr = w->facts.is_elf ? elf_functions((const uint8_t *)bytes, size, &w->facts, w->table)
                              : image_read_symbols((const uint8_t *)bytes, size, w->table);
@@ -263,7 +264,7 @@ static HRESULT take_image(void *context, const char *path)
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
 }
 
-/* The image's own tables; its PDB, if the trace does not name one, is better. */
+/* The image's own tables; if the trace does not name a PDB, the image's PDB is better. */
 static HRESULT find_image(struct symbols *s, const struct code_module *m, struct symbol_table *table)
 {
     char key[KEY];

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes .etl containers.
 
-   The file is a whole log after every write call: the events of a buffer before the header that counts them, and the
-   log file header's number of buffers last. So a reader, or a crash, between any two calls finds whole buffers with
-   whole events in them.
-   Layouts are those of Windows 8 and later, 64-bit; BuffersWritten, EndTime and the losses are
-   kept true at each flush. A ring (a circular log) goes back to its first buffer when the file may not grow; sequence
-   numbers tell readers the order. */
+   The file is a complete log after every write call: the events of a buffer are written before the header that counts
+   them, and the log file header's number of buffers is written last. Therefore a reader between any two calls, or after
+   a crash, finds complete buffers with complete events. The layouts are those of Windows 8 and later, 64-bit;
+   BuffersWritten, EndTime and the losses are updated at each flush. A ring (a circular log) returns to its first buffer
+   when the file must not grow; sequence numbers show readers the order. */
 #include "engine/logs/etl_file.h"
 
 #include "engine/base/debug_trace.h"
@@ -115,7 +114,7 @@ static void etl_log_complete(struct etl_log *log)
     log->pointer_size = 8;
 }
 
-/* All that is known of the file before it is open. */
+/* Everything that is known about the file before it is open. */
 static HRESULT etl_file_prepare(struct etl_file *e, const struct etl_log *log)
 {
     e->buffers = 2;
@@ -200,10 +199,10 @@ static HRESULT damaged(const struct etl_file *e, const char *path, uint64_t buff
 static HRESULT no_container(const char *path)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                     "cannot append to '%s': not a log file that events can be appended to", path);
+                     "cannot append to '%s': no events can be appended to this kind of log file", path);
 }
 
-/* e->log and e->event, from the file's first buffer by way of e->spare. */
+/* Fills e->log and e->event from the file's first buffer, using e->spare. */
 static HRESULT etl_container_load_header(struct etl_file *e, struct file *file, const char *path)
 {
     size_t got;
@@ -242,14 +241,14 @@ static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *pa
     const uint32_t there = used < got ? used : (uint32_t)got;
     while (etl_buffer_event(e->buffer, there, &offset, &event, &length)) {
         if (!ends || ends(event, length)) {
-            e->head.used = (offset + 7) & ~(uint32_t)7; /* the padding may be cut */
+            e->head.used = (offset + 7) & ~(uint32_t)7; /* the padding may be missing */
             memset(e->buffer + (event - e->buffer) + length, 0, e->head.used - (uint32_t)(event - e->buffer) - length);
         }
     }
     return cut || offset == used ? S_OK : damaged(e, path, place);
 }
 
-/* Reads what appending needs: the header, and the buffer in which the last record ends. */
+/* Reads the data needed for appending: the header, and the buffer in which the last record ends. */
 static HRESULT load_end(struct etl_file *e, struct file *file, const char *path, etl_ends_record *ends)
 {
     uint64_t size;
@@ -310,7 +309,7 @@ HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *
     return S_OK;
 }
 
-/* A buffer without events: one that comes whole may have its place. */
+/* A buffer without events: a complete buffer may take its place. */
 static bool is_empty(const struct etl_file *e)
 {
     return e->head.used == ETL_BUFFER_HEAD && !e->given;
@@ -532,9 +531,9 @@ void etl_file_abandon(struct etl_file *e)
     etl_container_free(e);
 }
 
-/* ---- continuing the file of a session that has ended, or whose set host process has ---- */
+/* ---- continuing the file of a session that has ended, or whose host process has exited ---- */
 
-/* Reads the header at a place. S_FALSE: not a whole buffer of events of this file. */
+/* Reads the header at a place. S_FALSE: not a complete buffer of events of this file. */
 static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t place, struct etl_buffer_header *out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
@@ -595,7 +594,7 @@ static HRESULT load_place(struct etl_file *e, struct file *file, const char *pat
         hr = head_at(e, file, e->place, &e->head);
         if (hr == S_OK)
             hr = file_read_at(file, e->place * e->size, e->buffer, e->size, &got);
-        else if (SUCCEEDED(hr)) /* of a ring: an older buffer was being overwritten */
+        else if (SUCCEEDED(hr)) /* in a ring: an older buffer was being overwritten */
             etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
         e->written = e->head.used;
         e->full = e->given = true;

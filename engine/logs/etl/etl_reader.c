@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of .etl containers. Opening scans the headers of the buffers into an index, sorted by stream (processor)
-   and sequence number, which also puts a circular file in order. Reading loads one buffer of each stream and takes the
-   stream with the oldest event from a heap. Compressed buffers are plain XPRESS: words of 32 flags, each flag a literal
-   byte or a match of 16 bits and more. */
+   and sequence number. This also puts a circular file in order. Reading loads one buffer of each stream, and uses a
+   heap to find the stream with the oldest event. Compressed buffers are plain XPRESS: words of 32 flags, where each
+   flag stands for a literal byte or a match of 16 bits or more. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -18,10 +18,10 @@
 struct packed {
     const uint8_t *at;
     size_t size, next;
-    size_t half; /* place of a byte whose upper half is the next match's length; 0: none */
+    size_t half; /* place of a byte whose upper half is the next match's length; 0: no such byte */
 };
 
-/* The length of a match that its three bits do not hold. 0: the stream ends. */
+/* The length of a match if its three bits are not sufficient. 0: the stream ends. */
 static uint32_t long_match(struct packed *p)
 {
     uint32_t length;
@@ -90,7 +90,7 @@ size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, si
 
 enum { COMPRESSION_XPRESS = 3, SCAN_WINDOW = 0x10000 };
 
-struct place { /* of a buffer in the file */
+struct place { /* offset of a buffer in the file */
     uint64_t offset, sequence;
     uint32_t size; /* in the file */
     uint16_t stream, flags;
@@ -98,22 +98,22 @@ struct place { /* of a buffer in the file */
 };
 
 struct stream {
-    size_t first, end, next; /* in the index; next: to be loaded when the present buffer is done */
+    size_t first, end, next; /* in the index; next: to be loaded when the current buffer is finished */
     uint8_t *buffer;
     size_t capacity;
     uint32_t used, offset; /* in buffer */
-    bool cut;              /* the file has not all of this buffer */
+    bool cut;              /* the file does not contain all of this buffer */
     struct etl_buffer_header head;
     struct etl_record record;
-    int64_t key;   /* of the order of events: the stamp; the log file header is before all */
-    bool metadata; /* of equal stamps, what describes other events comes first */
+    int64_t key;   /* for ordering events: the stamp; the log file header comes before everything else */
+    bool metadata; /* among equal stamps, events that describe others come first */
 };
 
 struct etl_reader {
     char *path;
     struct file *file;
-    uint64_t size;  /* of the file when it was opened */
-    uint64_t whole; /* after the last whole buffer of the file */
+    uint64_t size;  /* size of the file when it was opened */
+    uint64_t whole; /* after the last complete buffer of the file */
     struct etl_log log;
     uint32_t step; /* size of an unpacked file's buffers */
     bool packed;
@@ -123,8 +123,8 @@ struct etl_reader {
     size_t stream_count;
     struct stream **heap; /* the one with the oldest event first */
     size_t heap_count;
-    size_t begun; /* streams in the heap or without events; the heap is built when it has all */
-    bool given;   /* heap[0]'s event has been given out */
+    size_t begun; /* number of streams in the heap or without events; the heap is built when this includes all */
+    bool given;   /* heap[0]'s event has been returned */
     uint8_t *stored;
     size_t stored_capacity; /* a packed buffer */
     uint64_t done;
@@ -156,7 +156,8 @@ static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_hea
     return head->used <= head->size && (r->packed || offset == 0 || head->size == r->step);
 }
 
-/* Searches the header after a corrupt one in a file with buffers of different sizes. *offset: its place, or the end. */
+/* Searches for the header after a corrupt one in a file with buffers of different sizes. *offset: its position, or the
+   end. */
 static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
@@ -227,7 +228,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         *offset += r->step;
     else
         hr = find_next_head(r, offset);
-    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* room taken before it was needed */
+    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* memory reserved before it was needed */
         return hr;
     etl_reader_warn(r, at, "the header of buffer %llu is corrupt; its events up to byte %llu are skipped",
                     (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
@@ -275,7 +276,7 @@ static HRESULT make_streams(struct etl_reader *r)
     return S_OK;
 }
 
-/* The first buffer: the log file header, and how the rest of the file is stored. */
+/* The first buffer: the log file header, and the way in which the rest of the file is stored. */
 static HRESULT read_header(struct etl_reader *r)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
@@ -345,7 +346,7 @@ HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct 
     if (SUCCEEDED(hr))
         hr = make_streams(r);
     if (SUCCEEDED(hr) && (r->log.mode & ETL_MODE_CIRCULAR) == 0 && number < r->log.buffers_written) {
-        etl_reader_warn(r, r->size, "the file ends after buffer %llu, but its header counts %u",
+        etl_reader_warn(r, r->size, "the file ends after buffer %llu, but according to its header it has %u",
                         (unsigned long long)number, (unsigned)r->log.buffers_written);
     }
     if (FAILED(hr)) {
@@ -394,8 +395,8 @@ static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, cons
     return S_OK;
 }
 
-/* Reads the buffer at `place` into the stream. A buffer that is another one now (a circular log that is being written)
-   gives an empty one. */
+/* Reads the buffer at `place` into the stream. If the buffer is now a different one (in a circular log that is being
+   written), the result is an empty buffer. */
 static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const struct place *place)
 {
     const bool packed = (place->flags & ETL_FLAG_COMPRESSED) != 0;
@@ -428,7 +429,7 @@ static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const 
     return S_OK;
 }
 
-/* No event follows the present one in the buffer. */
+/* No event follows the current one in the buffer. */
 static bool is_last(const struct stream *s)
 {
     const uint8_t *event;
@@ -436,7 +437,7 @@ static bool is_last(const struct stream *s)
     return !etl_buffer_event(s->buffer, s->used, &offset, &event, &size);
 }
 
-/* The stream's next event, loading buffers as needed. S_FALSE: it has no more. */
+/* The stream's next event; loads buffers as needed. S_FALSE: there are no more. */
 static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
 {
     for (;;) {
@@ -484,7 +485,7 @@ static bool is_older(const struct stream *a, const struct stream *b)
     return a->metadata != b->metadata ? a->metadata : a < b;
 }
 
-/* Moves heap[at] down to where it belongs. */
+/* Moves heap[at] down to its correct position. */
 static void heap_sift_down(struct etl_reader *r, size_t at)
 {
     for (;;) {
@@ -578,7 +579,7 @@ HRESULT etl_reader_grow(struct etl_reader *r)
         const size_t before = r->place_count;
         hr = index_buffer(r, &offset, number);
         if (SUCCEEDED(hr) && (r->place_count == before || offset > size))
-            break; /* room that is not written yet, or a part of a buffer */
+            break; /* reserved space that is not written yet, or a part of a buffer */
         r->whole = offset;
     }
     r->place_count -= r->place_count != 0 && r->places[r->place_count - 1].offset >= r->whole;
@@ -587,7 +588,7 @@ HRESULT etl_reader_grow(struct etl_reader *r)
     return FAILED(hr) ? hr : r->place_count != 0 ? S_OK : S_FALSE;
 }
 
-/* The stamp of the first event of a place; S_FALSE: it has none. */
+/* The stamp of the first event of a buffer; S_FALSE: it has no events. */
 static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place, int64_t *stamp)
 {
     HRESULT hr = stream_load_buffer(r, s, &r->places[place]);
@@ -603,7 +604,7 @@ static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place,
 
 static HRESULT seek_stream(struct etl_reader *r, struct stream *s, int64_t stamp)
 {
-    size_t low = s->first, high = s->end; /* buffers before low begin before the stamp, those from high on do not */
+    size_t low = s->first, high = s->end; /* buffers before low begin before the stamp; buffers from high on do not */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         size_t probe = middle;

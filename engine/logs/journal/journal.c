@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal: an event is a line of time, id, level, message and name=value fields, separated by tabs. Control
+/* The journal: an event is a line with time, id, level, message and name=value fields, separated by tabs. Control
    characters and '%' are written as %XX. Each process has a quota of events per second. */
 #include "engine/logs/journal.h"
 
@@ -14,22 +14,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JOURNAL_LEFT_OUT 9013 /* the event that reports those that were not written */
+#define JOURNAL_LEFT_OUT 9013 /* the event that reports the number of events that were not written */
 
-/* How many events one process may write (the quotas "events" and "burst"): a process that floods the journal would push
-   out what others have written. Room is added at a fixed rate, up to the size of a burst. */
+/* How many events one process may write (the quotas "events" and "burst"): otherwise a process that floods the journal
+   would displace the events of others. Room is added at a fixed rate, up to the size of a burst. */
 struct journal_room {
-    bool free;        /* there is room for an event */
-    bool full_now;    /* the first one without room: that is reported */
-    uint64_t dropped; /* with room: how many had none before it, to be reported and, if that fails, given back */
+    bool free;     /* there is room for an event */
+    bool full_now; /* the first event without room, which is reported */
+    uint64_t
+        dropped; /* with room: the number of earlier events without room, to be reported and restored if that fails */
 };
 
-#define WHOLE 1000 /* thousandths of an event, as time comes in milliseconds */
+#define WHOLE 1000 /* thousandths of an event, because time is in milliseconds */
 
 static struct {
     struct lock lock;
     bool begun;
-    uint64_t at;    /* clock_monotonic_ms up to which it is filled */
+    uint64_t at;    /* clock_monotonic_ms up to which it has been filled */
     uint64_t store; /* in thousandths */
     uint64_t dropped;
 } journal_store;
@@ -76,12 +77,12 @@ static void journal_room_give_back(uint64_t dropped)
 #define LOCK_MS      2000
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
-/* Writers never reach this number, and ignore files with a greater one. A file with this number was put there by hand
-   to stay the newest forever; it is deleted when it is full. */
+/* Writers never reach this number, and ignore files with a higher one. A file with this number was placed there
+   manually to stay the newest forever; it is deleted when it is full. */
 #define LAST_NUMBER  4000000000u
 #define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536
-#define LINE_BYTES   (256u << 10) /* a longer one is no event */
+#define LINE_BYTES   (256u << 10) /* a longer line is not an event */
 
 char *journal_folder(void)
 {
@@ -116,7 +117,7 @@ static unsigned number_of(const char *name)
     return strncmp(digits + 1, LAST_DIGITS, 10) <= 0 && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
 }
 
-/* The smallest number above `after`, or 0; *newest is the largest of all. */
+/* The smallest number above `after`, or 0; *newest is the largest number. */
 static HRESULT find_number(const char *folder, unsigned after, unsigned *next, unsigned *newest)
 {
     struct texts names = {0};
@@ -140,7 +141,7 @@ static char *path_of(const char *folder, unsigned number)
     return path;
 }
 
-/* A file that a reader holds open is deleted the next time. */
+/* A file that a reader has open is deleted the next time. */
 static void delete_old(const char *folder, unsigned newest)
 {
     unsigned number, ignored;
@@ -156,7 +157,7 @@ static void delete_old(const char *folder, unsigned newest)
 
 /* ---- writing ---- */
 
-/* Whether the file ends in the middle of a line, as a writer leaves it that is killed. */
+/* Whether the file ends in the middle of a line, as happens when a writer is killed. */
 static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
 {
     char last = '\n';
@@ -182,7 +183,7 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     if (SUCCEEDED(hr) && size >= FILE_BYTES) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr) && listed && !size) {
-        /* It may have been filled and deleted since it was listed: then it is new, and of the past. */
+        /* It may have been filled and deleted since it was listed: in that case it is new but has an old number. */
         unsigned later, newest;
         hr = find_number(folder, number, &later, &newest);
         hr = SUCCEEDED(hr) && later ? S_FALSE : hr;
@@ -197,14 +198,14 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     return hr;
 }
 
-/* The file this process wrote to last, which mostly spares the listing of the folder. */
+/* The file to which this process wrote last, which usually saves listing the folder. */
 static struct {
     struct lock lock;
     char folder[512];
     unsigned number;
 } latest;
 
-/* 0: none, or it is gone. */
+/* 0: no file, or it no longer exists. */
 static unsigned latest_recall(const char *folder)
 {
     lock_enter(&latest.lock);
@@ -287,8 +288,8 @@ static HRESULT append_dropped(const char *folder, const struct journal_entry *e,
     struct journal_entry summary = {.utc = e->utc,
                                     .id = JOURNAL_LEFT_OUT,
                                     .level = JOURNAL_WARNING,
-                                    .message = count ? "Events were left out: a process wrote too many"
-                                                     : "Events are left out: a process writes too many"};
+                                    .message = count ? "Events were dropped because a process wrote too many"
+                                                     : "Events are being dropped because a process writes too many"};
     snprintf(process, sizeof process, "%u", (unsigned)process_own_id());
     snprintf(rate, sizeof rate, "%u", (unsigned)quota_limit(QUOTA_events));
     snprintf(times, sizeof times, "%llu", (unsigned long long)count);
@@ -319,8 +320,8 @@ struct journal_reader {
     char *folder;
     struct file *file; /* NULL: no file yet */
     unsigned number;
-    uint64_t offset; /* of the next line to read */
-    char *text;      /* bytes read but not returned: from `at` to `end` */
+    uint64_t offset; /* position of the next line to read */
+    char *text;      /* bytes that were read but not returned: from `at` to `end` */
     size_t at, end, capacity;
     bool skip; /* the rest of a line that is too long */
 };
@@ -349,7 +350,7 @@ void journal_reader_close(struct journal_reader *r)
     memory_free(r);
 }
 
-/* Reads on in the present file. S_FALSE: it has no more. */
+/* Reads on in the current file. S_FALSE: there is no more data. */
 static HRESULT read_more(struct journal_reader *r)
 {
     size_t got = 0;
@@ -387,7 +388,7 @@ static HRESULT next_file(struct journal_reader *r)
     char *path = path_of(r->folder, next);
     hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
     memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted since: take the one after it */
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted in the meantime: use the next one */
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
@@ -405,7 +406,7 @@ static HRESULT next_file(struct journal_reader *r)
     return S_OK;
 }
 
-/* The next whole line without its end, cut out of the buffer. */
+/* The next complete line without its end, in place in the buffer. */
 static HRESULT next_line(struct journal_reader *r, char **line)
 {
     for (;;) {

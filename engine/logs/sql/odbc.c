@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ODBC 3 in few functions: handles, diagnostics, bound values. */
+/* ODBC 3 with a small set of functions: handles, diagnostics, bound values. */
 #include "engine/logs/sql/odbc.h"
 
 #include "engine/base/memory.h"
@@ -28,7 +28,7 @@ struct odbc_statement {
     struct odbc *connection; /* borrowed */
     SQLHSTMT handle;
     bool executed;
-    char what[48]; /* its beginning, for error texts */
+    char what[48]; /* the beginning of the statement, for error texts */
 };
 
 _Static_assert(sizeof(SQLLEN) == sizeof(intptr_t) && sizeof(SQLWCHAR) == sizeof(WCHAR) &&
@@ -75,7 +75,7 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
         if (!handle ||
             !succeeded(c->api->SQLGetDiagRecW(kind, handle, record, state, &native, text, DIAGNOSTIC_UNITS, &units)))
             break;
-        /* A text that was cut tells its whole length. */
+        /* A truncated text includes its full length. */
         if (units < 0 || units >= DIAGNOSTIC_UNITS)
             units = DIAGNOSTIC_UNITS - 1;
         while (units && (text[units - 1] == 0 || text[units - 1] == '\n' || text[units - 1] == ' '))
@@ -100,7 +100,7 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
     return hr;
 }
 
-/* A driver manager says so with a state; Wine 10's says nothing (behaviour 23). */
+/* A driver manager reports this with a state; Wine 10's reports nothing (behaviour 23). */
 static HRESULT not_connected(struct odbc *c)
 {
     HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "cannot connect");
@@ -121,7 +121,7 @@ static HRESULT ask_product(struct odbc *c)
     size_t units = 0;
     if (!succeeded(c->api->SQLGetInfoW(c->connection, SQL_DBMS_NAME, name, sizeof name, &bytes)))
         return odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection,
-                                  "cannot query the name of the database");
+                                  "cannot query the name of the database system");
     while (units < NAME_UNITS && name[units])
         units++;
     return text_from_utf16(name, units, true, &c->product);
@@ -160,7 +160,7 @@ static HRESULT find_driver(struct odbc *c, const char *name, char **registered)
     return error_set((HRESULT)PDH_SQL_CONNECT_FAILED, "no ODBC driver is registered as '%s' (attribute Driver)", name);
 }
 
-/* The part of an untrusted connection string that the driver manager must know. From memory_alloc. */
+/* The part of an untrusted connection string that the driver manager needs. From memory_alloc. */
 static HRESULT safe_string(struct odbc *c, const char *connection, char **out)
 {
     struct odbc_string parts;
@@ -191,7 +191,7 @@ static HRESULT connect_to(struct odbc *c, const char *connection, uint32_t login
         return odbc_handle_failed(c, PDH_SQL_ALLOC_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
     if (!succeeded(c->api->SQLAllocHandle(SQL_HANDLE_DBC, c->environment, &c->connection)))
         return odbc_handle_failed(c, PDH_SQL_ALLOCCON_FAILED, SQL_HANDLE_ENV, c->environment, "cannot start ODBC");
-    /* A driver without login timeouts connects nevertheless. */
+    /* A driver that does not support login timeouts connects nevertheless. */
     set_number(c, SQL_ATTR_LOGIN_TIMEOUT, login_seconds);
     HRESULT hr = safe_string(c, connection, &text);
     if (FAILED(hr))

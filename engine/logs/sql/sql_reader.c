@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a log set (MS-PLA 2.2.2.7) from a database, written by us or by Windows.
-   - The counters are those with rows in the set when it is opened; each instance is a separate counter.
-   - Rows with the same time and RecordIndex form a sample. Samples are returned in the order of time; times are UTC
-     (DECISIONS 8).
-   - Windows writes 0 as the value of a rate's first sample, so a 0 is a value.
-   - Rows are fetched one by one if the driver supports that; only the database ever holds the whole set. */
+/* Reads a log set (MS-PLA 2.2.2.7) from a database. OpenPLA or Windows wrote it. - The counters are those with rows in
+     the set when it is opened; each instance is a separate counter. - Rows with the same time and RecordIndex form a
+     sample. Samples are returned in the order of time; times are UTC (DECISIONS 8). - Windows writes 0 as the value of
+     a rate's first sample, so 0 counts as a value. - Rows are fetched one by one if the driver supports that, so that
+     only the database holds the whole set. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/number_text.h"
@@ -17,7 +16,7 @@
 #include <string.h>
 
 enum { LOGIN_SECONDS = 10, VALUE_UNITS = 64, TICKS_PER_MS = 10000 };
-#define LAST_TIME (INT64_C(2650467744000000000) - 1) /* the year 9999 ends: times are texts of four figures */
+#define LAST_TIME (INT64_C(2650467744000000000) - 1) /* the end of the year 9999: years have four digits */
 enum { C_ID, C_INDEX, C_TIME, C_VALUE, C_FIRST_A, C_FIRST_B, C_SECOND_A, C_SECOND_B, C_MULTI, COLUMNS };
 
 struct sql_reader {
@@ -35,7 +34,7 @@ struct sql_reader {
 
     struct odbc_statement *rows; /* NULL: the next call restarts, at `from` */
     char from[SQL_TIME_UNITS];   /* "": the first sample */
-    bool ahead, ended;           /* `row` holds a row that is not taken yet; there are no more */
+    bool ahead, ended;           /* `row` holds a row that was not used yet; there are no more rows */
     struct odbc_value row[COLUMNS];
     WCHAR time[SQL_TIME_UNITS], last_time[SQL_TIME_UNITS], value[VALUE_UNITS];
 };
@@ -58,7 +57,7 @@ static void sql_close_reader(struct log_reader *base)
     memory_free(r);
 }
 
-/* Connects, and once more if rows come one by one only when asked for. */
+/* Connects, and connects again if the driver returns rows one by one only on request. */
 static HRESULT connect_reader(struct sql_reader *r)
 {
     HRESULT hr = odbc_connect(r->source.connection, LOGIN_SECONDS, &r->connection);
@@ -76,7 +75,7 @@ static HRESULT connect_reader(struct sql_reader *r)
     return hr;
 }
 
-/* Runs a query of one row. S_FALSE: it gave none. */
+/* Runs a query that returns one row. S_FALSE: it gave none. */
 static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value *in, size_t in_count,
                        struct odbc_value *out, size_t out_count)
 {
@@ -91,7 +90,7 @@ static HRESULT one_row(struct sql_reader *r, const char *sql, struct odbc_value 
     return hr;
 }
 
-/* A char(24) or char(32) may come filled up. */
+/* A char(24) or char(32) may be padded with blanks. */
 static void cut_blanks(char *text)
 {
     for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
@@ -133,7 +132,7 @@ static HRESULT read_set(struct sql_reader *r)
     return S_OK;
 }
 
-/* A name of a row; absent: NULL, or "" where `required`. */
+/* Reads a name from a row; if it is missing: NULL, or "" where `required`. */
 static HRESULT get_name(const struct odbc_value *v, bool required, const char **out)
 {
     char *text;
@@ -198,7 +197,7 @@ static HRESULT add_counter(struct sql_reader *r, const struct odbc_value *row, s
     return hr;
 }
 
-/* The one computer of all counters. */
+/* The only computer of all counters. */
 static HRESULT set_machine(struct sql_reader *r)
 {
     const struct log_counters *c = &r->base.counters;
@@ -242,7 +241,7 @@ static HRESULT read_counters(struct sql_reader *r)
     return hr;
 }
 
-/* The condition on CounterData's rows: those of the set, from `from` on. From memory_alloc. */
+/* The condition for CounterData's rows: those of the set, starting at `from`. From memory_alloc. */
 static char *row_condition(const struct sql_reader *r)
 {
     return text_format("GUID = '%s'%s%s%s", r->guid, r->from[0] ? " AND CounterDateTime >= '" : "", r->from,
@@ -362,7 +361,7 @@ static HRESULT take_row(struct sql_reader *r)
         r->base.counters.count > 0 ? bsearch(&key, r->ids, r->base.counters.count, sizeof *r->ids, compare_ids) : NULL;
     r->ahead = false;
     if (!found) {
-        /* A counter that came after the set was opened, or one without its row in CounterDetails. */
+        /* The counter was added after the set was opened, or has no row in CounterDetails. */
         log_reader_warn(&r->base, "CounterData: skipped a row with CounterID %d, which is not in CounterDetails",
                         (int)key.id);
         return S_OK;
@@ -401,7 +400,8 @@ static HRESULT take_sample(struct sql_reader *r, int64_t *utc)
     cut_blanks(text);
     bool timed = sql_time_parse(text, utc);
     if (!timed)
-        log_reader_warn(&r->base, "CounterData: RecordIndex %d has the invalid time '%s'", (int)index, text);
+        log_reader_warn(&r->base, "CounterData: the row with RecordIndex %d has the invalid time '%s'", (int)index,
+                        text);
     memory_free(text);
     for (size_t i = 0; i < r->base.counters.count; i++)
         r->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
@@ -431,7 +431,7 @@ static HRESULT sql_next(struct log_reader *base, int64_t *utc, const struct log_
     return FAILED(hr) ? error_prefix(hr, "%s", r->source.shown) : hr;
 }
 
-/* Times are kept in whole milliseconds: the first one at or after `utc`. */
+/* Times are kept in whole milliseconds: this is the first one at or after `utc`. */
 static HRESULT sql_seek(struct log_reader *base, int64_t utc)
 {
     struct sql_reader *r = (struct sql_reader *)base;

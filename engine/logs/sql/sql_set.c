@@ -17,7 +17,7 @@ static const struct log_counter *names_of(const struct sql_slot *slot)
     return &slot->names.items[0];
 }
 
-/* The slots of a batch that have no CounterID yet, to be found by their names. */
+/* The slots of a batch that have no CounterID yet; they are found by their names. */
 struct pending {
     struct sql_slot **slots;
     size_t count, capacity;
@@ -69,7 +69,7 @@ static bool same_details(const struct log_counter *a, const struct log_counter *
            log_counter_same(a, b);
 }
 
-/* The first row that fits gives a slot its id. */
+/* The first matching row gives a slot its id. */
 static void pending_found(struct pending *p, const struct log_counter *names, int32_t id)
 {
     size_t at = (size_t)log_counter_hash(names) & p->mask;
@@ -180,7 +180,7 @@ static HRESULT insert_counters(struct odbc *c, struct pending *p)
     return hr;
 }
 
-/* This run continues after the largest index of earlier runs. */
+/* This run's index continues after the largest index of earlier runs. */
 static HRESULT raise_highest(struct odbc *c, const char *guid, const struct pending *p, int64_t *highest)
 {
     struct odbc_value in = {.kind = ODBC_INTEGER}, out = {.kind = ODBC_INTEGER};
@@ -207,9 +207,8 @@ static HRESULT check_found(const struct pending *p)
     for (size_t i = 0; i < p->count; i++) {
         if (p->slots[i]->id <= 0) {
             char *path = log_counter_path(names_of(p->slots[i]));
-            HRESULT hr =
-                error_set(E_UNEXPECTED, "CounterDetails: the row of '%s' cannot be read back as it was written",
-                          path ? path : "a counter");
+            HRESULT hr = error_set(E_UNEXPECTED, "CounterDetails: the row of '%s' was changed by the database",
+                                   path ? path : "a counter");
             memory_free(path);
             return hr;
         }
@@ -217,9 +216,9 @@ static HRESULT check_found(const struct pending *p)
     return S_OK;
 }
 
-/* Sets the CounterID of every slot of the samples from `first` on, from an existing or a new row, within the caller's
-   transaction. Raises *highest to the largest RecordIndex that the set `guid` (as text) has for existing rows. After a
-   failure slots without an id have none. */
+/* Sets the CounterID of every slot of the samples from `first` on, from an existing or a new row. The caller has begun
+   a transaction. Raises *highest to the largest RecordIndex that existing rows of the set `guid` (as text) have. After
+   a failure, slots without a row have no id. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {
@@ -243,18 +242,17 @@ static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_
     return hr;
 }
 
-/* Writes one log set into a database. MS-PLA 2.2.2.7 leaves the following open; we decided:
-   - All counters of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that
-     the set's counters had before. So it grows over all runs of the set; lost samples leave gaps.
-   - Times are UTC (DECISIONS 8). LogStartTime is that of the first run, LogStopTime the time of the latest sample;
-     NumberOfRecords counts the samples of all runs.
-   - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
-   - A value without a formatted value (the first of a rate) is 0, and so are infinities and NaNs. A counter without
-     data has no row. */
+/* Writes one log set into a database. MS-PLA 2.2.2.7 does not specify the following, so OpenPLA decides: - All counters
+   of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that the set's
+   counters had before. Therefore it increases over all runs of the set; lost samples leave gaps. - Times are UTC
+   (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime is the time of the latest sample;
+   NumberOfRecords counts the samples of all runs. - InstanceName, InstanceIndex and ParentName are NULL if a counter
+   has none. ParentObjectID and RunID are not used. - A value that cannot be formatted (such as the first value of a
+   rate) is stored as 0, and so are infinities and NaNs. A counter without data has no row. */
 
 enum {
     LOGIN_SECONDS = 10,
-    ROWS_PER_INSERT = 32, /* SQL Server takes 2100 parameters at most */
+    ROWS_PER_INSERT = 32, /* SQL Server accepts at most 2100 parameters */
     ROW_VALUES = 9,
 };
 
@@ -264,8 +262,8 @@ struct sql_set {
     int64_t start_utc;
     GUID guid;
     char guid_text[SQL_GUID_UNITS];
-    int64_t base;    /* RecordIndex of a sample is its number and this */
-    int64_t highest; /* RecordIndex that the set's counters have had */
+    int64_t base;    /* the RecordIndex of a sample is its number plus this */
+    int64_t highest; /* the largest RecordIndex of the set's counters so far */
     const struct sql_dialect *dialect;
     struct odbc *connection; /* NULL: not connected */
     struct odbc_statement *insert_one, *insert_many;
@@ -315,7 +313,7 @@ void sql_set_free(struct sql_set *s)
     }
 }
 
-/* char(24), with the NUL that Windows appends if the database can store it. */
+/* As char(24), including the NUL that Windows appends if the database can store it. */
 static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 {
     char text[SQL_TIME_UNITS];
@@ -383,7 +381,7 @@ static HRESULT ensure_set(struct sql_set *s)
     sql_guid_text(&s->guid, s->guid_text);
     if (hr == S_FALSE) {
         hr = insert_set(s);
-        if (FAILED(hr)) { /* another run of the same name may have been quicker */
+        if (FAILED(hr)) { /* another run of the same name may have created it first */
             struct error_kept why = error_keep(hr);
             HRESULT found = find_set(s);
             if (found == S_OK) {
@@ -456,7 +454,7 @@ static void fill_row(struct sql_set *s, const struct sql_slot *slot, const struc
     s->filled++;
 }
 
-/* Writes the rows that do not fill a whole multi-row statement one by one; the statement uses the buffers of row 0. */
+/* Writes the rows that do not fill a whole multi-row statement one by one, with the buffers of row 0. */
 static HRESULT insert_rest(struct sql_set *s)
 {
     HRESULT hr = S_OK;
@@ -493,7 +491,7 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
     return SUCCEEDED(hr) ? insert_rest(s) : hr;
 }
 
-/* The first statement of a transaction: it takes SQLite's lock for writing at once, so two logs in one database wait
+/* The first statement of a transaction. It takes SQLite's write lock immediately, so that two logs in one database wait
    for each other instead of failing. */
 static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 {
@@ -548,7 +546,7 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
         *committing = FAILED(hr);
     }
     if (FAILED(hr))
-        s->highest = highest; /* its numbers are not taken, or sql_set_has will find them */
+        s->highest = highest; /* its numbers are still free, or sql_set_has will find the samples */
     return hr;
 }
 

@@ -13,14 +13,14 @@
                                                   +--------------------------------------------------------+
 
    Who writes what. Each provider claims a slot with a compare-and-swap from SLOT_FREE to SLOT_CHANGING, fills it and
-   sets SLOT_USED. If no slot is free it takes one whose process is dead. Only the owner changes a claimed slot. Only
+   sets SLOT_USED. If no slot is free, it reuses the slot of a dead process. Only the owner changes a claimed slot. Only
    the provider writes its section: records by its functions, values of instances by the program's increments, which are
    atomic 64-bit operations. Readers never write.
 
    Records never move, and `size` never changes: a deleted record's room (struct room) is reused only for a record of
-   the same size. So a reader can always walk from record to record.
+   the same size. Therefore a reader can always walk from record to record.
 
-   What can be seen half-done. A reader copies the section word by word from front to back while the provider writes:
+   States that a reader can see. A reader copies the section word by word from front to back while the provider writes:
    - A new record beyond `used` is not part of the copy. `used` is raised after the record is complete.
    - A record that is being filled has live == 0 and is skipped.
    - A record may be deleted and recreated during the copy, so that its first half is old and its second half new.
@@ -32,12 +32,12 @@
 
    What a crash leaves. The slot stays SLOT_USED, and the section exists while a reader has it open. Readers check that
    the process with this id and start time is alive, and drop the view otherwise. The next provider that finds no free
-   slot takes the dead one's.
+   slot reuses the dead provider's slot.
 
-   Hostile processes. Any process of the user can write into a section, as all run with the same rights. Readers trust
-   nothing: sizes, kinds, offsets and names are checked on the copy. A provider trusts nothing either: its own offsets
-   and counts are in private memory (struct room), so a corrupt section cannot make it write elsewhere. Section names
-   contain a random serial and are opened only if they are fresh, so nobody can prepare one in advance. */
+   Hostile processes. Any process of the user can write into a section, because all of them have the same rights.
+   Readers trust nothing: sizes, kinds, offsets and names are checked on the copy. A provider trusts nothing either: its
+   own offsets and counts are in private memory (struct room), so a corrupt section cannot make it write elsewhere.
+   Section names contain a random serial and are opened only if they are fresh, so nobody can prepare one in advance. */
 #include "engine/pdh/extension/counterset_share.h"
 
 #include "engine/base/memory.h"
@@ -284,7 +284,7 @@ HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid,
                             ? make_room(p, sizeof(struct counterset_record) + count * sizeof *counters)
                             : NULL;
     if (!room)
-        return error_set(E_OUTOFMEMORY, "cannot add the counterset '%s' of %u counters: the shared memory is full",
+        return error_set(E_OUTOFMEMORY, "cannot add the counterset '%s' with %u counters: the shared memory is full",
                          name, (unsigned)count);
     room->count = count;
     struct counterset_record *r = begin_record(p, room);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The rows of PhysicalDisk, and with MORE of LogicalDisk. The first columns are in the order of /proc/diskstats, which
-   has more. Times of requests are in ms. Sectors always have 512 bytes, whatever the disk's sector size. */
+   has more. Times of requests are in ms. Sectors always have 512 bytes, independent of the disk's sector size. */
 #define DISK_ROWS                                                                                                      \
     COLUMN(MAJOR, "major")                                                                                             \
     COLUMN(MINOR, "minor")                                                                                             \
@@ -65,9 +65,9 @@
     COUNTER("% Idle Time", PERF_PRECISION_100NS_TIMER, 1482, 0, MEAN, "time - busy_ms * 10000",                        \
             "Share of the time in which no request was in progress.")                                                  \
     MORE("% Free Space", PERF_RAW_FRACTION, 408, 0, SUM OVER(DRIVE_SIZE), "free_mb",                                   \
-         "Share of the drive's space that is free for this user.")                                                     \
+         "Share of the drive's space that this user can still use.")                                                   \
     MORE("Free Megabytes", PERF_COUNTER_RAWCOUNT, 410, 0, SUM, "free_mb",                                              \
-         "Space that is free for this user, in units of 1,048,576 bytes.")                                             \
+         "Space that this user can use, in units of 1,048,576 bytes.")                                                 \
     BASE(TRANSFERS_ENDED, PERF_AVERAGE_BASE, SUM, "reads + writes")                                                    \
     BASE(READS_ENDED, PERF_AVERAGE_BASE, SUM, "reads")                                                                 \
     BASE(WRITES_ENDED, PERF_AVERAGE_BASE, SUM, "writes")                                                               \
@@ -85,8 +85,8 @@ struct disk {
     unsigned number; /* index among the physical disks */
 };
 /* The device that holds a drive; major 0: unknown. */
-/* Listing the drives takes some hundred calls to Wine's server. So drives and mounted file systems are read only if the
-   disks have changed, and otherwise once in this time. */
+/* Listing the drives takes some hundred calls to Wine's server. Therefore drives and mounted file systems are read only
+   if the disks have changed, and otherwise once in this time. */
 #define LIST_AGAIN_MS 10000
 
 struct letter {
@@ -180,9 +180,9 @@ static bool copy_mount_point(const char *root, const struct kernel_row *row, cha
     return true;
 }
 
-/* Finds the device of a drive letter. Wine does not report it, so it is the device of the only file system with the
-   drive's size and free space; if several match, it is unknown. File systems of other computers, which might not
-   respond, have no device and are skipped. */
+/* Finds the device of a drive letter. Wine does not report it, so the function searches for the only file system with
+   the drive's size and free space; if several match, the device is unknown. File systems of other computers, which
+   might not respond, have no device and are skipped. */
 static void find_device(struct letter *letter, const char *root, const char *mounts, size_t size)
 {
     uint64_t total, free, best = UINT64_MAX;
@@ -373,7 +373,7 @@ const struct counter_object_type pdh_physical_disk = {
 const struct counter_object_type pdh_logical_disk = {
     .name = "LogicalDisk",
     .index = 236,
-    .help = "The drives of this computer: their space and the transfers of the devices that hold them.",
+    .help = "The drives of this computer: their space, and the transfers of the devices on which they are located.",
     .has_instances = true,
     .tries_at_once = true,
     TABLE_OBJECT(disk, ALL_OF, struct disk_state, gather_logical, close_state,

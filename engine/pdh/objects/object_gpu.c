@@ -214,7 +214,7 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 
 #define SCAN_AGAIN_MS     10000
 #define FILES_PER_SAMPLE  1024 /* files; the last process is always completed */
-#define FILES_PER_PROCESS 1024 /* only the first files of a process: programs open a card early */
+#define FILES_PER_PROCESS 1024 /* only the first files of a process, because programs open a card early */
 #define PLACES_MOST       4096
 #define PATH_ROOM         512
 
@@ -360,7 +360,7 @@ static HRESULT drm_files_read(struct drm_files *d, const char *root)
         if (read == E_OUTOFMEMORY)
             return read;
         if (FAILED(read) || !drm_file_parse(text, size, &file))
-            continue; /* the file was closed, or its process has exited */
+            continue; /* the file was closed, or its process exited */
         hr = add_file(d, d->places[i].process, &file);
         d->places[left++] = d->places[i];
     }
@@ -396,7 +396,7 @@ static void drm_files_close(struct drm_files *d)
     COLUMN(GPU_DEDICATED, "dedicated")                                                                                 \
     COLUMN(GPU_SHARED, "shared")                                                                                       \
     COUNTER("Total Committed", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "committed",                              \
-            "Memory that the graphics card's driver has committed, in bytes.")                                         \
+            "Memory committed by the graphics card's driver, in bytes.")                                               \
     COUNTER("Dedicated Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "dedicated",                              \
             "Memory of the graphics card that is in use, in bytes.")                                                   \
     COUNTER("Shared Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "shared",                                    \

@@ -161,14 +161,14 @@
 #include "engine/pdh/core/counter_rows.inc"
 
 const struct counter_object_type pdh_ipv4 = {
-    .name = "IPv4", .index = 546, .help = "Datagrams of IPv4.", KERNEL_FILE_OBJECT(ipv4)};
+    .name = "IPv4", .index = 546, .help = "Statistics of IPv4 datagrams.", KERNEL_FILE_OBJECT(ipv4)};
 const struct counter_object_type pdh_ipv6 = {
-    .name = "IPv6", .index = 548, .help = "Datagrams of IPv6.", KERNEL_FILE_OBJECT(ipv6)};
+    .name = "IPv6", .index = 548, .help = "Statistics of IPv6 datagrams.", KERNEL_FILE_OBJECT(ipv6)};
 const struct counter_object_type pdh_icmp = {
-    .name = "ICMP", .index = 582, .help = "Messages of ICMP.", KERNEL_FILE_OBJECT(icmp)};
+    .name = "ICMP", .index = 582, .help = "Statistics of ICMP messages.", KERNEL_FILE_OBJECT(icmp)};
 const struct counter_object_type pdh_icmp6 = {
-    .name = "ICMPv6", .help = "Messages of ICMPv6.", KERNEL_FILE_OBJECT(icmp6)};
+    .name = "ICMPv6", .help = "Statistics of ICMPv6 messages.", KERNEL_FILE_OBJECT(icmp6)};
 const struct counter_object_type pdh_udpv4 = {
-    .name = "UDPv4", .index = 658, .help = "Datagrams of UDP over IPv4.", KERNEL_FILE_OBJECT(udpv4)};
+    .name = "UDPv4", .index = 658, .help = "Statistics of UDP datagrams over IPv4.", KERNEL_FILE_OBJECT(udpv4)};
 const struct counter_object_type pdh_udpv6 = {
-    .name = "UDPv6", .help = "Datagrams of UDP over IPv6.", KERNEL_FILE_OBJECT(udpv6)};
+    .name = "UDPv6", .help = "Statistics of UDP datagrams over IPv6.", KERNEL_FILE_OBJECT(udpv6)};

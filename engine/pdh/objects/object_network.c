@@ -45,7 +45,7 @@
     COUNTER("Packets Outbound Discarded", PERF_COUNTER_RAWCOUNT, 536, 0, SUM, "tx_drop",                               \
             "Error-free outgoing packets that were discarded, since the interface started.")                           \
     COUNTER("Packets Outbound Errors", PERF_COUNTER_RAWCOUNT, 538, 0, SUM, "tx_errs",                                  \
-            "Packets that could not be sent because of errors, since the interface started.")
+            "Packets that could not be sent because of errors since the interface started.")
 
 #define OBJECT network_interface
 #define ROWS   NETWORK_INTERFACE_ROWS
@@ -167,8 +167,8 @@ const struct counter_object_type pdh_network_interface = {
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
-/* A card's device says which interrupts belong to it. For virtio and drivers of older buses the name that the driver
-   gave the interrupt decides. */
+/* The card's device lists the interrupts that belong to it. For virtio and drivers of older buses the name that the
+   driver gave the interrupt decides. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
@@ -317,7 +317,7 @@ static HRESULT card_interrupts_add_rows(struct network_activity_state *s)
     }
     return s->table.row_count ? S_OK
                               : error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                                          "/proc/interrupts: no interrupt is a network card's");
+                                          "/proc/interrupts: no interrupt belongs to a network card");
 }
 
 static HRESULT card_interrupts_gather(struct counter_object *o, struct source *source, uint64_t wanted)

@@ -74,11 +74,11 @@
     COUNTER("IO Data Operations/sec", PERF_COUNTER_BULK_COUNT, 1416, 0, SUM, "reads + writes",                         \
             "Read and write calls.")                                                                                   \
     COUNTER("IO Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 1418, -4, SUM, "read_bytes",                                 \
-            "Bytes that calls read, including those from the file cache.")                                             \
+            "Bytes read by calls, including bytes from the file cache.")                                               \
     COUNTER("IO Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 1420, -4, SUM, "written_bytes",                             \
-            "Bytes that calls wrote, including those to the file cache.")                                              \
+            "Bytes written by calls, including bytes to the file cache.")                                              \
     COUNTER("IO Data Bytes/sec", PERF_COUNTER_BULK_COUNT, 1422, -4, SUM, "read_bytes + written_bytes",                 \
-            "Bytes that calls read or wrote.")                                                                         \
+            "Bytes read or written by calls.")                                                                         \
     COUNTER("Working Set - Private", PERF_COUNTER_LARGE_RAWCOUNT, 1478, -5, SUM, "resident_private",                   \
             "The part of the working set that the process does not share, in bytes.")
 

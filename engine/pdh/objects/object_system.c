@@ -113,6 +113,6 @@ const struct counter_object_type pdh_system = {
 const struct counter_object_type pdh_objects = {
     .name = "Objects",
     .index = 260,
-    .help = "The numbers of processes and threads of the system.",
+    .help = "The number of processes and threads of the system.",
     .tries_at_once = true,
     TABLE_OBJECT(system, MORE_OF, struct system_state, system_gather, close_state, ORIGIN)};

@@ -21,7 +21,7 @@
     COUNTER("Connections Passive", PERF_COUNTER_RAWCOUNT, 646, 0, SUM, "net/snmp.Tcp.PassiveOpens",                    \
             "Connections that other computers have opened to this one since it started." BOTH)                         \
     COUNTER("Connection Failures", PERF_COUNTER_RAWCOUNT, 648, 0, SUM, "net/snmp.Tcp.AttemptFails",                    \
-            "Failed connection attempts, by either side, since this computer started." BOTH)                           \
+            "Connection attempts of either side that have failed since this computer started." BOTH)                   \
     COUNTER("Connections Reset", PERF_COUNTER_RAWCOUNT, 650, 0, SUM, "net/snmp.Tcp.EstabResets",                       \
             "Established connections that were reset since this computer started." BOTH)                               \
     COUNTER("Segments Received/sec", PERF_COUNTER_COUNTER, 652, 0, SUM, "net/snmp.Tcp.InSegs",                         \
@@ -183,9 +183,9 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
 }
 
 /* Opening a connection increments one of two counts when it begins, and closing one changes the number of established
-   connections. Newer kernels include connections in CLOSE_WAIT in that number, older ones do not. So if no connection
-   is being opened or closed and no number has changed, the connections are the same. The numbers are read before the
-   tables. */
+   connections. Newer kernels include connections in CLOSE_WAIT in that number, older ones do not. Therefore, if no
+   connection is being opened or closed and no number has changed, the connections are the same. The numbers are read
+   before the tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

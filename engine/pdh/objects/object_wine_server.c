@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Wine Server, which Windows does not have: the process that does for all programs of a Wine prefix what the
-   kernel does on Windows. It opens files for them, so /proc/self is its own folder there. It does not report how many
-   requests it has answered, so the object shows what the host OS' kernel accounts to it. */
+/* The object Wine Server (OpenPLA only): the process that performs the kernel's tasks for all programs of a Wine
+   prefix. It opens files for them, so /proc/self is its own folder there. It does not report how many requests it has
+   answered, so the object shows the values that the kernel of the host OS accounts to it. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -101,6 +101,6 @@ static HRESULT wine_server_gather(struct counter_object *o, struct source *sourc
 
 const struct counter_object_type pdh_wine_server = {
     .name = "Wine Server",
-    .help = "Wine's server process, which does for all programs of the prefix what the kernel does on Windows.",
+    .help = "Wine's server process, which takes the role of the Windows kernel for all programs of the prefix.",
     TABLE_OBJECT(wine_server, ALL_OF, struct wine_server_state, wine_server_gather, close_state,
                  "/proc/self, which is the server's under Wine: stat, status and the entries of fd")};

@@ -296,7 +296,7 @@ static HRESULT register_locked(const struct extension_ini *ini, struct registry_
     const uint32_t before = highest_number(&all), first = before + 2;
     registered_extensions_free(&all);
     if (first > INT32_MAX)
-        return error_set(EXTENSION_INVALID, "service '%s': no counter numbers are left", ini->service);
+        return error_set(EXTENSION_INVALID, "service '%s': no free counter numbers are left", ini->service);
     /* Reserve the numbers before using them. */
     hr = write_last(first + ini->last);
     if (SUCCEEDED(hr))

@@ -170,8 +170,8 @@ static HRESULT ask_values(struct remote_query *q, struct remote_uses *uses, stru
     return *link_failed && SUCCEEDED(hr) ? E_FAIL : hr;
 }
 
-/* Rates use ticks of the remote clock, and only data contains the ticks per second. So a first sample is taken as soon
-   as a counterset is described. */
+/* Rates use ticks of the remote clock, and only data contains the ticks per second. Therefore a first sample is taken
+   as soon as a counterset is described. */
 static HRESULT find_frequency(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
     struct remote_use use = {.set = q->set};
@@ -210,7 +210,7 @@ static HRESULT query_run_task(struct remote_task *t, struct link *l, uint64_t ep
         hr = ask_set(q, l, epoch, link_failed);
     else
         hr = ask_values(q, &q->uses, l, epoch, link_failed);
-    TRACE_STEP(rpc, "question %d to another computer: 0x%08X", (int)q->what, (unsigned)hr);
+    TRACE_STEP(rpc, "request %d to another computer: 0x%08X", (int)q->what, (unsigned)hr);
     if (FAILED(hr))
         link_answer_free(&q->answer);
     q->fresh = SUCCEEDED(hr) && q->what == ASK_VALUES;

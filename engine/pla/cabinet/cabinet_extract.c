@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extracts a validated cabinet: first everything into a new subfolder of the target, then the top-level names by
-   renames. */
+/* Extracts a validated cabinet: writes everything to a new subfolder of the target first, then moves the top-level
+   names by renaming. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -38,7 +38,7 @@ static HRESULT check_target(struct extraction *x)
     HRESULT hr = folder_free_bytes(x->folder, &room);
     if (SUCCEEDED(hr) && room < x->c->bytes)
         return error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
-                         "'%s': %llu bytes are free, but the cabinet unpacks to %llu", x->folder,
+                         "'%s': only %llu bytes are free, but the unpacked files need %llu", x->folder,
                          (unsigned long long)room, (unsigned long long)x->c->bytes);
     for (size_t i = 0; SUCCEEDED(hr) && i < x->c->count; i++) {
         char *path = first_path(x->folder, x->c->entries[i].name);
@@ -71,7 +71,7 @@ static HRESULT extract_bytes(void *user, size_t entry, const uint8_t *data, size
     return file_write(x->file, data, size);
 }
 
-/* Twice, because the bias belongs to a time in UTC. */
+/* Converted twice, because the bias belongs to a time in UTC. */
 static int64_t utc_of_local(int64_t local)
 {
     const int64_t minute = 600000000;

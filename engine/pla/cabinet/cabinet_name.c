@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Invisible characters, and those that change the writing direction or break lines: a name must be what it looks
-   like. */
+/* Invisible characters, and those that change the writing direction or break lines: a name must look like what it is.
+ */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
@@ -28,9 +28,9 @@ static const char *character_fault(const char *name)
         if (malformed)
             return "the name is not valid UTF-8";
         if (is_unseen(c))
-            return "the name has an invisible character, or one that changes the writing direction";
+            return "the name contains an invisible character, or one that changes the writing direction";
         if (c < 0x80 && strchr("*?<>|\"", (int)c))
-            return "the name has a character that is not allowed on Windows";
+            return "the name contains a character that is not allowed on Windows";
     }
     return NULL;
 }

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* Default limit for the size of all files: 2 GB of logs, compressed as well as logs are. */
+/* Default limit for the total size of all files: 2 GB of logs at their usual compression ratio. */
 #define BYTES_USUAL (64ull << 30)
 enum {
-    BLOCKS_SPARE = 65536, /* in addition to those that the bytes need: the last one of each folder */
+    BLOCKS_SPARE = 65536, /* in addition to the blocks that the bytes need: the last block of each folder */
     BLOCKS_WATCHED = 1024,
 };
 
@@ -77,8 +77,8 @@ static HRESULT read_header(struct opening *o)
     return hr;
 }
 
-/* Every block but the last of a folder has 32 KB. Accepts twice the necessary number, because not all writers fill
-   them. Each block costs a read, and a cabinet of only block headers has hundreds of millions. */
+/* Every block of a folder except the last has 32 KB. Accepts twice the necessary number of blocks, because not all
+   writers fill them. Each block costs a read, and a cabinet of only block headers has hundreds of millions. */
 static HRESULT count_block(struct opening *o)
 {
     const uint64_t most = o->limits->bytes / CABINET_BLOCK_MAX * 2 + BLOCKS_SPARE;
@@ -133,7 +133,7 @@ static HRESULT read_folders(struct opening *o, uint64_t *ends)
         if (folder->packing != CABINET_STORED && folder->packing != CABINET_MSZIP)
             return cabinet_fault(c, "is compressed by Quantum or LZX (only MSZIP is supported)");
         if (folder->data_at < o->data_end)
-            return cabinet_fault(c, "has folders whose blocks overlap each other or the headers");
+            return cabinet_fault(c, "contains folders whose blocks overlap each other or the headers");
         hr = walk_blocks(o, folder, &ends[i]);
         if (FAILED(hr))
             return hr;
@@ -182,7 +182,7 @@ static HRESULT place_entry(struct opening *o, size_t index, uint32_t offset, siz
     if (entry->size > CABINET_FILE_MAX || offset > CABINET_FILE_MAX)
         return bad_entry(c, entry->name, "it is larger than 2,147,450,880 bytes, the limit for a file in a cabinet");
     if (entry->size > o->limits->bytes - c->bytes)
-        return error_set(PLA_E_CABAPI_FAILURE, "'%s' unpacks to more than the allowed %llu bytes", c->name,
+        return error_set(PLA_E_CABAPI_FAILURE, "'%s' would exceed %llu bytes when unpacked", c->name,
                          (unsigned long long)o->limits->bytes);
     o->folder = folder;
     o->folder_ends[folder] = offset + entry->size;

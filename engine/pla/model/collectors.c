@@ -33,7 +33,7 @@ static HRESULT counters_get_source(struct object *o, const struct property *p, s
     if (FAILED(hr) || !out->text[0])
         return hr;
     hr = sql_source_parse(out->text, &source);
-    if (hr == E_OUTOFMEMORY) { /* it may hold a password */
+    if (hr == E_OUTOFMEMORY) { /* it may contain a password */
         value_free(out);
         return hr;
     }
@@ -75,7 +75,7 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 #define ROWS      "engine/pla/performance_counter_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* What the log format means for the collector's rows, by FileFormat. */
+/* The effect of the log format on the collector's rows, by FileFormat. */
 static const struct log_rules {
     const char *extension;
     bool is_file, appends;
@@ -154,7 +154,7 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out)
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Adds the canonical form of a threshold, so that equal thresholds compare equal whatever their blanks and number
+/* Adds the canonical form of a threshold, so that equal thresholds compare equal regardless of blanks and number
    format. */
 static HRESULT add_threshold(const char *text, struct texts *out)
 {
@@ -203,7 +203,7 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 static HRESULT alert_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct alert_collector *c = (const struct alert_collector *)copy;
-    static const char no_file[] = "on Windows an alert has no file; here this applies to the alert log only";
+    static const char no_file[] = "on Windows an alert has no file; in OpenPLA this applies only to the alert log";
     const struct finding findings[] = {
         {true, PLA_S_PROPERTY_IGNORED, "FileName", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", no_file},
@@ -252,7 +252,7 @@ static HRESULT configuration_validate(const struct validation *v, struct object 
     static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
     (void)o;
     HRESULT hr = collector_validate_name(v, (const struct data_collector *)copy);
-    return FAILED(hr) ? hr : validation_unused(v, unused, "a configuration is written once");
+    return FAILED(hr) ? hr : validation_unused(v, unused, "a configuration is written only once");
 }
 
 const struct class configuration_collector_class = {
@@ -271,7 +271,7 @@ const struct class configuration_collector_class = {
 #define ROWS      "engine/pla/api_tracing_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* "C:\..." on Windows; also "/..." on hosts with such paths. */
+/* "C:\..." on Windows; also "/..." on host OSes with such paths. */
 static bool is_full_path(const char *path)
 {
     return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';
@@ -333,15 +333,16 @@ static HRESULT check_conflict(const struct api_tracing_collector *c)
 
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
-    static const char name[] = "the log's name is LogFilePath";
+    static const char name[] = "the log is named by LogFilePath";
     /* FileName is ignored too, but not reported (MS-PLA note 3). LogCircular is reported as MS-PLA requires, but works,
        because "logman create api -f bincirc -max" relies on it. */
     static const struct finding findings[] = {
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", name},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern", name},
-        {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace is not appended to"},
-        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "an existing log is kept: the new one gets a number"},
-        {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "Windows ignores it; here a log with SegmentMaxSize is circular"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace cannot be appended to"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "an existing log is kept, and the new log's name gets a number"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogCircular",
+         "Windows ignores this property; in OpenPLA, a log with SegmentMaxSize is circular"},
     };
     char *program;
     (void)o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all kinds of collector share, and a set's collection of collectors (MS-PLA 3.2.4.5, 3.2.4.15). */
+/* The common properties of all kinds of collectors, and a set's collection of collectors (MS-PLA 3.2.4.5, 3.2.4.15). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
@@ -45,7 +45,7 @@ HRESULT collector_set(struct object *collector, struct object **set)
     struct object *above = set_above(collector);
     *set = above && object_try_reference(above) ? above : NULL;
     object_unlock(collector);
-    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data collector is in no data collector set");
+    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data collector does not belong to a data collector set");
 }
 
 /* ---- hooks ---- */
@@ -64,8 +64,8 @@ static bool name_taken(const struct items *items, const struct object *but, cons
     return false;
 }
 
-/* Names an unnamed collector as Windows' wizard does. Of the numbers up to the count of collectors plus one, at
-   least one is free. From memory_alloc. */
+/* Names an unnamed collector as Windows' wizard does. At least one number from 1 to the number of collectors plus one
+   is free. From memory_alloc. */
 static char *free_name(const struct items *items)
 {
     static const char stem[] = "DataCollector";
@@ -170,7 +170,7 @@ char *collector_file_base(const struct object *o)
     const struct data_collector *c = (const struct data_collector *)o;
     char *base = text_copy(c->FileName[0] ? c->FileName : c->Name);
     for (char *at = base; at && *at; at++)
-        if (!is_file_character(*at)) /* a name may contain characters that a file name may not */
+        if (!is_file_character(*at)) /* a name may contain characters that are invalid in a file name */
             *at = '_';
     if (base && !base[strspn(base, ". ")]) /* nor may it be a folder's name */
         memset(base, '_', strlen(base));
@@ -232,7 +232,7 @@ HRESULT collector_get_latest(struct object *o, const struct property *p, const s
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Names below the folder of another computer, which may have Windows' paths where this one has not. */
+/* Names below the folder of another computer, which may use Windows paths although this computer does not. */
 static void path_follow_folder(char *path, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -378,7 +378,7 @@ HRESULT collector_validate_log(const struct validation *v, const struct data_col
         {c->LogCircular && !limited, PLA_E_PROPERTY_CONFLICT, "LogCircular", "a circular file requires SegmentMaxSize"},
         {!appends, PLA_S_PROPERTY_IGNORED, "LogAppend", "this log format cannot be appended to"},
         {replaces_file && !c->LogAppend, PLA_S_PROPERTY_IGNORED, "LogAppend",
-         "an overwritten or circular file is not appended to"},
+         "an overwritten or circular file cannot be appended to"},
         {replaces_file && c->LogAppend, PLA_E_PROPERTY_CONFLICT, "LogAppend",
          "a file cannot be both appended to and overwritten or circular"},
     };

@@ -47,8 +47,8 @@ static HRESULT read_live(struct object *o, unsigned parts, struct set_live *out)
         if (FAILED(hr))
             return hr;
     }
-    /* A value put since the last Query overrides the run record; so does the object's value while no run has written
-       one. */
+    /* A value set since the last Query overrides the run record. The object's value is also used while no run has
+       written a record. */
     object_lock(o);
     if (!name || set->serial_put || !out->serial_number)
         out->serial_number = set->SerialNumber;
@@ -111,8 +111,8 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
     return hr;
 }
 
-/* Resolves a reference @binary,#id to its string. An unknown reference stays as it is, because a template of another
-   machine must not fail for it (behaviour 5). */
+/* Resolves a reference @binary,#id to its string. An unknown reference is left unchanged: a template from another
+   computer must not fail because of it (behaviour 5). */
 static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
 {
     HRESULT hr = object_get_field(o, p, out);
@@ -338,7 +338,7 @@ static HRESULT set_rules(const struct validation *v, struct object *o, const str
     const struct finding findings[] = {
         {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "no Task is set"},
         {!(set->SubdirectoryFormat & FORMAT_PATTERN), PLA_S_PROPERTY_IGNORED, "SubdirectoryFormatPattern",
-         "SubdirectoryFormat does not ask for a pattern"},
+         "SubdirectoryFormat does not request a pattern"},
     };
     (void)o;
     HRESULT hr = validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
@@ -456,8 +456,8 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
 
 /* ---- limits of a stored set ---- */
 
-/* The reader limits the size of documents (xml_document.c, xml_read.c), but clients may put more than that. A set
-   that the reader would reject must not be stored. */
+/* The reader limits the size of documents (xml_document.c, xml_read.c), but clients may set more. A set that the reader
+   would reject must not be stored. */
 
 /* Below this many bytes no limit can be reached, even if every character is escaped and the text is written twice. */
 #define SURELY_SMALL (256u << 10)
@@ -557,7 +557,7 @@ HRESULT set_check_limits(struct object *set)
     return SUCCEEDED(hr) && size > SURELY_SMALL ? read_again(set) : hr;
 }
 
-/* ---- Security out of XML ---- */
+/* ---- Security in XML ---- */
 
 /* Fails if Security could not be read. A set without a valid Security has no owner. */
 static HRESULT check_issues(struct object *issues)

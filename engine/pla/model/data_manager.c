@@ -25,7 +25,7 @@ const struct class folder_action_collection_class = {
 /* XML shorter than this cannot be nested too deeply. */
 #define SURELY_FLAT 1024
 
-/* Checks the depth as it will be within the set's XML, three elements down. */
+/* Checks the depth inside the set's XML, where the fragment begins three elements down. */
 static HRESULT check_depth(const char *xml)
 {
     struct text_buffer b = {0};
@@ -51,7 +51,7 @@ HRESULT data_manager_set(struct object *manager, struct object **set)
     object_lock(manager);
     *set = manager->parent && object_try_reference(manager->parent) ? manager->parent : NULL;
     object_unlock(manager);
-    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data manager's set is gone");
+    return *set ? S_OK : error_set(PLA_E_DCS_NOT_FOUND, "the data manager's set no longer exists");
 }
 
 #define CLASS     data_manager

@@ -10,8 +10,8 @@
 
 /* ---- locks, and reading numbers without them ---- */
 
-/* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so an object's lock can be
-   taken without knowing whether the object has just moved to another tree. Two sets that share a lock only wait for
+/* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so a thread can take an
+   object's lock even if the object has just moved to another tree. Sets that share a lock only wait for each other.
    each other. */
 static struct lock locks[OBJECT_LOCKS];
 struct object_turns object_turns[OBJECT_LOCKS];
@@ -80,6 +80,7 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
         object_unlock_both(l);
     }
 }
+
 
 /* DATEs of 1601-01-01 and of the day after 9999-12-31 (MS-OAUT 2.2.25), the years that set XML supports. A time of
    day may have any DATE from the year 100. */
@@ -298,7 +299,7 @@ bool object_try_reference(struct object *o)
     return false;
 }
 
-/* Clears the parent. Items of a collection that does not adopt have no parent or another one. */
+/* Clears the parent. Items of a collection that does not adopt have no parent, or a different parent. */
 static void disown(struct object *collection, struct object *item)
 {
     if (item->parent == collection)
@@ -450,7 +451,7 @@ static void replace_field(struct object *o, const struct property *p, struct val
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
-        return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
+        return error_set(E_UNEXPECTED, "%s: a value of a wrong type", p->name);
     HRESULT hr = object_check_value(o, p, v);
     if (SUCCEEDED(hr) && memory_share_served())
         hr = object_room(o, value_bytes(v));
@@ -521,8 +522,8 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
     return chosen;
 }
 
-/* Whether the row would show the same value without its field: the default, or what the getter shows in its place,
-   such as the collector's name for FileName. No other thread may use the object. */
+/* Whether the row would show the same value without its field: the default, or the getter's replacement, such as the
+   collector's name for FileName. No other thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
     struct value held = {.kind = p->kind} /* borrowed */, usual, shown = {.kind = p->kind};

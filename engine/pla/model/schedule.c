@@ -150,9 +150,9 @@ static HRESULT schedule_validate(const struct validation *v, struct object *o, c
     bool begins = s->StartDate.type == VARIANT_DATE;
     const struct finding findings[] = {
         {!s->Days && !begins, PLA_E_PROPERTY_CONFLICT, "StartDate",
-         "without days of the week and without a first day the schedule never starts"},
+         "the schedule never starts because it has neither days of the week nor a first day"},
         {begins && s->EndDate.type == VARIANT_DATE && s->EndDate.real < s->StartDate.real, PLA_E_PROPERTY_CONFLICT,
-         "EndDate", "it lies before StartDate: the schedule never starts"},
+         "EndDate", "it is before StartDate, so the schedule never starts"},
     };
     (void)o;
     return validation_report_all(v, findings, sizeof findings / sizeof findings[0]);

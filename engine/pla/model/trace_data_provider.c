@@ -22,13 +22,13 @@ static HRESULT create_map(struct object *o, uint32_t type, const char *descripti
 static HRESULT trace_provider_created(struct object *o)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
-    HRESULT hr = create_map(o, 1, "The events of this level and of those below it are collected", &p->Level);
+    HRESULT hr = create_map(o, 1, "The events of this level and all lower levels are collected", &p->Level);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has one of these keywords", &p->KeywordsAny);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has all of these keywords", &p->KeywordsAll);
     if (SUCCEEDED(hr))
-        hr = create_map(o, 2, "What is collected with each event besides", &p->Properties);
+        hr = create_map(o, 2, "Additional data collected with each event", &p->Properties);
     return hr;
 }
 
@@ -81,7 +81,7 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
                          : hr;
 }
 
-/* Items accept any value when they are put, because their purpose is not known yet; the session would fail to start. */
+/* Items accept any value when it is set, because their purpose is not known yet; the session would fail to start. */
 static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;

@@ -13,7 +13,7 @@
 #define MAX_ISSUES   4096  /* reported for one document */
 #define MAX_BAD_LIST 4096u /* items of an invalid list that are tried one by one */
 
-/* What the elements of one name mean for the object. */
+/* The meaning of all elements with one name for the object. */
 struct element {
     const xmlChar *name; /* the document's interned string */
     enum { ELEMENT_UNKNOWN, ELEMENT_ROW, ELEMENT_ITEM, ELEMENT_USER_VALUE, ELEMENT_NOISE } what;
@@ -45,7 +45,7 @@ static HRESULT reading_add_issue(const struct reading *r, HRESULT found, const c
     if (reported > MAX_ISSUES)
         return S_OK;
     if (reported == MAX_ISSUES)
-        return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "more issues follow, which are not listed");
+        return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "further issues are not listed");
     snprintf(key, sizeof key, "%s%s", r->path, element);
     return issues_add(r->issues, found, key, text);
 }
@@ -134,7 +134,7 @@ static bool value_scan_text(const struct property *p, char *text, struct value *
     }
 }
 
-/* Sessions of other programs have names and sizes that a client could not put. */
+/* Sessions of other programs have names and sizes that a client cannot set. */
 static HRESULT give_own(struct object *o, const struct property *p, struct value *v)
 {
     if (p->kind != PROPERTY_U32 && p->kind != PROPERTY_U64 && p->kind != PROPERTY_TEXT)
@@ -216,7 +216,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }
 
-/* Puts the valid items of an invalid list; each invalid item becomes an issue. */
+/* Sets the valid items of an invalid list; each invalid item becomes an issue. */
 static HRESULT put_list_piecewise(struct reading *r, const struct property *p, const struct texts *list)
 {
     struct value v = {.kind = PROPERTY_TEXTS};
@@ -252,7 +252,7 @@ static HRESULT put_list(struct reading *r, const struct property *p, const struc
     return hr;
 }
 
-/* Puts each list as a whole; `hr` is the result of reading them. */
+/* Sets each list as a whole; `hr` is the result of reading them. */
 static HRESULT put_lists(struct reading *r, HRESULT hr)
 {
     for (size_t row = 0; row < r->object->class->property_count; row++) {
@@ -318,7 +318,7 @@ static HRESULT read_item(const struct reading *r, const struct element *e, xmlNo
     hr = read_object(r->document, item, node, path, r->issues);
     if (SUCCEEDED(hr)) {
         hr = collection_add(e->collection, item);
-        /* A duplicate name or GUID: an issue, except that a collector that is read alone rejects a duplicate GUID
+        /* A duplicate name or GUID is reported as an issue, but a collector that is read alone rejects a duplicate GUID
            (MS-PLA 2.2.1). */
         if (FAILED(hr) && hr != E_OUTOFMEMORY && !(hr == PLA_E_NO_DUPLICATES && r->path[0] == '/')) {
             const struct reading of_item = {.issues = r->issues, .path = path};
@@ -415,7 +415,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
     return read_property(r, e->row, node);
 }
 
-/* Whether the row is not stored itself and is read to change another one. */
+/* Whether the row itself is not stored, and is read only to change another row. */
 static bool changes_another(const struct reading *r, const struct element *e)
 {
     return e->what == ELEMENT_ROW && r->object->class->properties[e->row].read;
@@ -433,7 +433,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
     r->object = draft;
     r->issues = issues;
     r->path = path;
-    /* An element that changes another row overrides it, in whichever order they come. */
+    /* An element that changes another row overrides it, regardless of their order. */
     for (int pass = 0; pass < 1 + left; pass++)
         for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
             struct element *e = n->type == XML_ELEMENT_NODE ? element_of(r, n->name) : NULL;
@@ -464,7 +464,7 @@ static HRESULT read_document(struct object *o, const struct xml_document *docume
     if (FAILED(hr))
         return hr;
     hr = read_object(document, draft, document->root, path, issues);
-    /* The draft is in no set, so the collector's name is checked against the others of the set only here. */
+    /* The draft does not belong to a set, so only here the collector's name is compared with the others in the set. */
     if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, o->class)) {
         const struct property *p = class_property(o->class, "Name");
         struct value name;

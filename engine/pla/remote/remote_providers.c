@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers of another computer. A list of Windows has a thousand of them, so each costs three calls by vtable:
-   the item, its name and its GUID, which late binding cannot return. One provider is read by name. */
+/* Event providers of another computer. A list on Windows contains a thousand providers. Each costs three calls by
+   vtable, for the item, its name and its GUID, because late binding cannot return a GUID. One provider is read by name.
+   */
 #include "engine/pla/remote_providers.h"
 
 #include "engine/base/memory.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* MS-PLA 1.9; both end as all its identifiers do. */
+/* MS-PLA 1.9; both have the same ending as all of its identifiers. */
 enum { COLLECTION_CLASS = 0x03837511, PROVIDER_CLASS = 0x03837513 };
 enum { COLLECTION_INTERFACE = 0x03837510, PROVIDER_INTERFACE = 0x03837512, MAP_INTERFACE = 0x03837534 };
 /* MS-PLA 3.2.4.13 and 3.2.4.11: opnums. */
@@ -51,7 +52,8 @@ static HRESULT get_object(struct orpc_object *o, uint16_t opnum, int32_t index, 
         hr = answer_result(&answer);
     }
     if (SUCCEEDED(hr) && (!reference || !remote_is_interface(&reference->iid, interface)))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the other computer returned another kind of object");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                       "the other computer returned an object of a different kind");
     if (SUCCEEDED(hr))
         hr = orpc_object_adopt(o, reference, out);
     orpc_answer_free(&answer);
@@ -113,7 +115,7 @@ static HRESULT take_provider(struct orpc_object *from, struct object *collection
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists some under several names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists some providers under several names */
 }
 
 HRESULT remote_providers_list(struct object *collection, const char *server, const uint32_t *process)
@@ -142,7 +144,7 @@ HRESULT remote_providers_list(struct object *collection, const char *server, con
     return hr;
 }
 
-/* ---- one of them ---- */
+/* ---- one event provider ---- */
 
 /* An integer, or a string with one. */
 static HRESULT get_value(struct orpc_object *item, uint64_t *out)

@@ -16,8 +16,8 @@ struct remote_server {
     struct remote_server *next;
     size_t users; /* protected by the table's lock, like `next` */
     char *name;
-    uint8_t
-        account[2 * AUTH_NAME_BYTES + AUTH_HASH_BYTES]; /* user, domain, hash: a changed account is another server */
+    uint8_t account[2 * AUTH_NAME_BYTES +
+                    AUTH_HASH_BYTES]; /* user, domain, hash: a different account means a different server */
     struct orpc_peer *peer;
 };
 
@@ -218,7 +218,7 @@ HRESULT remote_object_call_again(struct orpc_object *o, const char *method, cons
 
 static HRESULT wrong_type(const char *member)
 {
-    return error_set(TYPE_MISMATCH, "%s: the other computer returned a value of another type", member);
+    return error_set(TYPE_MISMATCH, "%s: the other computer returned a value of a different type", member);
 }
 
 HRESULT remote_value_text(const char *member, const struct ndr_variant *v, char **out)

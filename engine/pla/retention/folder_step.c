@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a plan. Each first lists what it concerns, then processes it by the listed names in the opened
-   folder. */
+/* The steps of a plan. Each step first lists the files and folders that it processes, then processes them by these
+   names in the opened folder. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step concerns, in the order of the walk: folders after their contents. */
+/* The files and folders of a step in the order of the walk: folders after their contents. */
 struct listed {
     unsigned kinds; /* 1 << content_kind */
     struct cabinet_member *items;
@@ -50,7 +50,7 @@ static void listed_free(struct listed *l)
     memory_free(l->kind);
 }
 
-/* Opens and holds the folder, and lists what the step concerns. */
+/* Opens and holds the folder, and lists the files and folders of the step. */
 static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
 {
     *l = (struct listed){.kinds = kinds, .kept = w->kept};
@@ -110,13 +110,13 @@ static HRESULT delete_named(struct held_folder *f, const char *names, bool folde
     return hr;
 }
 
-/* A missing file is not a failure: other clean-up scripts work here too. */
+/* A missing file is not a failure, because other clean-up scripts may work here too. */
 static bool is_gone(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Deletes everything listed; `lenient`: a folder that is not empty stays. */
+/* Deletes everything listed; `lenient`: a folder that is not empty is kept. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
@@ -152,7 +152,7 @@ static HRESULT open_member(void *user, size_t index, struct file **in)
     return hr;
 }
 
-/* Whether the cabinet contains everything listed, as it is now. */
+/* Whether the cabinet contains the current state of everything listed. */
 static HRESULT folder_compare_cabinet(struct held_folder *f, const char *name, const struct listed *l)
 {
     struct file *file;
@@ -216,7 +216,7 @@ static void sort_members(struct listed *l)
     qsort(l->items + reports, l->count - reports, sizeof *l->items, by_name);
 }
 
-/* Nothing is replaced: another file with the cabinet's name is a user's. */
+/* Nothing is replaced: another file with the cabinet's name belongs to a user. */
 static HRESULT check_name(const char *path)
 {
     return file_find(path) == S_FALSE
@@ -232,7 +232,7 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "'%s' cannot be added to the folder's mark", path) : hr;
 }
 
-/* Deletes what an interrupted pass left. */
+/* Deletes the files that an interrupted pass left. */
 static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
 {
     struct listed l = {.kinds = KIND(SCRAP)};
@@ -459,8 +459,8 @@ static HRESULT find_destination(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* Replaces what an interrupted copy left by a new file, because others who can write to the share could have put a
-   link there. */
+/* Replaces the file that an interrupted copy left with a new file, because other users with access to the share could
+   have put a link there. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
@@ -541,7 +541,7 @@ static HRESULT sending_send(struct sending *s, const char *name, const char *wor
         memory_free(there);
     }
     if (hr == taken)
-        hr = error_set(hr, "SendCabTo: '%s': all %d names for '%s' are taken by other files", destination,
+        hr = error_set(hr, "SendCabTo: '%s': all %d names for '%s' are used by other files", destination,
                        (int)NAMES_MOST, name);
     s->own = s->own || hr == taken || hr == HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
     memory_free(computer);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Members: opening collectors, routing their messages, what outlives the host process, and the output location. */
+/* Members: opening collectors, routing their messages, the resources that outlive the host process, and the output
+   location. */
 #include "engine/pla/run/member.h"
 
 #include "engine/base/debug_trace.h"
@@ -29,7 +30,7 @@ void member_note(struct member *m, HRESULT hr)
 
 /* ---- messages of collectors ---- */
 
-/* Reports what is not collected once per run, not per segment. */
+/* Reports missing data sources once per run, not per segment. */
 static void member_note_once(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct member *m = user;
@@ -151,7 +152,7 @@ int64_t member_next_look(const struct member *m)
     return every ? m->looked + (int64_t)every : TICK_NEVER;
 }
 
-/* ---- what outlives the host process: lines of a file beside the set ---- */
+/* ---- resources that outlive the host process: lines of a file next to the set's ---- */
 
 HRESULT held_add(struct run_set *r, const char *line)
 {
@@ -293,7 +294,7 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
 {
     HRESULT hr = collector_output_file(collector, folder, context, out);
     const struct data_collector *c = collector_of(collector);
-    /* An API trace has no property that says what happens to an earlier log, so it keeps them all (DECISIONS 168). */
+    /* An API trace has no property for the treatment of earlier logs, so it keeps all of them (DECISIONS 168). */
     const bool keeps = collector->class == &api_tracing_collector_class ||
                        (follows && !c->LogOverwrite && !c->LogAppend && !c->LogCircular);
     if (FAILED(hr) || !keeps || !collector_file_is_there(collector, *out))
@@ -310,7 +311,7 @@ static HRESULT check_disk(const struct data_manager *m, const char *root)
     uint64_t bytes = 0;
     HRESULT hr = m->MinFreeDisk ? folder_free_bytes(root, &bytes) : S_OK;
     if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
-        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: '%s' has %u MB left, the set requires %u", root,
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: '%s' has only %u MB left, but the set requires %u", root,
                        (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
     return hr;
 }
@@ -320,8 +321,8 @@ static HRESULT check_folders(const struct data_manager *m, const char *root)
     struct texts folders = {0};
     HRESULT hr = m->MaxFolderCount ? folder_list(root, true, &folders) : S_OK;
     if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
-        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: '%s' has %u folders, the set allows %u", root,
-                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
+        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: '%s' contains %u folders, but the set allows only %u",
+                       root, (unsigned)folders.count, (unsigned)m->MaxFolderCount);
     texts_free(&folders);
     return hr;
 }
@@ -332,11 +333,12 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
-/* A folder that keeps a user's files makes no room: the second pass no longer counts it as the set's. */
+/* Deleting from a folder that keeps a user's files does not free the folder: the second pass no longer counts it as the
+   set's. */
 enum { ROOM_PASSES = 2 };
 
-/* Frees resources by the policy before the start fails: a disk filled by others would otherwise keep the set from
-   running forever. */
+/* Frees resources by the policy before the start fails: otherwise a disk filled by other data would prevent the set
+   from running forever. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;

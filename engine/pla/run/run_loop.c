@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run loop: what the host process of a set does from its first sample to its last.
+/* The run loop: the work of a set's host process from its first sample to its last.
 
    Problem. One thread samples all collectors of a set on time, cuts their files into segments at limits, applies a new
    definition without losing a sample, and answers other processes. No alert, task, report or slow collector may delay a
@@ -19,7 +19,7 @@
    not shift the following ones; ticks that passed in the meantime are counted as lost. When a limit passes, everything
    that was due before it is sampled first, so every tick is either sampled or counted.
 
-   Segments. A limit sets r->roll; the new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
+   Segments. A limit sets r->roll. The new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
    does not delay the sample. If no member takes samples, or a member cannot wait, it is opened at once. next_segment
    completes the old files but keeps the collectors until the new ones are open: those continue from the last sample, so
    rates have no gap. The ended segment goes to a queue with its own thread (segment.h), which runs the data manager and
@@ -164,7 +164,7 @@ static HRESULT update_members(struct run *r, struct object *const *models, const
     return FAILED(hr) ? error_restore(&why) : hr;
 }
 
-/* Applies the definition while all open files stay. S_FALSE: not possible, and nothing has changed. */
+/* Applies the definition while all open files stay open. S_FALSE: not possible, and nothing has changed. */
 static HRESULT change_in_place(struct run *r, const struct run_set *fresh)
 {
     struct object **models;
@@ -246,7 +246,7 @@ static void carry_grids(const struct segment *from, struct segment *to)
     }
 }
 
-/* Opens r->segment by the current definition. `old` is closed or stays open; its grids are kept. */
+/* Opens r->segment with the current definition. `old` is closed or stays open; its grids are kept. */
 static HRESULT open_replacement(struct run *r, struct segment *old)
 {
     HRESULT hr = segment_open(&r->set, true, old, &r->segment);
@@ -454,13 +454,13 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
     HRESULT hr = take_sample(r, index);
     if (hr == S_FALSE) {
         limit_reached(r, log_limit);
-        /* The file had no room for this sample, which becomes the first of the next segment. */
+        /* The file was full before this sample, which becomes the first of the next segment. */
         if (!r->roll || !next_segment(r, tick))
             return;
         hr = take_sample(r, index);
     }
     if (hr == S_FALSE)
-        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB are too small for a sample of '%s'",
+        run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB are not sufficient for a sample of '%s'",
                              (unsigned)r->set.set->SegmentMaxSize, member_name(&r->segment.members[index])));
     else
         poll_member(r, index);
@@ -498,7 +498,7 @@ static bool rolls_at_once(const struct run *r)
     return at_once;
 }
 
-/* Those that have called, and those whose time it is. */
+/* The members that have called, and those whose time has come. */
 static void poll_woken_members(struct run *r)
 {
     bool at_once = false; /* a member without samples does not wait for the next sample of others */
@@ -538,8 +538,8 @@ static int64_t next_tick(const struct run *r)
     return next;
 }
 
-/* When to open the next segment: a little before the next sample, so that it is not delayed. TICK_NEVER: no segment
-   is due, or the run ends first. */
+/* The time for opening the next segment: slightly before the next sample, so that it is not delayed. TICK_NEVER: no
+   segment is due, or the run ends first. */
 static int64_t segment_opens_at(const struct run *r)
 {
     int64_t tick = next_tick(r);
@@ -598,13 +598,13 @@ static void check_limits(struct run *r)
 {
     int64_t now = tick_clock();
     if (is_over(r, now, limit_at(r->started, r->set.set->Duration)))
-        end_with_reason(r, "the run ended because Duration is over");
+        end_with_reason(r, "the run ended because its Duration is over");
     else if (!r->end && !r->roll && is_over(r, now, limit_at(r->segment_started, r->set.set->SegmentMaxDuration)) &&
              !r->roll)
         limit_reached(r, "the run ended because SegmentMaxDuration is over");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* There will be no sample to wait for, or a member cannot wait. */
+    /* There will be no more samples to wait for, or a member cannot wait. */
     if (!r->end && r->roll && (next_tick(r) == TICK_NEVER || rolls_at_once(r)))
         next_segment(r, now);
 }

@@ -55,7 +55,7 @@ static void write_last_record(struct run *r, HRESULT start, const char *message)
         if (SUCCEEDED(hr) || !record_says_running(r))
             return;
         if (clock_passed_ms(since, clock_monotonic_ms()) >= RECORD_PATIENCE_MS) {
-            report_unwritten(r, hr, "giving up: it will look as if the host process had died");
+            report_unwritten(r, hr, "giving up: the run will be treated as if the host process had died");
             return;
         }
         if (!was_reported)
@@ -264,7 +264,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     struct file_lock *lock = NULL;
     bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
     run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
-    TRACE_STEP(run, "host of %s\\%s%s", space, name, waits ? ", ahead of its start" : "");
+    TRACE_STEP(run, "host of %s\\%s%s", space, name, waits ? ", before its start time" : "");
     run_secret_take(run_key);
     run_rights_confine(space, name);
     if (FAILED(start_report_open(run_key, &report)))
@@ -379,7 +379,7 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
     uint32_t at = REPORT_AT_STOP; /* an unknown setting counts as Windows' behaviour */
     if (on && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
         reported = false;
-    /* A set that never stops also needs retention. */
+    /* A set that never stops needs retention, too. */
     const bool managed = reported || (on && set_retention_parts(set->set));
     /* No segment is open if the last one could not be opened. */
     HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;

@@ -54,8 +54,8 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
         return hr;
     if (count != 1)
         hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED,
-                       "DataCollectors: a set in %s has exactly one data collector, this one has %u", c->space,
-                       (unsigned)count);
+                       "DataCollectors: a set in %s must have exactly one data collector, but this one has %u",
+                       c->space, (unsigned)count);
     else if (list[0]->class != &trace_data_collector_class)
         hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED, "DataCollectors: the collector of a set in %s is a %s, not a %s",
                        c->space, trace_data_collector_class.name, list[0]->class->name);
@@ -89,9 +89,9 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
                                           "TraceDataCollector[1]/PreallocateFile",
                                           "SegmentMaxSize",
                                           NULL};
-    static const struct unused unused[] = {{never, "a trace session does not use it"},
+    static const struct unused unused[] = {{never, "a trace session does not use this property"},
                                            {running, "it cannot be changed in a running trace session"}};
-    /* A session of the next boot can change in all of these. */
+    /* A session of the next boot may change in all of these respects. */
     const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
     return set_validate_without(set, unused, lists, issues);
 }

@@ -178,7 +178,7 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     names = names ? names : folder;
     const char *fault = *names ? path_names_fault(names) : NULL;
     if (fault || names[0] == '/' || names[0] == '\\')
-        return error_set(E_INVALIDARG, "bstrFolder: '%s' is not below the set's RootPath, '%s'%s%s", folder, m->root,
+        return error_set(E_INVALIDARG, "bstrFolder: '%s' is not below the set's RootPath '%s'%s%s", folder, m->root,
                          fault ? ": " : "", fault ? fault : "");
     char *path = path_join(m->root, names);
     if (!path)

@@ -79,7 +79,7 @@ struct run_ahead {
     char run_key[33]; /* "": none yet */
 };
 
-/* Close *out whatever the result; it has taken over the rights. */
+/* Close *out regardless of the result; it has taken over the rights. */
 static HRESULT make_host(const char *user, const char *space, const char *name, bool waits, struct run_rights *rights,
                          struct run_ahead *out)
 {
@@ -280,8 +280,8 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     while (SUCCEEDED(hr) && run_section_read(section, &state)) {
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
-        /* The data manager's time does not count: after it the limit starts again. Measured with our own clock and
-           limited, because times in the section could be forged. */
+        /* The data manager's time does not count: after it the limit starts again. Measured with this process' clock
+           and limited, because times in the section could be forged. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;
@@ -337,7 +337,7 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
     return hr;
 }
 
-/* Waits until the host process has answered, or will not because it is stopping or gone. */
+/* Waits until the host process has answered, or cannot answer because it is stopping or has exited. */
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {
@@ -456,9 +456,10 @@ HRESULT run_host_end(const char *space, const char *name, const struct run_host 
     if (hr == S_OK && !(ours = run_host_program()))
         hr = E_OUTOFMEMORY;
     if (hr == S_OK && !text_equal_nocase(path_name(program), path_name(ours)))
-        hr = error_set(E_ACCESSDENIED,
-                       "the set '%s\\%s': process %u runs '%s', which is not a set host (not terminated)", space, name,
-                       (unsigned)now.process_id, program);
+        hr =
+            error_set(E_ACCESSDENIED,
+                      "the set '%s\\%s': process %u runs '%s', which is not a set host process (it was not terminated)",
+                      space, name, (unsigned)now.process_id, program);
     if (hr == S_OK)
         hr = process_terminate(now.process_id, now.process_start);
     memory_free(program);

@@ -156,7 +156,7 @@ HRESULT trace_set_take_security(struct object *set, const struct trace_plan *ses
     memory_free(sddl);
     if (hr != E_INVALIDARG)
         return hr;
-    error_clear(); /* the registered descriptor restricts nobody, which a set cannot express */
+    error_clear(); /* the registered descriptor grants access to everyone, which a set cannot express */
     return S_OK;
 }
 
@@ -241,7 +241,7 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
         const struct property *row = &collector->class->properties[ITraceDataCollector_SessionName];
         if (put.text[0] && object_row_is_chosen(collector, row) && !text_equal_nocase(put.text, name))
             hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName",
-                            "the session has the name of the set");
+                            "the session always has the same name as the set");
         value_free(&put);
     }
     object_release(collector);
@@ -282,7 +282,7 @@ static const char *find_unchangeable_property(const struct trace_plan *is, const
                : NULL;
 }
 
-/* Keeps what ETW cannot change; a 0 in what it can change also means unchanged. */
+/* Keeps the values that ETW cannot change; a 0 in a value that it can change also means unchanged. */
 static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
 {
     wanted->guid = is->guid;
@@ -307,7 +307,7 @@ static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
     return S_OK;
 }
 
-/* Whether the set's file is that of the session, which may have added an extension. */
+/* Whether the set's file is the file of the session, which may have added an extension. */
 static bool is_same_file(const char *is, const char *wanted)
 {
     const size_t length = strlen(is);

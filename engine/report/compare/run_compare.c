@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs the counters of two runs, tests their slices, and says which are worse. */
+/* Pairs the counters of two runs, tests their slices, and reports those that are worse. */
 #include "engine/report/run_compare.h"
 
 #include "engine/base/memory.h"
@@ -16,8 +16,8 @@ enum { MOST_SLICES = 200 };
 #define MUCH_WORSE     50.0  /* percent */
 #define DAY            86400.0
 
-/* What more of a counter means. The built-in rules evaluate these counters in the same direction; more of any other is
-   neither good nor bad. */
+/* Further properties of a counter. The built-in rules evaluate these counters in the same direction; for any other
+   counter, a higher value is neither good nor bad. */
 static const struct {
     const char *part; /* in lower case */
     bool more_is_worse;
@@ -68,7 +68,7 @@ char *run_path(const char *object, const char *counter, const char *instance)
                      : text_format("\\%s\\%s", object, counter);
 }
 
-/* 1: more is worse, -1: less is worse, 0: neither. */
+/* 1: a higher value is worse, -1: a lower value is worse, 0: neither. */
 static int direction_of(const char *counter)
 {
     char lower[200];
@@ -83,12 +83,12 @@ static int direction_of(const char *counter)
     return 0;
 }
 
-/* ---- the time that both have ---- */
+/* ---- the time that both runs cover ---- */
 
 static void choose_time(struct run_comparison *c, const struct run_compare_options *options)
 {
     struct run_side *a = &c->sides[0], *b = &c->sides[1];
-    /* By the clock, B is moved by whole days, so that it begins less than half a day from A. */
+    /* If compared by the clock, B is moved by whole days, so that it begins less than half a day from A. */
     const double move = options->by_clock ? round((b->begin - a->begin) / DAY) * DAY : b->begin - a->begin;
     const double begin = options->by_clock ? fmax(a->begin, b->begin - move) : a->begin;
     const double end = fmin(a->end, b->end - move);
@@ -107,7 +107,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of the values in the compared time; the statistics of the report if that is all of the run. */
+/* Computed from the values in the compared time, or the statistics of the report if that is all of the run. */
 static bool make_figures(const struct run_side *side, const struct run_series *s, double *means,
                          struct run_figures *out)
 {
@@ -137,7 +137,7 @@ static bool make_figures(const struct run_side *side, const struct run_series *s
     return true;
 }
 
-/* The means of slices that have a value. */
+/* The means of the slices that have a value. */
 static size_t make_slices(const struct run_side *side, const struct run_series *s, double length, double *out)
 {
     double sums[MOST_SLICES] = {0};
@@ -198,7 +198,7 @@ static void test_counter(const struct run_comparison *c, const struct run_compar
     if (count_a < RUN_LEAST_SLICES || count_b < RUN_LEAST_SLICES)
         x->why = "too short";
     else if (x->drift > RUN_LARGEST_DRIFT)
-        x->why = "too short for this drift";
+        x->why = "the runs are too short for this drift";
     if (*x->why)
         x->p = 1;
 }
@@ -226,7 +226,7 @@ static void decide(const struct run_comparison *c, const struct run_compare_opti
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all counters ---- */
 
 static int compare_series(const struct run_series *a, const struct run_series *b)
 {
@@ -321,7 +321,7 @@ HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *
     choose_time(c, options);
     c->nothing = NULL;
     if (!(c->span > 0)) {
-        c->nothing = options->by_clock ? "they have no time of the day in common"
+        c->nothing = options->by_clock ? "they have no time of day in common"
                                        : "they have no time in common that is not skipped";
         return S_FALSE;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison as a report: warnings for what is worse, a table, charts with both runs, and what only one run has. */
+/* A comparison as a report: warnings for worse counters, a table, charts with both runs, and the counters that only one
+   run has. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 enum { MOST_CHARTS = 10, MOST_WARNED = 200, MOST_ROWS = 2000, SHOWN_ROWS = 50 };
-#define SOURCE "changes" /* of table and charts, by which the page connects them */
+#define SOURCE "changes" /* of table and charts; the page uses it to connect them */
 
 /* "Processor: % Processor Time, _Total" */
 static char *title_of(const struct run_change *x)
@@ -32,7 +33,7 @@ static void add_value(struct text_buffer *out, const struct run_change *x, doubl
     page_scale_add(out, &scale, value, 4);
 }
 
-/* Both, with an arrow between: "1.3 ms > 4 ms". */
+/* Both values with an arrow between them: "1.3 ms > 4 ms". */
 static char *both_text(const struct run_change *x, double of_a, double of_b)
 {
     struct text_buffer b = {0};
@@ -240,7 +241,7 @@ static void write_strings(struct report_document *d)
         {"max", "Maximum"},
         {"change", "Change"},
         {"effect", "Effect"},
-        {"effectNote", "-1: all of A is greater, 1: all of B"},
+        {"effectNote", "-1: all values of A are greater; 1: all values of B are greater"},
         {"verdict", "Verdict"},
         {"path", "Counter"},
     };
@@ -262,7 +263,7 @@ static void write_facts(const struct run_comparison *c, const char *const names[
     }
     char *span = text_format("%.3f", c->span);
     report_fact(d, "duration", span, "s");
-    report_fact(d, "Aligned", by_clock ? "by the time of the day" : "at their starts", NULL);
+    report_fact(d, "Aligned", by_clock ? "by the time of day" : "at their starts", NULL);
     memory_free(span);
     char *counts = text_format("%zu much worse, %zu worse, %zu better, %zu changed, %zu undecided, %zu same",
                                c->verdicts[RUN_MUCH_WORSE], c->verdicts[RUN_WORSE], c->verdicts[RUN_BETTER],

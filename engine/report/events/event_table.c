@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An EventTable of a report schema (MS-PLA 2.2.3.3): makes records of the events that it is of (DECISIONS 93). */
+/* An EventTable of a report schema (MS-PLA 2.2.3.3): creates records from the events that it selects (DECISIONS 93). */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/report/events/event_cell.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum { NO_SOURCE = EVENT_SOURCES };
-/* Opcodes that begin and end a transaction (MS-PLA 2.2.3.3): START, DC START, DEQUEUE; STOP, DC STOP, CHECKPOINT. */
+/* Opcodes that start and end a transaction (MS-PLA 2.2.3.3): START, DC START, DEQUEUE; STOP, DC STOP, CHECKPOINT. */
 enum { START = 1, STOP = 2, DC_START = 3, DC_STOP = 4, DEQUEUE = 7, CHECKPOINT = 8 };
 
 /* The fields that one kind of event fills in a record. */
 struct source_fields {
     struct event_field fields[EVENT_COLUMNS + 1];
     struct event_fields taking;
-    size_t columns[EVENT_COLUMNS + 1]; /* of each field; `count` of the table: the join's value */
+    size_t columns[EVENT_COLUMNS + 1]; /* for each field, its column; `count` of the table: the join's value */
     bool reported_missing[EVENT_COLUMNS + 1];
 };
 
@@ -27,13 +27,13 @@ struct event_table {
     struct source_fields *sources[EVENT_SOURCES];
     struct event_sink *sink;
     struct event_join *join;                 /* NULL: nothing is joined */
-    struct event_transactions *transactions; /* NULL: events are no transactions */
+    struct event_transactions *transactions; /* NULL: events are not transactions */
     struct event_cell cells[EVENT_COLUMNS];
     struct text_buffer body, before;
     const struct report_totals *totals; /* while it is written */
     unsigned asked;
     uint64_t undecoded, omitted;
-    char *failed; /* why the table cannot be created */
+    char *failed; /* the reason why the table cannot be created */
 };
 
 static void table_free(void *table)
@@ -86,7 +86,7 @@ static HRESULT make_source(struct event_table *t, size_t source)
     return S_OK;
 }
 
-/* A join's two sorts are sources 0 and 1, whatever the columns show. */
+/* A join's two sorts are sources 0 and 1, regardless of the columns shown. */
 static HRESULT order_join(struct event_table *t)
 {
     struct event_columns *c = &t->columns;
@@ -146,7 +146,7 @@ static void note_version(struct event_source *s, const EVENT_RECORD *record)
     }
 }
 
-/* MS-PLA: aggregates are of numeric fields. */
+/* MS-PLA: aggregates require numeric fields. */
 static void check_sums(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -161,8 +161,8 @@ static bool counts_events(const struct event_column *c)
     return c->field.system == SYS_AggregateCount || c->field.system == SYS_RequestRate;
 }
 
-/* The cells of the source's columns; all others are empty. *value (may be NULL): the join's. S_FALSE: the event could
-   not be decoded, which is counted. */
+/* Fills the cells of the source's columns; all others are empty. *value (may be NULL): the join's value. S_FALSE: the
+   event could not be decoded, which is counted. */
 static HRESULT take_cells(struct event_table *t, size_t source, const struct dumped_event *e, struct event_cell *value)
 {
     struct event_cell taken[EVENT_COLUMNS + 1];
@@ -209,7 +209,7 @@ static void fill_from(struct event_table *t, const char *body)
 
 /* ---- events as records ---- */
 
-/* An event may be of several sorts, of each by its own columns; it is one record. */
+/* An event may match several sources, each with its own columns, but it is one record. */
 static HRESULT take_event(struct event_table *t, const struct dumped_event *e)
 {
     struct event_columns *c = &t->columns;
@@ -225,7 +225,8 @@ static HRESULT take_event(struct event_table *t, const struct dumped_event *e)
             continue;
         }
         hr = pack_cells(t);
-        const struct text_buffer before = t->before; /* its cells' texts may be of the one that is filled next */
+        const struct text_buffer before =
+            t->before; /* the texts of its cells may belong to the record that is filled next */
         t->before = t->body;
         t->body = before;
         if (hr == S_OK)
@@ -276,7 +277,7 @@ static HRESULT take_pair(void *context, const char *const bodies[2])
 
 /* ---- transactions ---- */
 
-/* An end belongs to a begin of its provider; if the table does not name both events, of its task as well. */
+/* An end belongs to a start of the same provider; if the table does not name both events, also of the same task. */
 static bool is_of_transaction(const struct event_table *t, const EVENT_RECORD *record, size_t *source)
 {
     static const GUID any;
@@ -378,7 +379,7 @@ static bool is_wanted(const struct event_table *t, const EVENT_RECORD *record)
 {
     size_t source;
     if (t->transactions)
-        return true; /* a thread's end counts too */
+        return true; /* the end of a thread counts, too */
     for (source = 0; source < t->columns.source_count; source++)
         if (event_source_has(&t->columns.sources[source], record))
             return true;
@@ -414,7 +415,7 @@ static HRESULT note_sources(struct event_table *t)
         else if (s->of_another_version)
             hr = add_note(
                 t,
-                text_format("%llu of %llu events %u of %s have another version than %u, such as %u; they are included",
+                text_format("%llu of %llu events %u of %s have a version other than %u, such as %u; they are included",
                             (unsigned long long)s->of_another_version, (unsigned long long)s->met,
                             (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
     }
@@ -463,7 +464,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     }
     hr = note_sources(t);
     if (SUCCEEDED(hr) && !has_events(t))
-        return S_OK; /* schemas are for more systems than this one: their tables would be empty */
+        return S_OK; /* schemas are written for more systems than this one, so their tables would be empty */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_warning(
             t, text_format("%llu events could not be decoded and are omitted", (unsigned long long)t->undecoded));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates a report: reads all inputs once, then writes one document.
 
-   Inputs may be gigabytes of logs and traces, a schema may have dozens of tables, and the report runs in the service
-   beside everything else. So each input is read exactly once, all tables get every sample and event while it passes,
-   and memory has a limit that does not depend on the inputs (REPORT_MEMORY).
+   Inputs may be gigabytes of logs and traces, a schema may have dozens of tables, and the service creates the report
+   while it does its other work. Therefore each input is read exactly once, all tables receive every sample and event as
+   it is read, and memory has a limit that does not depend on the inputs (REPORT_MEMORY).
 
                                      thread 1
        counter logs --inputs--> report_counters: statistics and a chart of fixed size per counter ----+
@@ -23,8 +23,8 @@
    4. report_collect_warnings takes over the readers' warnings about corrupt parts, and the notes about lost events and
       gaps: those are facts of the recording, not problems of an input.
    5. write_document writes the sections in the order of the schema. The document is a draft under another name until
-      report_document_close renames it, and so is events_output until report_events_keep. So a failure, a stop or a
-      crash leaves an old report unchanged; a crash leaves the draft behind.
+      report_document_close renames it, and so is events_output until report_events_keep. Therefore a failure, a stop or
+      a crash leaves an old report unchanged; a crash leaves the draft behind.
 
    The document contains all warnings and notes (section "howMade"), because its readers do not see the caller's. */
 #include "engine/report/report.h"
@@ -48,12 +48,12 @@ struct making {
     struct report_events *events;     /* NULL: no traces */
     struct report_totals totals;
     struct texts *warnings;
-    char *names;                             /* how many names of counters were understood; NULL: they are English */
+    char *names;                             /* number of counter names that were recognised; NULL: they are English */
     struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
     struct error_kept logs_failed; /* the failure of the thread that reads them */
-    atomic_bool failed;            /* a thread has failed: the other one stops */
+    atomic_bool failed;            /* a thread has failed: the other one must stop */
 };
 
 static bool is_stopped(struct making *m)
@@ -107,7 +107,7 @@ static bool trace_part_seen(void *context, uint64_t done)
 static HRESULT read_traces(struct making *m)
 {
     const HRESULT hr = report_events_read(m->events, &m->inputs.traces, trace_part_seen, m);
-    TRACE_STEP(report, "the traces are read: 0x%08X", (unsigned)hr);
+    TRACE_STEP(report, "all traces were read: 0x%08X", (unsigned)hr);
     if (FAILED(hr))
         atomic_store(&m->failed, true);
     return hr;
@@ -284,7 +284,7 @@ static void write_warnings(const struct making *m, struct report_document *d)
     report_section_end(d);
 }
 
-/* Writes the strings of the schema, and those of our names that the schema does not define. */
+/* Writes the strings of the schema, and OpenPLA's names that the schema does not define. */
 static void write_strings(const struct making *m, struct report_document *d)
 {
     static const char *const ours[][2] = {{"counter", "Counter"},
@@ -365,7 +365,7 @@ static HRESULT report_collect_warnings(struct making *m)
     return hr;
 }
 
-/* The report's time zone: that of the first log, in which report_make.from is given too, or of the first trace. */
+/* The report's time zone is the zone of the first log, or of the first trace. report_make.from uses it too. */
 static int bias_minutes(const struct making *m)
 {
     if (m->inputs.logs.count)

@@ -33,7 +33,7 @@ static HRESULT schema_keep_message(struct texts *to, char *text)
     return S_OK;
 }
 
-/* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
+/* The error for an omitted part, with file, section and table. S_OK; E_OUTOFMEMORY. */
 static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
 {
     if (hr != SCHEMA_INVALID)
@@ -59,7 +59,7 @@ HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char
                                                             (const char *)node->name, what));
 }
 
-/* Makes the text the schema's. */
+/* Transfers the ownership of the text to the schema. */
 static HRESULT schema_own(struct report_schema *s, char *text, const char **out)
 {
     *out = text;
@@ -129,7 +129,7 @@ struct pattern {
     bool no_case;
 };
 
-/* A text without '/', or with other text than "i" before it, is a pattern itself: Pages/sec. */
+/* A text without '/', or with anything but "i" before it, is a pattern itself: Pages/sec. */
 static struct pattern open_pattern(const char *text)
 {
     const size_t length = strlen(text);
@@ -186,7 +186,7 @@ bool schema_pattern_matches(const char *pattern, const char *text)
         if (fits) {
             at = piece_end;
             t = text_end;
-        } else if (behind_star && star_text < end) { /* the star takes one more */
+        } else if (behind_star && star_text < end) { /* the asterisk matches one more character */
             unicode_next(&star_text, end, NULL);
             at = behind_star;
             t = star_text;
@@ -247,7 +247,7 @@ static HRESULT read_table(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
-/* The section of that name, which may be there from another file. */
+/* The section with that name; another file may have created it. */
 static HRESULT find_section(struct report_schema *s, const struct schema_section *like, struct schema_section **out)
 {
     *out = NULL;
@@ -411,7 +411,7 @@ static HRESULT read_report(struct schema_reading *r, xmlNodePtr root)
     struct report_schema *s = r->s;
     uint64_t threshold = 0;
     if (s->files.count > 1)
-        return S_OK; /* only the attributes of the file that imports count (MS-PLA 2.2.3.3) */
+        return S_OK; /* only the attributes of the importing file count (MS-PLA 2.2.3.3) */
     HRESULT hr = schema_text_of(r, root, "name", &s->name);
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, root, "version", &s->version);
@@ -443,8 +443,8 @@ static HRESULT read_document(struct schema_reading *r, schema_loader *load, unsi
     xmlNodePtr root = r->document->root;
     HRESULT hr = xml_document_check_root(r->document, "Report");
     if (SUCCEEDED(hr) && !schema_is_ours(root))
-        hr = error_set(SCHEMA_INVALID, "line %ld: the root element is of another namespace than '%s'",
-                       xmlGetLineNo(root), REPORT_SCHEMA_NAMESPACE);
+        hr = error_set(SCHEMA_INVALID, "line %ld: the root element is not in the namespace '%s'", xmlGetLineNo(root),
+                       REPORT_SCHEMA_NAMESPACE);
     if (SUCCEEDED(hr))
         hr = schema_check_element(r, root, SCHEMA_Report);
     if (SUCCEEDED(hr))
@@ -465,7 +465,7 @@ static HRESULT add_text(struct report_schema *s, const char *path, const char *t
 {
     struct xml_document document;
     if (is_known(s, path))
-        return S_OK; /* a second import of it, or a circle */
+        return S_OK; /* a second import of the file, or a circular import */
     if (s->files.count >= SCHEMA_MOST_FILES)
         return error_set(SCHEMA_INVALID, "%s: more than %d files are imported", path, SCHEMA_MOST_FILES);
     HRESULT hr = texts_add(&s->files, path);
@@ -502,7 +502,7 @@ static bool key_number(const char *key, uint64_t *out)
     return key && text_to_u64(key, out);
 }
 
-/* Numbers, then other texts, then tables without a key. */
+/* First numbers, then other texts, then tables without a key. */
 static int compare_keys(const char *a, const char *b)
 {
     uint64_t x = 0, y = 0;
@@ -532,7 +532,7 @@ HRESULT report_schema_want_slices(struct report_schema *s, const char *patterns)
     return S_OK;
 }
 
-/* Insertion sort: tables with equal keys stay in the order of the files, and there are few. */
+/* Insertion sort: tables with equal keys stay in the order of the files, and there are only a few. */
 void report_schema_order(struct report_schema *s)
 {
     for (size_t i = 1; i < s->section_count; i++) {

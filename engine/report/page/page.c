@@ -37,7 +37,7 @@ static HRESULT cancelled(HRESULT hr)
                                                      : hr;
 }
 
-/* `part`: 1, or the part of all that is left where a page has become too large. */
+/* `part`: 1, or a fraction of all limits if a page has become too large. */
 static HRESULT transform_share(struct making *m, size_t part, struct texts *notes)
 {
     const struct page_make *make = m->make;
@@ -47,15 +47,17 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     HRESULT hr = page_document_make(make->report, &bounds, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
-    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* else the page is too large, too */
+    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* otherwise the page is too large, too */
         hr = page_transform(
-            &(struct page_part){make->picture ? "the sheet of pictures" : "the sheet of pages", sheet, strlen(sheet)},
+            &(struct page_part){make->picture ? "the style sheet for pictures" : "the style sheet for pages", sheet,
+                                strlen(sheet)},
             &(struct page_part){make->report, document.text, document.length}, make, &m->page, &m->size);
     text_buffer_free(&document);
     return hr;
 }
 
-/* Rows have a usual size; where they are larger, as when all of them are paths, there are fewer of them. */
+/* The limit assumes a typical row size; if rows are larger, for example because all of them are paths, fewer rows are
+   shown. */
 static HRESULT page_fit_size(struct making *m, struct texts *notes)
 {
     struct texts again = {0};
@@ -130,8 +132,8 @@ HRESULT page_make(const struct page_make *make, struct texts *notes)
 #define MOST_DEPTH     200                  /* templates within one another */
 #define MOST_VARIABLES 20000                /* at one time */
 #define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
-#define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, a second or so */
-#define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, those that are free again too */
+#define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, about a second */
+#define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, including those that were freed */
 
 /* The first message of libxml2 or libxslt, on one line. */
 struct complaint {
@@ -198,7 +200,7 @@ static void begin_xslt(void *about)
     xsltSetDefaultSecurityPrefs(forbidden); /* libxslt checks imports while it reads a sheet */
 }
 
-/* Creates what libxslt keeps for the whole process before the first sheet, outside the memory of a sheet. */
+/* Creates libxslt's global data before the first sheet, outside the memory of a sheet. */
 static bool xslt_begin(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -224,7 +226,7 @@ struct transforming {
     xmlChar *result;
     int size;
     bool is_own;                   /* a sheet of the user */
-    struct text_buffer expression; /* here, as libxml2's memory may be left at any allocation */
+    struct text_buffer expression; /* here, because any allocation of libxml2 may be abandoned */
 };
 
 static void wrong(struct transforming *t, const struct page_part *at, const char *why)
@@ -271,7 +273,7 @@ static xmlNodePtr next_element(xmlNodePtr e)
     return next;
 }
 
-/* The sheet's comparisons of nodes in pairs become functions. */
+/* Replaces the sheet's comparisons of node pairs with functions. */
 static void sheet_use_functions(struct transforming *t, xmlNodePtr root)
 {
     for (xmlNodePtr e = root; e && SUCCEEDED(t->failed); e = next_element(e)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report that rules change: read whole, changed in memory, written once. */
+/* The report that rules change: it is read completely, changed in memory, and written once. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
@@ -10,17 +10,17 @@
 #include <string.h>
 
 enum {
-    /* More than our own reports have (REPORT_MOST_BYTES), as rules add to them; UTF-16 is twice as long. */
+    /* More than OpenPLA's reports have (REPORT_MOST_BYTES), because rules add to them; UTF-16 needs twice as much. */
     REPORT_BYTES_MAX = 96 << 20,
     MEMORY_LEAST = 64 << 20, /* of a document tree and the parser's data */
     MEMORY_OF_BYTE = 16,     /* the maximum memory per byte of XML, reached by empty cells: <Data name="a"/> */
-    DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
+    DEEPEST = 200,           /* limit for nested elements that rules create; libxml2 reads 256 levels */
 };
 /* A word of the mark: the first line of `tag` belongs to the report itself, which another program has evaluated. */
 #define OWN_TAG "+tag"
-_Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules can check what a report may contain");
+_Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules must be able to check every report");
 
-/* ---- what libxml2 does ---- */
+/* ---- libxml2's behaviour ---- */
 
 struct change {
     xmlDocPtr doc;
@@ -48,7 +48,7 @@ static void put_element(void *about)
         xmlAddPrevSibling(c->at, c->node);
 }
 
-/* libxml2 may merge it with an adjacent text: do not use the node any more. */
+/* libxml2 may merge it with an adjacent text, so the node must not be used afterwards. */
 static void add_text(void *about)
 {
     struct change *c = about;
@@ -67,7 +67,7 @@ static void make_instruction(void *about)
     c->node = xmlNewDocPI(c->doc, BAD_CAST c->name, BAD_CAST c->value);
 }
 
-/* Without a namespace, whatever the name looks like. */
+/* Without a namespace, even if the name contains a prefix. */
 static void set_attribute(void *about)
 {
     struct change *c = about;
@@ -77,7 +77,7 @@ static void set_attribute(void *about)
 static void take_node(void *about)
 {
     struct change *c = about;
-    xmlUnlinkNode(c->node); /* and not freed: a step may hold it */
+    xmlUnlinkNode(c->node); /* and not freed, because a step may hold it */
 }
 
 static HRESULT use(struct report_target *t, void (*work)(void *about), struct change *c)
@@ -86,7 +86,7 @@ static HRESULT use(struct report_target *t, void (*work)(void *about), struct ch
     return xml_memory_use(t->document.memory, work, c);
 }
 
-/* libxml2 never gets characters that XML does not allow, or invalid names. */
+/* libxml2 never receives characters that XML does not allow, or invalid names. */
 static HRESULT xml_text_clean(const char *value, char **out)
 {
     struct text_buffer b = {0};
@@ -112,7 +112,7 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
     return hr;
 }
 
-/* Elements within one another; as deep as documents are. */
+/* The number of levels of nested elements. The recursion is limited by the depth of documents. */
 static unsigned element_height(xmlNodePtr e)
 {
     unsigned most = 0;
@@ -168,8 +168,8 @@ HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const cha
 
 /* ---- marks ---- */
 
-/* A text node has no attributes, so text that rules insert beside elements is enclosed in two processing instructions,
-   which readers of reports ignore (DECISIONS 120). */
+/* A text node has no attributes, so text that rules insert next to elements is enclosed in two processing instructions.
+   Readers of reports ignore these (DECISIONS 120). */
 #define TEXT_MARK  "openpla-rules"
 #define TEXT_BEGIN "text"
 #define TEXT_END   "end"
@@ -256,7 +256,7 @@ HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag
     return SUCCEEDED(hr) ? add_mark(t, e, is_own ? OWN_TAG : "tag") : hr;
 }
 
-/* The report's own tag is the first of them. */
+/* The report's own tag is the first of the tags. */
 static HRESULT drop_tags(struct report_target *t, xmlNodePtr e)
 {
     const char *tags = rules_attribute(e, "tag");
@@ -280,7 +280,7 @@ static HRESULT drop_attributes(struct report_target *t, xmlNodePtr e)
     return hr;
 }
 
-/* In the order of the document; by hand, as deep as documents are. */
+/* The next element in the order of the document, found without recursion. */
 static xmlNodePtr element_following(const struct report_target *t, xmlNodePtr e, bool into)
 {
     if (into && e->children)
@@ -326,7 +326,7 @@ HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *
         hr = xml_document_check_root(&out->document, "Report");
     if (SUCCEEDED(hr))
         hr = drop_earlier(out);
-    if (SUCCEEDED(hr)) /* else libxml2 walks along all siblings to find which of two nodes comes first */
+    if (SUCCEEDED(hr)) /* otherwise libxml2 walks along all siblings to find which of two nodes comes first */
         xmlXPathOrderDocElems(out->document.root->doc);
     if (SUCCEEDED(hr)) {
         out->folder = path_folder(path);

@@ -53,7 +53,7 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
         xmlNodePtr node = nodes.nodes[i];
         if (node == run->target->document.root || node->type == XML_DOCUMENT_NODE)
             hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects the report itself");
-        else if (report_target_has(run->target, node)) /* not in one that went before */
+        else if (report_target_has(run->target, node)) /* it is not inside an element that was inserted earlier */
             hr = report_target_take(run->target, node), taken++;
     }
     xpath_result_free(&nodes);
@@ -98,7 +98,7 @@ void rules_outcome_free(struct rules_outcome *o)
     *o = (struct rules_outcome){0};
 }
 
-/* The Item's text of that name, of all of them. */
+/* The text of all the Item's elements with that name. */
 static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
 {
     struct text_buffer b = {0};
@@ -147,7 +147,7 @@ static HRESULT outcome_add_warning(struct rules_run *run, xmlNodePtr item)
     return S_OK;
 }
 
-/* Adds the warning's tag to its target, beside the tags of other warnings. */
+/* Adds the warning's tag to its target, next to the tags of other warnings. */
 static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, const char *tag)
 {
     struct xpath_result nodes = {0};
@@ -167,15 +167,15 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
     if (FAILED(hr))
         return hr;
     if (!found)
-        return rules_add_note(run, e, "its target is not in the report");
-    return refused
-               ? rules_add_note(run, e,
-                                "no link to its target: its tag has several lines, or all tags there exceed %d bytes",
-                                REPORT_TAGS_MOST)
-               : S_OK;
+        return rules_add_note(run, e, "its target is not part of the report");
+    return refused ? rules_add_note(run, e,
+                                    "it cannot be linked to its target: its tag has several lines, or the tags there "
+                                    "exceed %d bytes in total",
+                                    REPORT_TAGS_MOST)
+                   : S_OK;
 }
 
-/* What its table hits, else advice/warning: a warning is not lost for a wrong path. */
+/* The node that its table names, otherwise advice/warning: a warning is not lost because of a wrong path. */
 static HRESULT find_table(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, xmlNodePtr *out)
 {
     struct xpath_result nodes = {0};
@@ -247,7 +247,7 @@ static HRESULT do_notify(struct rules_run *run, xmlNodePtr e)
     return S_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all actions ---- */
 
 static HRESULT do_action(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
 {

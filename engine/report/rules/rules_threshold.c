@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    OTHERS_NAMED = 16,   /* further instances that a warning names */
-    ROW_OPERATIONS = 10, /* of XPath, which take as long as reading a row or slice */
+    OTHERS_NAMED = 16,   /* maximum number of further instances in a warning */
+    ROW_OPERATIONS = 10, /* number of XPath operations that take as long as reading a row or slice */
 };
 
 /* ---- attributes ---- */
@@ -126,7 +126,7 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     if ((out->per || out->minus) && out->of != MEASURE_MEAN)
         return rules_wrong(e, "of", rules_attribute(e, "of"), "per and minus need the mean");
     if (critical && (out->is_upper ? out->critical < out->limit : out->critical > out->limit))
-        return rules_wrong(e, "critical", critical, "it is reached before the limit");
+        return rules_wrong(e, "critical", critical, "it is reached earlier than the limit");
     return S_OK;
 }
 
@@ -163,7 +163,7 @@ static void add_value(struct text_buffer *b, const struct threshold *t, double v
         text_buffer_format(b, " %s", t->unit);
 }
 
-/* "2026-03-02T12:00:00.000Z" as "2026-03-02 12:00"; without the day if it is that of `day`. */
+/* "2026-03-02T12:00:00.000Z" as "2026-03-02 12:00"; without the day if it equals `day`. */
 static void add_time(struct text_buffer *b, const char *time, const char *day)
 {
     if (strlen(time) < 16) {
@@ -233,7 +233,7 @@ void threshold_limits_add(struct text_buffer *b, const struct threshold *t, doub
     }
 }
 
-/* What was compared with what, and the other instances beyond the limit. */
+/* The compared values, and the other instances beyond the limit. */
 static void add_details(struct text_buffer *b, const struct threshold *t, const struct threshold_findings *all)
 {
     const struct threshold_finding *f = all->items;
@@ -378,7 +378,7 @@ static HRESULT put_item(struct rules_run *run, const struct threshold *t, const 
                         const char *tag, xmlNodePtr item)
 {
     static const struct {
-        const char *name, *written; /* written: by the rule, else a variable */
+        const char *name, *written; /* written by the rule, otherwise a variable */
     } parts[] = {{"when", "{when}"},       {"first", "{first}"}, {"last", "{last}"},
                  {"seconds", "{seconds}"}, {"worst", "{worst}"}, {"worstAt", "{worstAt}"},
                  {"cause", NULL},          {"details", NULL},    {"resolution", NULL}};
@@ -434,7 +434,7 @@ static HRESULT put_warning(struct rules_run *run, const struct threshold *t, con
     return hr;
 }
 
-/* One warning about the worst instance, which names the others. */
+/* One warning about the worst instance; it names the others. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr element)
 {
     struct threshold t;

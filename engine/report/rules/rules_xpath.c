@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates the XPath expressions of rules by libxml2 within limits, with string functions that count what they read.
+/* Evaluates the XPath expressions of rules by libxml2 within limits, with string functions that count the bytes that
+   they read.
 
    Rules come from templates and from other users, and run in the service over reports of up to 96 MB. An expression of
-   one line can keep libxml2 busy for hours or make it allocate gigabytes. So every evaluation has limits in time and
-   memory, which are checked where libxml2 itself does not. Values of variables come from the report, which may contain
-   anything, so they must never be parsed as a part of an expression.
+   one line can keep libxml2 busy for hours or make it allocate gigabytes. Therefore every evaluation has limits in time
+   and memory, which are checked wherever libxml2 does not check them. Values of variables come from the report, which
+   may contain anything, so they must never be parsed as a part of an expression.
 
    From rule to result (rules_evaluate):
    1. expression_prepare checks the text (4096 bytes, 64 levels of brackets, since libxml2 recurses) and turns {name}
       into an XPath variable: $v0, $v1, ... with its value as number, Boolean or string. Within quotes, {name} becomes
-      $t0, the value's text, joined with the literal by concat(). So no value is ever pasted into the expression. A '\'
-      between steps becomes '/' (MS-PLA 2.2.5).
+      $t0, the value's text, joined with the literal by concat(). Therefore no value is ever inserted into the
+      expression text. A '\' between steps becomes '/' (MS-PLA 2.2.5).
    2. run_evaluation creates a memory for this evaluation (xml_memory) and evaluates in it. If a limit of the memory is
       exceeded, the evaluation is left by a jump and the memory is freed as a whole.
    3. result_take copies nodes and value out of that memory.
@@ -27,14 +28,14 @@
        comparing two node sets (n * m)          PAIRED_OPERATIONS, XPATH_PAIRS_NODES in a list  xpath_compares_pairs,
                                                                                                 xml_memory_limit_block
 
-   libxml2 counts an operation for a call of contains(), whether it compares ten bytes or a whole report, and for the
-   string value of a node, whether it has one node below it or a million. Therefore the string functions of XPath 1.0
-   are replaced (look_up) by versions that count first. When libxml2 compares two node sets, or a set with a string, it
-   takes time that its count does not show. xpath_compares_pairs finds such expressions before they are evaluated; they
-   get a smaller limit, and weigh PAIRED_WEIGHT times as much in the sum of a run.
+   libxml2 counts an operation for a call of contains(), even if it compares a whole report, and one for the string
+   value of a node, even if it has a million descendants. Therefore the string functions of XPath 1.0 are replaced
+   (look_up) by versions that count first. When libxml2 compares two node sets, or a set with a string, it takes time
+   that its count does not show. xpath_compares_pairs finds such expressions before they are evaluated; they get a
+   smaller limit, and weigh PAIRED_WEIGHT times as much in the sum of a run.
 
-   All evaluations of a run share a sum of operations (xpath_scope.operations, RUN_OPERATIONS). Each costs at
-   least LEAST_COST, so that a step over many nodes with trivial expressions is limited too. */
+   All evaluations of a run share a limit of operations (xpath_scope.operations, RUN_OPERATIONS). Each costs at least
+   LEAST_COST, so that a step over many nodes with trivial expressions is limited too. */
 #include "engine/base/memory.h"
 #include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
@@ -50,7 +51,8 @@
 
 /* ---- texts of nodes ---- */
 
-/* In document order; by hand, as deep as documents are. The text of an attribute has no parent (xml_shared.h). */
+/* The next node in document order, found without recursion. The text of an attribute has no
+   parent (xml_shared.h). */
 static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
 {
     if (node->children)
@@ -60,7 +62,8 @@ static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
     return !node || node == top ? NULL : node->next;
 }
 
-/* Counts an operation for each node below: computing the string value visits them whether they contain text or not. */
+/* Counts an operation for each descendant: computing the string value visits all of them, whether or not they contain
+   text. */
 static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
 {
     xmlXPathContextPtr context = parser->context;
@@ -74,8 +77,8 @@ static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
     return false;
 }
 
-/* Of the arguments of a function that takes texts of them, or of the context's node where it has none. `all`: of each
-   node of a list, and not of the first alone. */
+/* The texts of the arguments of a function, or of the context node if it has no arguments. `all`: for each node of a
+   list, not only the first. */
 static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
 {
     if (!count)
@@ -115,10 +118,10 @@ COUNTED(round_of, xmlXPathRoundFunction, false)
 
 struct search {
     xmlChar *in, *what;
-    const char *at; /* its place in `in`; NULL: not found */
+    const char *at; /* its position in `in`; NULL: not found */
 };
 
-/* Counts the comparisons. False: that is too much. */
+/* Counts the comparisons. False: the limit is exceeded. */
 static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
 {
     xmlXPathContextPtr context = parser->context;
@@ -141,7 +144,7 @@ static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
     return false;
 }
 
-/* The two arguments, and what came of the search. False: there is an error. */
+/* The two arguments, and the result of the search. False: an error occurred. */
 static bool search_begin(xmlXPathParserContextPtr parser, int count, struct search *s)
 {
     *s = (struct search){0};
@@ -188,7 +191,7 @@ static void substring_after(xmlXPathParserContextPtr parser, int count)
     end(&s);
 }
 
-/* ---- which there are ---- */
+/* ---- the replaced functions ---- */
 
 static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlChar *space)
 {
@@ -246,14 +249,14 @@ size_t rules_name_length(const char *text)
     return n;
 }
 
-/* `{name}`: the name's length; 0: no such. */
+/* `{name}`: the name's length; 0: not a valid name. */
 static size_t placeholder(const char *at)
 {
     const size_t n = *at == '{' ? rules_name_length(at + 1) : 0;
     return n && at[1 + n] == '}' ? n : 0;
 }
 
-/* ---- an expression as libxml2 gets it ---- */
+/* ---- an expression in the form that libxml2 receives ---- */
 
 struct prepared {
     struct text_buffer text;
@@ -319,7 +322,7 @@ static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
     return hr;
 }
 
-/* Lists are compared and joined by our functions. */
+/* Lists are compared and joined by OpenPLA's functions. */
 static HRESULT use_functions(struct prepared *p)
 {
     struct text_buffer b = {0};
@@ -344,7 +347,7 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
         } else if (*c == '"' || *c == '\'') {
             const char *end = strchr(c + 1, *c);
             if (!end)
-                return error_set(BAD, "the string literal at %u is not closed", (unsigned)(c - expression + 1));
+                return error_set(BAD, "the string literal at %u is not terminated", (unsigned)(c - expression + 1));
             hr = add_literal(out, c, (size_t)(end + 1 - c));
             c = end + 1;
         } else {
@@ -377,8 +380,8 @@ struct evaluation {
     xmlChar *text;
     double number;
     bool truth;
-    xmlXPathContextPtr context; /* of the memory, also when the evaluation was left */
-    uint64_t visited;           /* nodes, for a text that no text came of perhaps */
+    xmlXPathContextPtr context; /* of the memory, even if the evaluation was aborted */
+    uint64_t visited;           /* nodes; the text could not be created */
     int error, position;
 };
 
@@ -390,7 +393,7 @@ static void on_error(void *user, xmlErrorPtr error)
 {
     struct evaluation *e = user;
     if (e->error)
-        return; /* the first one has the reason */
+        return; /* the first error contains the reason */
     e->error = error->code;
     e->position = error->int1;
 }
@@ -418,15 +421,15 @@ static xmlXPathObjectPtr as_object(const struct rule_value *value)
                                       : xmlXPathNewString(BAD_CAST value->text);
 }
 
-/* Attributes and documents have no `content` where a node has it. */
+/* Attributes and documents have another member where a node has `content`. */
 static bool has_text(const xmlNode *n, bool selected)
 {
     const bool text = n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE;
     return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
 }
 
-/* The value of the first node (XPath 5), cut where it exceeds the limit of texts: a step that selects the whole report
-   would otherwise copy it again and again, although its value is not used. */
+/* The value of the first node (XPath 5), truncated if it exceeds the limit for texts: a step that selects the whole
+   report would otherwise copy it again and again, although its value is not used. */
 static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
 {
     const size_t most = RULES_TEXT_MAX + 1;
@@ -486,16 +489,16 @@ static void expression_evaluate(void *about)
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 
-/* The error of an expression that compares pairs and reaches its limit. */
+/* The error for an expression that compares pairs and reaches its limit. */
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(BAD,
-                     "'%.*s' makes libxml2 compare nodes in pairs, for which an expression may use at most %u %s (%s "
+                     "'%.*s' makes libxml2 compare nodes in pairs, and such an expression may use at most %u %s (%s "
                      "has no such limit)",
                      (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
 }
 
-/* libxml2's own texts are not shown: they name no place. */
+/* libxml2's own texts are not shown, because they do not contain the place. */
 static HRESULT evaluation_error(const struct evaluation *e)
 {
     static const char *const newer[] = {"ends-with", "matches", "replace", "lower-case", "upper-case", "tokenize"};
@@ -526,7 +529,7 @@ static HRESULT evaluation_error(const struct evaluation *e)
     }
 }
 
-/* Messages that libxml2 would print on stderr. */
+/* Suppresses messages that libxml2 would print on stderr. */
 static void say_nothing(void *user, const char *format, ...)
 {
     (void)user, (void)format;
@@ -576,7 +579,7 @@ static HRESULT find_values(const struct xpath_scope *scope, const struct texts *
     return S_OK;
 }
 
-/* Namespaces are no nodes of the document, they end with the evaluation. */
+/* Namespaces are not nodes of the document; they are freed with the evaluation. */
 static HRESULT take_nodes(const xmlNodeSet *set, struct xpath_result *out)
 {
     out->is_nodes = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections of a DCOM client and its pings. A call takes an idle connection or opens one, so calls of several threads
-   do not wait for one another. One thread pings each held object's set every two minutes, because the server releases
-   objects that nobody has used or pinged for three periods. */
+/* Connections of a DCOM client and its pings. A call takes an idle connection or opens one, so that calls of several
+   threads do not wait for each other. One thread pings each held object's set every two minutes, because the server
+   releases objects that no client has used or pinged for three periods. */
 #include "engine/rpc/client/peer.h"
 
 #include "engine/base/memory.h"
@@ -112,12 +112,12 @@ static HRESULT peer_connect(struct orpc_peer *p, const char *port, struct rpc_ch
     return rpc_channel_open(&target, out);
 }
 
-/* `logged_on`: the logon succeeded, and the call was refused. */
+/* `logged_on`: the logon succeeded, but the call was refused. */
 static HRESULT peer_refused(const struct orpc_peer *p, bool logged_on)
 {
     if (!p->has_credentials)
         return error_set(E_ACCESSDENIED,
-                         "'%s': access denied without an account (use -u, or store one by openpla remote add)",
+                         "'%s': access denied without an account (use -u, or store one with openpla remote add)",
                          p->host);
     return error_set(E_ACCESSDENIED,
                      logged_on ? "'%s': access denied to the account '%s'"
@@ -179,7 +179,7 @@ static void set_ping(struct orpc_peer *p, struct ping_set *set)
     struct ndr_reader r = ndr_reader_over(answer, size);
     const uint32_t status = SUCCEEDED(hr) ? orpc_read_complex_ping(&r, &id) : 1;
     lock_enter(&p->lock);
-    set->id = status == 0 && !r.fault ? id : 0; /* the server does not know it any more: the next ping makes one */
+    set->id = status == 0 && !r.fault ? id : 0; /* the server no longer knows the set: the next ping creates one */
     set->sequence = set->id ? set->sequence : 0;
     lock_leave(&p->lock);
     ndr_writer_free(&request);

@@ -188,7 +188,7 @@ static bool connection_log_on(struct rpc_connection *c, struct security_context 
         memcpy(c->account, auth_account(s->auth), sizeof c->account);
         connection_end(c, *why ? why : "the client offers no encryption");
     } else
-        connection_end(c, "no memory or no random bytes");
+        connection_end(c, "out of memory or of random bytes");
     security_free(s);
     return false;
 }
@@ -251,7 +251,7 @@ static bool bind_log_on(struct rpc_connection *c, const struct pdu *p, struct nd
 
 /* ---- bind and alter_context: C706 12.6.4.3, 12.6.4.1 ---- */
 
-/* One interface and the syntaxes that it is offered in. */
+/* One interface and the syntaxes in which it is offered. */
 static void bind_interface(struct rpc_connection *c, struct ndr_reader *r, struct ndr_writer *w)
 {
     const uint16_t id = ndr_read_u16(r);
@@ -333,7 +333,7 @@ static void connection_auth3(struct rpc_connection *c, const struct pdu *p)
     else if (!connection_log_on(c, s, p, &answer, &answer_size))
         pdu_write_fault(&c->out, p->call, 0, RPC_FAULT_DENIED);
     else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so it must be the last token */
-        connection_end(c, "auth3 is not the last token of the logon");
+        connection_end(c, "auth3 does not contain the last token of the logon");
     memory_free(answer);
 }
 
@@ -384,7 +384,7 @@ static void connection_request(struct rpc_connection *c, struct pdu *p)
         request_begin(q, p, serial);
     else if (!q->has_begun || q->call != p->call || q->security != serial ||
              q->context != ndr_load_u16(p->bytes + 20)) {
-        request_refuse(c, p, RPC_FAULT_PROTOCOL, "a fragment of another request");
+        request_refuse(c, p, RPC_FAULT_PROTOCOL, "the fragment belongs to another request");
         return;
     }
     size_t size;

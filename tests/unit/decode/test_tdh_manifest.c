@@ -171,7 +171,7 @@ static const struct {
     {TEMPLATE(DATA("A", "inType='win:Int8' map='M'")), {"map=\"M\"", "declared"}},
     {TEMPLATE(DATA("A", "inType='win:Int8' length='4'")), {"length", "win:Int8"}},
     {TEMPLATE(DATA("A", "inType='win:AnsiString' length='B'") DATA("B", "inType='win:UInt8'")),
-     {"length=\"B\"", "precedes"}},
+     {"length=\"B\"", "no earlier data element"}},
     {TEMPLATE(DATA("B", "inType='win:Double'") DATA("A", "inType='win:AnsiString' length='B'")),
      {"length=\"B\"", "integer"}},
     {TEMPLATE(DATA("B", "inType='win:UInt8' count='2'") DATA("A", "inType='win:UInt8' count='B'")),
@@ -181,10 +181,11 @@ static const struct {
     {TEMPLATE(DATA("A", "inType='win:UInt64' count='9000'")), {"name=\"A\"", "65535"}},
     {TEMPLATE("<struct name='S'/>"), {"struct", "no data"}},
     {TEMPLATE("<struct name='S'><struct name='I'/></struct>"), {"structs cannot be nested"}},
-    {TEMPLATE("<struct name='S' count='A'>" DATA("A", "inType='win:UInt8'") "</struct>"), {"count=\"A\"", "precedes"}},
+    {TEMPLATE("<struct name='S' count='A'>" DATA("A", "inType='win:UInt8'") "</struct>"),
+     {"count=\"A\"", "no earlier data element"}},
     {TEMPLATE("<struct name='S'>" DATA("X", "inType='win:AnsiString' length='A'") "</struct>" DATA(
          "A", "inType='win:UInt8'")),
-     {"length=\"A\"", "precedes"}},
+     {"length=\"A\"", "no earlier data element"}},
     {TEMPLATE(DATA("A", "inType='win:UInt8'") "<UserData><A>%2</A></UserData>"), {"%2", "1 data"}},
     {"<templates><template tid='T'>" DATA("A", "inType='win:Int8'") "</template><template tid='T'/></templates>",
      {"tid=\"T\"", "already"}},
@@ -344,7 +345,7 @@ static void dumps_of_registered_manifests_are_accepted(void **state)
     if (manifest_xml_read(xml, sizeof xml - 1, &warnings, &list) != S_OK)
         fail_msg("%s", error_text(MANIFEST_INVALID));
     assert_int_equal(warnings.count, 3);
-    assert_non_null(strstr(warnings.items[0], "another string of this id"));
+    assert_non_null(strstr(warnings.items[0], "an earlier string has the same id"));
     assert_non_null(strstr(warnings.items[1], "belong to Windows"));
     assert_non_null(strstr(warnings.items[2], "win:Binary without a length"));
     struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);

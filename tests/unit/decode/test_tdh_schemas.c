@@ -309,9 +309,9 @@ static void counted_kinds_are_limited(void **state)
     assert_int_equal(d.provider_count, 0);
     assert_int_equal(warnings.count, 2);
     assert_non_null(strstr(warnings.items[0], "skipped 16385 events of 16384 kinds ({00000000-"));
-    assert_string_equal(warnings.items[1], "skipped 5 events: the trace has more than 16384 kinds of events");
+    assert_string_equal(warnings.items[1], "skipped 5 events: the trace contains more than 16384 kinds of events");
     assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);
-    assert_non_null(strstr(text.text, "\r\n5 events of more kinds\r\n"));
+    assert_non_null(strstr(text.text, "\r\n5 events of other kinds\r\n"));
     text_buffer_free(&text);
     texts_free(&warnings);
     event_kinds_free(&kinds);

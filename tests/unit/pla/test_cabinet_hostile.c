@@ -83,17 +83,17 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a/.../b", "leads to another folder", 0},
         {"\\abs.txt", "is an absolute path", 0},
         {"/abs.txt", "is an absolute path", 0},
-        {"C:\\x.txt", "marks a drive", 0},
-        {"C:rel.txt", "marks a drive", 0},
-        {"\\\\server\\share\\x", "share or a device", 0},
-        {"\\\\?\\C:\\x", "share or a device", 0},
-        {"//server/share/x", "share or a device", 0},
+        {"C:\\x.txt", "denotes a drive", 0},
+        {"C:rel.txt", "denotes a drive", 0},
+        {"\\\\server\\share\\x", "share or device", 0},
+        {"\\\\?\\C:\\x", "share or device", 0},
+        {"//server/share/x", "share or device", 0},
         {"x.txt:stream", "or a stream", 0},
         {"a\\x.txt::$DATA", "or a stream", 0},
-        {"CON", "the name of a device", 0},
-        {"a\\nul.txt", "the name of a device", 0},
-        {"com1.log", "the name of a device", 0},
-        {"nul ", "the name of a device", 0},
+        {"CON", "a device name", 0},
+        {"a\\nul.txt", "a device name", 0},
+        {"com1.log", "a device name", 0},
+        {"nul ", "a device name", 0},
         {"x.txt.", "which Windows removes", 0},
         {"x.txt ", "which Windows removes", 0},
         {"a \\x.txt", "which Windows removes", 0},
@@ -112,7 +112,7 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         {"a\xFF\xFE", "not valid UTF-8", 0x80},
         {"a\xC0\xAE\xC0\xAE/x", "not valid UTF-8", 0x80},
         {"a\xED\xA0\x80", "not valid UTF-8", 0x80},
-        {"com\xC2\xB9", "the name of a device", 0x80},
+        {"com\xC2\xB9", "a device name", 0x80},
         {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
     };
     struct made_bytes b;
@@ -288,7 +288,7 @@ static void what_is_more_than_let_is_refused(void **state)
     m.entries = entries;
     m.count = 2;
     made_build(&m, &b);
-    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "unpacks to more than the allowed 3 bytes");
+    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "would exceed 3 bytes when unpacked");
     is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files (at most 1");
 }
 

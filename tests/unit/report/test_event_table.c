@@ -233,7 +233,7 @@ static void values_that_do_not_fit_are_reported(void **state)
         "<EventTable name='t'>" COLUMN("name", "", "Name", CLASS_A, "11", "version='3'") "</EventTable>";
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
-    expect(of_name, broken, COUNT(broken), "whole|\n", "another version than 3, such as 2");
+    expect(of_name, broken, COUNT(broken), "whole|\n", "a version other than 3, such as 2");
     expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* an unknown event may be the first one */
     expect(of_name, broken, 0, "", "the traces contain no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")

@@ -314,7 +314,7 @@ static void mistakes_are_reported(void **state)
         {"<Step select='//Item[ends-with(.,1)]'/>", "ends-with() is XPath 2", false},
         {"<Step select='//a:b'/>", "namespace prefixes", false},
         {"<Step select='//Item['/>", "not valid XPath 1.0", true},
-        {"<Step select=\"//Item['a]\"/>", "is not closed", true},
+        {"<Step select=\"//Item['a]\"/>", "is not terminated", true},
         {"<Step select='//Item' sortType='max'/>", "9.5 is greater than 10", true},
         {"<Step select='//Item' sortType='most'/>", "unknown word", true},
         {"<Step/>", "Step select: ", true},

@@ -37,11 +37,11 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports must be in the folder"},
         {IMPORT("\\\\server\\share\\outside.xml"), "it begins like the path of a share"},
         {IMPORT("//server/share/outside.xml"), "it begins like the path of a share"},
-        {IMPORT("\\\\?\\C:\\outside.xml"), "it begins like the path of a share or a device"},
+        {IMPORT("\\\\?\\C:\\outside.xml"), "it begins like the path of a share or device"},
         {IMPORT("C:\\outside.xml"), "imports must be in the folder"},
         {IMPORT("/outside.xml"), ": absolute path"},
         {IMPORT("beside.xml:stream"), "a stream"},
-        {IMPORT("CON"), "the name of a device"},
+        {IMPORT("CON"), "a device name"},
         {IMPORT("none.xml"), "none.xml"},
     };
     char *path = path_join(*state, "in/rules.xml");

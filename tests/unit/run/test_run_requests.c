@@ -89,7 +89,7 @@ static void a_limit_is_taken_up_by_the_running_set(void **state)
     assert_int_equal(fixture_events(9005, "limit"), 1);
     assert_int_equal(fixture_events(1003, "limit"), 1);
     fixture_await_event(1005, "limit");
-    assert_string_equal(fixture_reason, "the run ended because Duration is over");
+    assert_string_equal(fixture_reason, "the run ended because its Duration is over");
     object_release(set);
     memory_free(root);
 }

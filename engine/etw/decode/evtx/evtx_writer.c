@@ -2,8 +2,9 @@
 /* Writes .evtx files, the event log's format: records, chunks and the header.
 
    The problem. An event is a tree of XML. The format splits it into a template (here: shape), which is the same for all
-   events of a kind, and the values that differ. Chunks of 64 KB must be readable alone, so each contains the shapes and
-   names its records use, once. A writer of a stream knows neither how many events come nor which shapes they need.
+   events of a kind, and the values that differ. Chunks of 64 KB must be readable independently, so each contains the
+   shapes and names that its records use, once. When a stream is written, neither the number of events nor the shapes
+   that they need are known in advance.
 
    A file is a header of 4096 bytes followed by chunks:
 
@@ -21,23 +22,23 @@
        name:   u32 offset of the next in the list  u16 hash  u16 characters  UTF-16 NUL
 
    All offsets count from the start of the chunk. Binary XML refers to a name by its offset; a name, like a shape, is
-   written in the middle of the record that uses it first.
+   written in the middle of the record that first uses it.
 
    From event to record. event_dump_evtx.c describes an event as steps (enum evtx_step) in r->shape and values in
    r->items and r->values. Equal steps mean an equal shape, so r->shape is the key: find_shape compares it with the
    shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
    same GUID in all chunks and files.
 
-   A record that does not fit. try_record writes into the chunk and notices at the end that it is full. It restores the
-   position, the lists and the known shapes, so the chunk is as before; names and shapes that the record added are in
-   the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an empty one. A record
-   that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The last 8 bytes of a chunk
-   stay unused because libevtx skips a record that ends with the chunk.
+   If a record does not fit: try_record writes into the chunk and notices at the end that the chunk is full. It restores
+   the position, the lists and the known shapes, so that the chunk is as before; names and shapes that the record added
+   are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an empty one. A
+   record that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The last 8 bytes of
+   a chunk stay unused because libevtx skips a record that ends with the chunk.
 
-   Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with
-   the flag "dirty" and no chunks, and at the end over the first one. After a crash the header is dirty and counts no
-   chunks; readers that recover dirty logs find the complete chunks by their signatures and checksums. The chunk that
-   was being filled is lost. */
+   Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with the flag
+   "dirty" and no chunks, and at the end over the first version. After a crash the header is dirty and has a count of 0;
+   readers that recover dirty logs find the complete chunks by their signatures and checksums. The chunk that was being
+   filled is lost. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/evtx/evtx.h"
@@ -108,7 +109,7 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    r->too_long |= size > UINT16_MAX; /* checked before measuring UTF-16 units: longer strings are never needed */
+    r->too_long |= size > UINT16_MAX; /* checked before UTF-16 units are measured: longer strings are never needed */
     record_check(r, S_OK);
 }
 
@@ -314,7 +315,7 @@ static void four(struct evtx_writer *w, size_t value)
     put(w, b, sizeof b);
 }
 
-/* Stores at `at` how many bytes follow these four. */
+/* Stores at `at` the number of bytes that follow these four. */
 static void set_size(struct evtx_writer *w, size_t at)
 {
     if (!w->full)
@@ -475,7 +476,7 @@ static const struct shape *find_shape(const struct evtx_writer *w, const struct 
     return NULL;
 }
 
-/* Writes a shape. Its GUID is derived from its contents, so equal shapes have equal GUIDs everywhere. */
+/* Writes a shape. Its GUID is derived from its contents, so equal shapes always have equal GUIDs. */
 static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uint64_t hash)
 {
     void *known = w->known;
@@ -606,9 +607,10 @@ HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int6
     if (hr != S_FALSE || w->at == RECORDS)
         return hr;
     if (w->chunks + 1 >= w->most_chunks)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                         "cannot write more events: an event log file holds at most 4 GB (limit the time with -b and "
-                         "-e, or use -of CSV or XML)");
+        return error_set(
+            HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+            "cannot write more events: an event log file can have at most 4 GB (limit the time with -b and "
+            "-e, or use -of CSV or XML)");
     end_chunk(w, to);
     empty_chunk(w);
     return try_record(w, r, time);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes event providers as manifests, with the layouts of their events. Each provider is written separately, read
-   back, and added to the document only if our reader accepts it. */
+   back, and added to the document only if OpenPLA's reader accepts it. */
 #include "engine/etw/decode/manifest/manifest_document.h"
 
 #include "engine/base/memory.h"
@@ -125,7 +125,7 @@ static HRESULT skipped(HRESULT remarked)
     return SUCCEEDED(remarked) ? S_FALSE : remarked;
 }
 
-/* A manifest that our own reader rejects is useless to others, too. */
+/* A manifest that OpenPLA's own reader rejects is not useful to other programs either. */
 static HRESULT read_back(struct manifest_writing *w)
 {
     struct provider_manifests list;
@@ -140,7 +140,8 @@ static HRESULT read_back(struct manifest_writing *w)
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     const struct error_kept why = error_keep(hr);
-    return skipped(manifest_write_warning(w, "skipped: its known data make no valid manifest: %.600s", why.text));
+    return skipped(
+        manifest_write_warning(w, "skipped: no valid manifest can be created from its events: %.600s", why.text));
 }
 
 static HRESULT document_append(struct manifest_document *to, const struct manifest_document *from)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads levels, tasks, opcodes, keywords, channels, maps and string tables of an instrumentation manifest. */
+/* Reads the levels, tasks, opcodes, keywords, channels, maps and string tables of an instrumentation manifest. */
 #include "engine/base/memory.h"
 #include "engine/etw/manifest_reader.h"
 #include "engine/etw/provider_manifest.h"
@@ -79,7 +79,7 @@ static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, 
     return hr;
 }
 
-/* Finds a field declared in the manifest. S_FALSE: none of that name. */
+/* Finds a field declared in the manifest. S_FALSE: no field of that name. */
 static HRESULT find_declared(struct manifest_reader *r, const char *name, enum manifest_kind kind, uint16_t task,
                              uint32_t *place)
 {
@@ -102,7 +102,7 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
 {
     bool of_windows;
     const char *name = manifest_local_name(e, qname, &of_windows);
-    /* PerfView's dumps name the level 0 so. */
+    /* PerfView's dumps use this name for level 0. */
     const bool always = kind == MANIFEST_LEVELS && strcmp(name, "Always") == 0;
     const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, always ? "LogAlways" : name) : NULL;
     uint32_t place = 0;
@@ -407,8 +407,8 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     entry->value = (uint32_t)value;
     /* .NET's EventSource writes all names of a flags enumeration: also 0 and combinations of bits. */
     if (map->bits && value & (value - 1))
-        hr = manifest_warn_element(r, e,
-                                   "the value has several bits (its string also appears for values with all of them)");
+        hr = manifest_warn_element(
+            r, e, "the value has several bits (its string is also shown for every value that has all of them)");
     if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
         hr = manifest_wrong(e, "message", NULL, "the attribute is missing");
     if (SUCCEEDED(hr))
@@ -506,12 +506,12 @@ static HRESULT read_string(struct manifest_reader *r, xmlNodePtr e, void *about)
         memory_free(id);
         return hr;
     }
-    /* PerfView's dumps declare some strings twice, for a keyword and a task of one name. */
+    /* PerfView's dumps declare some strings twice, for a keyword and a task with the same name. */
     const char *before = find_string(&r->strings, id, *culture);
     const bool differs = before && strcmp(before, text) != 0;
     hr = add_string(&r->strings, *culture, id, text);
     if (hr == S_FALSE && differs)
-        hr = manifest_warn_element(r, e, "another string of this id precedes it, which is used");
+        hr = manifest_warn_element(r, e, "an earlier string has the same id and is used instead");
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -574,9 +574,9 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
     return manifest_children(r, table, "message", read_message, NULL);
 }
 
-/* The end of a reference whose id begins at `id`: an id may contain parentheses, as in $(string.task_Read(2)). Returns
-   the parenthesis after which all are closed, the last one before the next reference, or the first, whichever ends an
-   existing id; NULL: none. */
+/* The end of a reference whose id begins at `id`; an id may contain parentheses, as in $(string.task_Read(2)).
+   Candidates are the parenthesis after which all are closed, the last one before the next reference, and the first one.
+   Returns the one that ends an existing id; NULL: no such parenthesis. */
 static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
     const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);

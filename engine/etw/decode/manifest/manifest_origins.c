@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests as sources of schemas: a list that grows by registered manifests when they are needed, and by those that
-   .NET writes into a trace in pieces. */
+/* Manifests as sources of schemas: a list to which registered manifests are added when they are needed, and manifests
+   that .NET writes into a trace in pieces. */
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define MOST_ABSENT 4096 /* limit for remembering providers that are not registered; a trace may name any number */
+#define MOST_ABSENT 4096 /* limit for remembered unregistered providers, because a trace may contain any number */
 
 struct manifest_origin {
     struct provider_manifests list;
@@ -54,7 +54,7 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* Remembers that a provider is unknown. If memory is out, the registry will be searched again. */
+/* Remembers that a provider is unknown. If memory runs out, the registry will be searched again. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
@@ -263,7 +263,7 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
 /* ---- pieces in traces written by .NET ---- */
 
 /* A piece of a manifest: {u8 format 1, u8 major, u8 minor, u8 0x5B, u16 pieces, u16 number}, then UTF-8. Any program
-   may write such events, so nothing in them is trusted. */
+   may write such events, so their contents are untrusted. */
 
 #define MANIFEST_EVENT 0xFFFE
 #define HEADER         8
@@ -289,7 +289,7 @@ struct inband_manifests {
     struct gathering *items;
     size_t count, capacity;
     size_t gathered; /* bytes */
-    char *languages; /* NULL: those of the host's user */
+    char *languages; /* NULL: the languages of the current user */
 };
 
 static void drop_pieces(struct inband_manifests *all, struct gathering *g)
@@ -362,7 +362,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
 
 /* ---- rejected manifests ---- */
 
-/* An origin that gives the reason why the provider's events cannot be decoded. */
+/* An origin that supplies the reason why the provider's events cannot be decoded. */
 struct refusal {
     GUID provider;
     char *why;
@@ -433,7 +433,7 @@ static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathe
     const struct error_kept why = error_keep(read);
     if (FAILED(read))
         return read;
-    if (read != S_OK && g->known && !g->refused) /* the last valid manifest remains in use */
+    if (read != S_OK && g->known && !g->refused) /* the last valid manifest is still used */
         return error_restore(&why);
     HRESULT hr =
         read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);
@@ -488,7 +488,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
         return S_OK; /* received twice */
     if (g->size + size > MANIFEST_MOST_BYTES || all->gathered + size > MOST_GATHERED) {
         drop_pieces(all, g);
-        return manifest_unusable("its pieces are too large", g->size + size);
+        return manifest_unusable("the pieces are too large", g->size + size);
     }
     g->all[number].bytes = memory_copy(data + HEADER, size);
     if (!g->all[number].bytes)

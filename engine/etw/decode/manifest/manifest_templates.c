@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MOST_PROPERTIES                                                                                                \
-    1024                 /* per template; each property needs at least a byte of an event, which has at most 64 KB */
+    1024 /* limit per template; each property needs at least a byte of an event, which has at most 64 KB */
 #define MOST_BYTES 65535 /* of event data */
 
 struct template_reading {
@@ -19,8 +19,8 @@ struct template_reading {
     size_t scope;   /* the first property that lengths and counts may refer to: 0, or the first member of a struct */
     size_t outer;   /* number of top-level properties before the struct */
     bool in_struct;
-    xmlNodePtr *elements; /* elements of the top-level properties; structs are read a second time for their members */
-    size_t skipped;       /* top-level elements behind binary data of unknown length */
+    xmlNodePtr *elements; /* top-level elements; structs are read a second time for their members */
+    size_t skipped;       /* top-level elements after binary data of unknown length */
 };
 
 static bool is_number(const struct event_property *p)
@@ -30,7 +30,7 @@ static bool is_number(const struct event_property *p)
             p->in_type == IN_TYPE_HEXINT64);
 }
 
-/* Finds the number that a length or count refers to: it must precede, in the same struct or outside of it. */
+/* Finds the number to which a length or count refers: it must come earlier, in the same struct or outside it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
     for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last one is the referring property */
@@ -65,7 +65,7 @@ static HRESULT read_amount(struct manifest_reader *r, xmlNodePtr e, struct templ
     } else {
         const struct event_property *other = find_before(k, text, &index);
         if (!other)
-            hr = manifest_wrong(e, attribute, text, "no data element of that name precedes it");
+            hr = manifest_wrong(e, attribute, text, "there is no earlier data element of that name");
         else if (!is_number(other))
             hr = manifest_wrong(e, attribute, text, "the data element of that name is not a single integer");
         else
@@ -228,7 +228,7 @@ static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct ma
 
 /* ---- templates ---- */
 
-/* Binary data without a length have no end. */
+/* Binary data without a length extend to the end of the event. */
 static bool is_endless(const struct event_property *p)
 {
     return p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 &&
@@ -258,11 +258,12 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
     }
     k->t->top_level = k->t->property_count;
     if (SUCCEEDED(hr) && k->skipped != 0)
-        hr = manifest_warn_element(r, e, "win:Binary without a length takes the data elements behind it too");
+        hr = manifest_warn_element(r, e,
+                                   "a win:Binary without a length also contains the data of the elements after it");
     return hr;
 }
 
-/* Derives the GUID of a template from its name, so that two compilations give the same bytes. */
+/* Derives the GUID of a template from its name, so that compiling it twice gives the same bytes. */
 static void name_guid(const struct provider_manifest *m, struct manifest_template *t)
 {
     const char *name = t->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The classes of all MOF files together: inheritance, languages, and the index by which an event finds its class. */
+/* The classes of all MOF files together: inheritance, languages, and the index that maps an event to its class. */
 #include "engine/etw/mof_classes.h"
 
 #include "engine/base/memory.h"
@@ -10,17 +10,17 @@
 
 #define ENGLISH 0x409
 
-/* The key by which an event's class is found. */
+/* The key used to find an event's class. */
 struct event_key {
     GUID event;
     uint8_t type;
     uint32_t version; /* NEWEST: the class has no version */
-    size_t order;     /* of equal keys the last one counts */
+    size_t order;     /* for equal keys, the last one is used */
     size_t index, at; /* index in `events` and in its list of types */
 };
 #define NEWEST 0x10000u
 
-/* Built from all documents together; borrows their classes. */
+/* Built from all documents together; its classes are borrowed from them. */
 struct class_table {
     const struct mof_class **classes; /* sorted by name; without a language */
     size_t class_count;
@@ -103,7 +103,7 @@ const struct mof_class *mof_classes_base(const struct mof_classes *c, const stru
     return find_base(&c->table, of);
 }
 
-/* Of several classes with one name the last one remains; within one file they are an error. */
+/* If several classes have the same name, the last one is used; within one file this is an error. */
 static HRESULT keep_last(struct class_table *t, const struct mof_document *newest)
 {
     size_t kept = 0;
@@ -253,7 +253,7 @@ static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e
         c = base;
     }
     return class_error(e->type_class, MOF_E_INVALID_SUPERCLASS,
-                       "it is derived from itself or from more than 32 classes by way of ", e->type_class->superclass);
+                       "it is derived from itself, or from more than 32 classes, through ", e->type_class->superclass);
 }
 
 static HRESULT add_keys(struct class_table *t, const struct mof_event_class *e, size_t index)
@@ -419,7 +419,7 @@ size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provi
     return c->table.provider_count;
 }
 
-/* ---- lookup of the class of an event ---- */
+/* ---- finding the class of an event ---- */
 
 /* Returns the first key of this event and type, or its insertion point. */
 static size_t first_key(const struct class_table *t, const GUID *event, uint8_t type)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Understands the PowerShell of a threshold or of a computed counter without running it.
+/* Interprets the PowerShell of a threshold or of a computed counter without running it.
 
-   The code is followed once with values that are constants, collections, or XPath of what only a report can tell
-   (pal_value.h). Questions are constants, so a branch that depends on one is decided; one that depends on a counter
-   becomes part of a condition. A loop is followed once, with any instance of its collection: PAL runs it for each
-   instance and each slice of the time, and so do rules. StaticThreshold gives an alert, and so does CreateAlert under
-   the conditions of the branches around it:
+   The code is interpreted once. Values are constants, collections, or XPath for values that only a report contains
+   (pal_value.h). Questions are constants, so the result of a condition on a question is known; a condition on a counter
+   becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its collection:
+   PAL runs it for each instance and each time slice, and so do rules. StaticThreshold creates an alert, and so does
+   CreateAlert under the conditions of the enclosing branches:
 
        ForEach ($d in $Disk) { If ($d.QuantizedAvg[$t] -gt 0.02) { $hit = $true } ... If ($hit) { CreateAlert ... } }
                                path: mean > 0.02                hit: mean > 0.02      alert: mean > 0.02
 
-   Code that is not understood has no effect, unless an alert depends on it: then the threshold is not imported. */
+   Code that is not understood has no effect, unless an alert depends on it: in that case the threshold is not imported.
+   */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_machine.h"
 
@@ -20,7 +21,7 @@
 
 static void run_block(struct pal_machine *m);
 
-/* To the end of the statement, across brackets. */
+/* Moves to the end of the statement, across brackets. */
 static void skip_statement(struct pal_machine *m)
 {
     while (m->at->kind != PAL_LINE && m->at->kind != PAL_END && !is_sign(m->at, "}"))
@@ -41,8 +42,8 @@ static struct pal_alert *new_alert(struct pal_machine *m)
 {
     if (m->path.kind == PAL_UNKNOWN) {
         pal_fails(m, m->path.text
-                         ? pal_format(m->pool, "its code depends on '%.100s', which is not understood", m->path.text)
-                         : "its code depends on what is not understood");
+                         ? pal_format(m->pool, "its code depends on '%.100s', which is not supported", m->path.text)
+                         : "its code depends on something that is not supported");
         return NULL;
     }
     if (m->path.kind == PAL_TRUTH && m->path.number == 0)
@@ -54,7 +55,7 @@ static struct pal_alert *new_alert(struct pal_machine *m)
     return &m->out->alerts[m->out->count];
 }
 
-/* With the operator of a threshold, the least or greatest value of a slice is decisive. */
+/* The operator of a threshold determines whether the least or the greatest value of a slice is compared. */
 static const char *static_condition(struct pal_machine *m, const struct pal_alert *a, const char *limit)
 {
     static const char *const names[] = {"mean", "min", "max", "trend"};
@@ -107,8 +108,8 @@ static void static_threshold(struct pal_machine *m)
     const struct pal_value number = pal_value_number(&limit), is_trend = pal_value_truth(m->pool, &trend);
     if ((number.kind != PAL_CONSTANT && number.kind != PAL_EXPRESSION) || number.of) {
         pal_fails(m, pal_value_words(&limit)
-                         ? pal_format(m->pool, "its limit '%.100s' is not understood", pal_value_words(&limit))
-                         : "its limit is not understood");
+                         ? pal_format(m->pool, "its limit '%.100s' is not supported", pal_value_words(&limit))
+                         : "its limit is not supported");
         return;
     }
     static const struct {
@@ -119,9 +120,9 @@ static void static_threshold(struct pal_machine *m)
         if (text_equal_nocase(name + (*name == '-'), operators[i].name))
             sign = operators[i].sign;
     if (!sign)
-        m->out->note = pal_format(m->pool, "the operator '%.40s' counts as gt", name);
+        m->out->note = pal_format(m->pool, "the operator '%.40s' is treated as gt", name);
     else if (!strcmp(sign, "!="))
-        m->out->note = "the operator ne is kept; PAL counts it as gt";
+        m->out->note = "the operator ne is kept; PAL treats it as gt";
     double scaled = number.number;
     for (int i = 0; i < collection.source->decimals; i++)
         scaled *= 10;
@@ -141,7 +142,7 @@ static void static_threshold(struct pal_machine *m)
     m->out->count++;
 }
 
-/* In a loop: the conditions around it are the threshold. */
+/* In a loop: the enclosing conditions are the threshold. */
 static void create_alert(struct pal_machine *m)
 {
     skip_statement(m);
@@ -174,7 +175,7 @@ static void create_alert(struct pal_machine *m)
 
 /* ---- statements ---- */
 
-/* Runs the block at the present place with this addition to the path. */
+/* Runs the block at the current position with this condition added to the path. */
 static void run_branch(struct pal_machine *m, const struct pal_value *condition)
 {
     const struct pal_value before = m->path;
@@ -183,7 +184,7 @@ static void run_branch(struct pal_machine *m, const struct pal_value *condition)
     m->path = before;
 }
 
-/* Runs a branch with its own variables and joins them with those of the other branches. */
+/* Executes a branch with a separate set of variables and joins them with the variables of the other branches. */
 static void run_conditional(struct pal_machine *m, const struct pal_value *condition)
 {
     struct pal_locals *const all = m->locals;
@@ -208,7 +209,7 @@ static void run_conditional(struct pal_machine *m, const struct pal_value *condi
 /* If, ElseIf and Else: a branch whose condition is known is run or skipped. */
 static void run_if(struct pal_machine *m)
 {
-    struct pal_value left = pal_truth(true); /* that no branch before was taken */
+    struct pal_value left = pal_truth(true); /* and that no earlier branch was taken */
     for (bool more = true, otherwise = false; more;) {
         struct pal_value condition = pal_truth(true);
         m->at++; /* if, elseif, else */
@@ -284,7 +285,7 @@ static void run_foreach(struct pal_machine *m)
     pal_skip_brackets(m);
 }
 
-/* For, While, Do: once, with an index that is unknown. */
+/* For, While, Do: executed once, with an unknown index. */
 static void run_loop(struct pal_machine *m)
 {
     m->at++;
@@ -384,7 +385,7 @@ static void run_statement(struct pal_machine *m)
     }
 }
 
-/* From { behind its }. */
+/* Moves from { to the position after its }. */
 static void run_block(struct pal_machine *m)
 {
     if (++m->deep > PAL_DEEPEST) {
@@ -461,7 +462,7 @@ HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const s
     if (empty)
         out->why = "it has no code";
     else if (old)
-        out->why = "it is VBScript of PAL 1";
+        out->why = "it is VBScript for PAL 1";
     for (size_t i = 0; i < out->count && !out->why; i++)
         if (!out->alerts[i].source->generated && !out->alerts[i].source->rows)
             out->why = out->alerts[i].source->why;

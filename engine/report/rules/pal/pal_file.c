@@ -28,7 +28,7 @@ HRESULT pal_note(struct pal_set *set, struct texts *to, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    text_buffer_add_utf8(&b, text, strlen(text)); /* long names are cut, perhaps within a character */
+    text_buffer_add_utf8(&b, text, strlen(text)); /* long names are truncated, possibly within a character */
     text_buffer_add(&b, "");
     char *valid = text_buffer_take(&b);
     HRESULT hr = valid ? S_OK : E_OUTOFMEMORY;
@@ -111,10 +111,10 @@ static const char *object_test(struct pal_set *set, struct pal_source *s, const 
     return test;
 }
 
-/* Conditions against the instances that EXCLUDE names, in any case of letters. */
+/* Conditions against the instances in EXCLUDE, ignoring case. */
 static const char *exclusions(struct pal_set *set, xmlNodePtr e)
 {
-    enum { LONGEST = 4000 }; /* more is rejected with the rows */
+    enum { LONGEST = 4000 }; /* other values are rejected with the rows */
     const char *test = "";
     for (xmlNodePtr x = element_of(e->children, "EXCLUDE"); x && strlen(test) < LONGEST;
          x = element_of(x->next, "EXCLUDE")) {
@@ -149,7 +149,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* the same form, so its instance ends where that of the path does */
+    if (regular && *expression) { /* the same form, so its instance ends at the same place as the path's */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);
@@ -159,7 +159,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
     if (!test)
         return;
     if (strpbrk(s->counter, "*") || (*own && strcmp(own, "*") != 0 && strchr(own, '*'))) {
-        s->why = pal_format(pool, "'%.100s' has a wildcard in a name", path);
+        s->why = pal_format(pool, "'%.100s' contains a wildcard in a name", path);
         return;
     }
     const char *which = *own && !s->has_instances ? pal_format(pool, "[%s=%s]", PAL_LOWER("Data[@name='instance']"),
@@ -239,7 +239,7 @@ static void read_threshold(struct pal_reading *r, struct pal_analysis *a, xmlNod
     }
     a->thresholds = items;
     set->out->thresholds++;
-    /* The highest priority first; of equal ones the later one, as in PAL. */
+    /* The highest priority first; if two are equal, the later one, as in PAL. */
     size_t at = a->threshold_count++;
     for (; at && a->thresholds[at - 1].priority <= t.priority; at--)
         a->thresholds[at] = a->thresholds[at - 1];
@@ -300,7 +300,7 @@ static bool contains_nocase(const char *text, const char *what)
     return false;
 }
 
-/* GB of memory, which reports know. */
+/* GB of memory, which reports contain. */
 static bool asks_memory(const char *variable, const char *text)
 {
     return contains_nocase(variable, "physicalmemory") || contains_nocase(variable, "ramgb") ||
@@ -362,7 +362,8 @@ static bool is_bare_name(const char *name)
     return *name && !strpbrk(name, "/\\:") && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* The file of that name beside `importer`, in any case of letters, as on the computers where the files come from. */
+/* The file with that name in the folder of `importer`, regardless of case, as on the computers that the files come
+   from. */
 static HRESULT find_beside(const char *importer, const char *name, char **path)
 {
     struct texts names = {0};
@@ -397,7 +398,8 @@ static void read_inherited(struct pal_reading *r, const char *importer, const ch
         return;
     if (r->job->text || !is_bare_name(name)) {
         r->hr = pal_note(r->set, lost, "%s: inherits from '%.200s', which is not read: %s", r->file, name,
-                         r->job->text ? "the file has no folder" : "expected the name of a file in the same folder");
+                         r->job->text ? "the folder of the file is unknown"
+                                      : "expected the name of a file in the same folder");
         return;
     }
     HRESULT hr = find_beside(importer, name, &path);
@@ -432,8 +434,8 @@ static void read_document(struct pal_reading *r, const char *path, const struct 
     if (!r->set->title)
         r->set->title = attribute_of(r->set, d->root, "NAME");
     if (*version && *version != '2')
-        r->hr = pal_note(r->set, &r->set->out->notes, "%s: written for version '%.40s' of PAL, expected 2", r->file,
-                         version);
+        r->hr = pal_note(r->set, &r->set->out->notes, "%s: the file is for version '%.40s' of PAL, expected version 2",
+                         r->file, version);
     for (xmlNodePtr e = d->root->children; e && SUCCEEDED(r->hr); e = e->next)
         if (e == element_of(e, "QUESTION"))
             read_question(r, e);

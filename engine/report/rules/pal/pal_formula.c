@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Computed counters: finds the arithmetic expression in their code, or knows them by their names. PAL computes them
-   sample by sample. Rules compute them from the means of each slice, which is the same up to changes within a slice. */
+/* Computed counters: finds the arithmetic expression in their code, or recognises them by their names. PAL computes
+   them sample by sample. Rules compute them from the means of each slice, which is the same except for changes within a
+   slice. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_machine.h"
 
@@ -41,7 +42,7 @@ static void formula_take(struct pal_machine *m, const struct pal_value *v, struc
     out->guard = guard;
 }
 
-/* The one that contains all others. */
+/* The expression that contains all others. */
 static const struct pal_value *largest(const struct pal_machine *m)
 {
     for (size_t i = 0; i < m->candidate_count; i++) {
@@ -63,7 +64,7 @@ static const struct pal_source *counter_named(const struct pal_analysis *a, cons
     return NULL;
 }
 
-/* Computed counters whose code is known to be wrong, or that are known by the counters that they need. */
+/* Computed counters whose code is known to be wrong, or that are recognised by the counters that they need. */
 static bool formula_known(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s, bool wrong,
                           struct pal_formula *out)
 {
@@ -101,7 +102,7 @@ static bool formula_known(struct pal_set *set, const struct pal_analysis *a, con
             (struct pal_formula){.operands = {first, second}, .count = 2, .value = all[i].value, .guard = all[i].guard};
         if (wrong)
             out->note =
-                pal_format(&set->pool, "'%.100s' is computed as its name says; PAL computes the reverse", s->path);
+                pal_format(&set->pool, "'%.100s' is computed as its name says; PAL computes the inverse", s->path);
         return true;
     }
     return false;
@@ -121,7 +122,7 @@ HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, cons
         if (SUCCEEDED(hr) && found)
             formula_take(&m, found, out);
         else if (!formula_known(set, a, s, false, out))
-            out->why = pal_format(&set->pool, "the computation of '%.100s' is not understood", s->path);
+            out->why = pal_format(&set->pool, "the computation of '%.100s' is not supported", s->path);
         memory_free(m.candidates);
     }
     for (size_t i = 0; i < out->count && !out->why; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes rules from what was understood of PAL's thresholds: a Rule for each threshold, a Group for each category.
+/* Writes rules from the interpreted thresholds of PAL: a Rule for each threshold, a Group for each category.
 
    A rule selects the rows of a counter with a slice that meets the condition, or rows without slices that meet it
-   themselves, and adds a warning to each. A threshold of a lower priority leaves out rows that have the warning of a
-   higher one of its analysis, as PAL shows only the highest. A computed counter has no row: its rule walks along the
-   slices of its first operand and finds the others by instance and time. */
+   themselves, and adds a warning to each. A threshold with a lower priority omits rows that already have a warning of
+   the same analysis with a higher priority, because PAL shows only the highest. A computed counter has no row: its rule
+   walks along the slices of its first operand and finds the others by instance and time. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
@@ -33,7 +33,7 @@ struct writing {
 
 /* ---- texts ---- */
 
-/* A name in an attribute: without what would be a string or a variable. */
+/* A name in an attribute, without parts that would be read as a string or a variable. */
 static void add_name(struct writing *w, struct text_buffer *to, const char *name, const char *text)
 {
     char *copy = text_copy(*text ? text : "PAL");
@@ -44,7 +44,7 @@ static void add_name(struct writing *w, struct text_buffer *to, const char *name
     memory_free(copy);
 }
 
-/* A text of a warning: braces and $( stay as they are. */
+/* A text of a warning: braces and $( are kept as they are. */
 static void add_plain(struct text_buffer *to, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -68,7 +68,7 @@ static void add_variable(struct writing *w, const char *name, const char *expres
     text_buffer_add(w->to, "/>\n");
 }
 
-/* ---- what has slices ---- */
+/* ---- counters with slices ---- */
 
 /* The counter as a pattern of a report schema. */
 static void want_slices(struct writing *w, const struct pal_source *s)
@@ -107,7 +107,7 @@ static const char *add_string(struct writing *w, const char *id, const char *tex
     return id;
 }
 
-/* The description of the threshold, else of its analysis: text and links. */
+/* The description of the threshold, otherwise of its analysis: text and links. */
 static void describe(struct writing *w)
 {
     struct texts links = {0};
@@ -135,7 +135,7 @@ static const char *severity_of(struct writing *w)
         return "critical";
     if (!text_equal_nocase(condition, "warning") && !text_equal_nocase(condition, "waning"))
         (void)pal_note(w->set, &w->set->out->notes,
-                       "%s: analysis '%.100s': threshold '%.100s': condition '%.40s' counts as Warning",
+                       "%s: analysis '%.100s': threshold '%.100s': condition '%.40s' is treated as Warning",
                        w->analysis->file, w->analysis->name, w->threshold->name, condition);
     return "warning";
 }
@@ -179,7 +179,7 @@ static bool begin_step(struct writing *w, const char *select, const char *extra)
     return strlen(select) <= EXPRESSION_MOST;
 }
 
-/* A limit that only the report tells. */
+/* A limit that only the report contains. */
 static void add_limit(struct writing *w, const struct pal_alert *a)
 {
     if (a->is_constant || !*a->limit)
@@ -239,7 +239,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                                         "it grows by {palTrend} per hour"};
     want_slices(w, a->source);
     add_limit(w, a);
-    /* So that the rules know the counter, even if nothing is wrong with it. */
+    /* Makes the rules know the counter even if its values are normal. */
     (void)begin_step(w, pal_format(p, "(%s)[1]", a->source->rows), "");
     text_buffer_add(w->to, "    </Step>\n");
     if (!begin_step(w, select, ""))
@@ -264,7 +264,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                 "Minimum {palMin}, mean {palMean}, maximum {palMax}.");
     if (!a->of_trend)
         return true;
-    /* Not silently: a report made without these rules has no trends. */
+    /* Tells the user, because a report created without these rules has no trends. */
     if (!begin_step(w, pal_format(p, "%s[not(Data[@name='trend'])]", a->source->rows), " sortType=\"first\""))
         return false;
     text_buffer_add(w->to, "     <Exists>\n      <Otherwise>\n       <Warning select=\".\"><Item>\n"
@@ -278,7 +278,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
 
 /* ---- a computed counter ---- */
 
-/* Rows of the operand that belong to the present row of the first one. */
+/* Rows of the operand that belong to the current row of the first operand. */
 static const char *joined_rows(struct writing *w, const struct pal_source *s, const struct pal_source *first)
 {
     return pal_format(
@@ -338,8 +338,8 @@ static void write_computed_step(struct writing *w, const struct pal_alert *a, co
     char *text = text_buffer_take(&subject);
     w->pool->failed |= !text;
     add_warning(w, slices ? "../.." : ".", when, text ? text : "", "",
-                slices ? "Computed from the means of the slice in which it was first beyond the limit."
-                       : "Computed from the means of the whole time.");
+                slices ? "Computed from the means of the slice in which the value was first beyond the limit."
+                       : "Computed from the means over the whole time.");
     memory_free(text);
 }
 
@@ -374,14 +374,14 @@ static const char *alert_write(struct writing *w, const struct pal_alert *a)
     if (f.why || FAILED(hr))
         return f.why ? f.why : "out of memory";
     if (a->of_trend)
-        return "it is the trend of a computed counter";
+        return "it uses the trend of a computed counter";
     if (f.note)
         (void)pal_note(w->set, &w->set->out->notes, "%s: analysis '%.100s': %s", w->analysis->file, w->analysis->name,
                        f.note);
     return write_computed_alert(w, a, &f) ? NULL : "its counters are too long for an expression";
 }
 
-/* Rows with the present warning are not of interest to thresholds of a lower priority. */
+/* Thresholds with a lower priority ignore rows with this warning. */
 static void precede(struct writing *w)
 {
     if (w->higher_count++ < HIGHER_MOST)
@@ -458,7 +458,7 @@ static void add_comment(struct text_buffer *to, const char *text)
 static void write_head(struct writing *w, struct text_buffer *to)
 {
     const struct pal_imported *out = w->set->out;
-    text_buffer_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Rules made from PAL's thresholds: ");
+    text_buffer_add(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Rules created from PAL's thresholds: ");
     add_comment(to, w->set->title && *w->set->title ? w->set->title : "no name");
     for (size_t i = 0; i < w->set->files.count; i++) {
         text_buffer_add(to, i ? ", " : "; from ");

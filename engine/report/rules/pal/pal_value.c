@@ -92,7 +92,7 @@ static struct pal_value arithmetic(struct pal_pool *p, char sign, const struct p
     const struct pal_value a = pal_value_number(left), b = pal_value_number(right);
     if (sign == '+' && left->kind == PAL_TEXT && right->kind == PAL_TEXT &&
         strlen(left->text) + strlen(right->text) > EXPRESSION_MOST)
-        return pal_unknown("a text that is too long");
+        return pal_unknown("a string that is too long");
     if (sign == '+' && left->kind == PAL_TEXT && right->kind == PAL_TEXT)
         return (struct pal_value){.kind = PAL_TEXT, .text = pal_format(p, "%s%s", left->text, right->text)};
     if (a.kind == PAL_UNKNOWN || b.kind == PAL_UNKNOWN)
@@ -139,7 +139,7 @@ static bool holds(const char *word, int order)
                                  : order != 0;
 }
 
-/* A string of the row compared with a text: exact, by a pattern or by a regular expression; without case. */
+/* Compares a string of the row with a text: exactly, by a pattern or by a regular expression, ignoring case. */
 static struct pal_value compare_string(struct pal_pool *p, const char *word, const struct pal_value *of,
                                        const struct pal_value *with)
 {
@@ -202,7 +202,7 @@ static struct pal_value compare(struct pal_pool *p, const char *word, const stru
         return compare_string(p, word, b, a);
     if (!xpath_operator(word))
         return pal_unknown(pal_format(p, "the operator -%.20s", word));
-    if (a->text == pal_null || b->text == pal_null) /* what is compared with it exists */
+    if (a->text == pal_null || b->text == pal_null) /* the compared value exists */
         return pal_truth((a->text == b->text) == !strcmp(word, "eq"));
     if (a->kind == PAL_UNKNOWN || b->kind == PAL_UNKNOWN)
         return a->kind == PAL_UNKNOWN ? *a : *b;
@@ -218,7 +218,7 @@ static struct pal_value compare(struct pal_pool *p, const char *word, const stru
     }
     const struct pal_value x = pal_value_number(a), y = pal_value_number(b);
     if (x.kind == PAL_UNKNOWN || y.kind == PAL_UNKNOWN) {
-        const bool texts = a->kind == PAL_TEXT || b->kind == PAL_TEXT; /* one is not a number, so they differ */
+        const bool texts = a->kind == PAL_TEXT || b->kind == PAL_TEXT; /* one of them is not a number, so they differ */
         return texts && (!strcmp(word, "eq") || !strcmp(word, "ne")) && a->kind <= PAL_TRUTH && b->kind <= PAL_TRUTH
                    ? pal_truth(!strcmp(word, "ne"))
                : x.kind == PAL_UNKNOWN ? x
