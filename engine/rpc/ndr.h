@@ -62,7 +62,7 @@ struct ndr_reader {
 
 struct ndr_reader ndr_reader_over(const void *bytes, size_t size);
 void ndr_fail(struct ndr_reader *r, uint32_t fault); /* keeps an earlier fault */
-/* `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: the bytes end earlier. */
+/* `size` bytes at the next multiple of `align` (a power of two, at most 8); NULL: there are too few bytes. */
 const uint8_t *ndr_take(struct ndr_reader *r, size_t align, size_t size);
 uint8_t ndr_read_u8(struct ndr_reader *r);
 uint16_t ndr_read_u16(struct ndr_reader *r);
@@ -71,7 +71,7 @@ uint64_t ndr_read_u64(struct ndr_reader *r);
 GUID ndr_read_guid(struct ndr_reader *r);
 /* A conformance that must equal `count`. */
 void ndr_expect_u32(struct ndr_reader *r, uint32_t expected);
-/* Whether `count` items of at least `size` bytes can still follow; fails the reader if not. Call it before allocating
+/* Whether `count` items of at least `size` bytes can still follow; if not, the reader fails. Call it before allocating
    memory for a count from the network. */
 bool ndr_can_hold(struct ndr_reader *r, uint64_t count, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DCOM (MS-DCOM) above RPC: a server that activates classes, hands out object references and passes method calls to a
-   handler, and the bodies that a client of such a server writes and reads.
+/* DCOM (MS-DCOM) above RPC: a server that activates classes, returns object references and passes method calls to a
+   handler; and the bodies that a client of such a server writes and reads.
 
    The server keeps the objects that remote clients hold. Each belongs to the account that received it; OXID, OIDs and
    IPIDs are random. An object is released when it has no references, or was not used or pinged for a while. Pointers to
@@ -35,7 +35,7 @@ struct orpc_call {
 /* The functions that the owner of the objects provides. Calls of several connections run at the same time. */
 struct orpc_handler {
     void *user;
-    /* Whether methods of this interface can be called. Others are never handed out. */
+    /* Whether methods of this interface can be called. Other interfaces are never returned to clients. */
     bool (*serves)(void *user, const GUID *iid);
     /* A new object, or the class object, with a reference. ORPC_CLASS_NOT_REGISTERED and the like. */
     HRESULT (*activate)(void *user, const struct orpc_call *call, const GUID *clsid, bool is_factory, void **object);
@@ -61,12 +61,13 @@ void orpc_server_close(struct orpc_server *s);
 /* For rpc_service.serves: the interfaces of DCOM, the handler's interfaces, and the management interface (MS-RPCE),
    which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
-/* Releases objects that were not used or pinged. To be called every few seconds, with the clock that orpc_session_call
-   has. */
+/* Releases objects that were not used or pinged. Call it every few seconds, with the same clock as orpc_session_call.
+ */
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 
-/* One connection. `bindings`: where this client reaches the server, its own address first; copied. */
+/* One connection. `bindings`: the addresses at which this client reaches the server, the server's own address first;
+   copied. */
 struct orpc_session;
 HRESULT orpc_session_open(struct orpc_server *s, const struct dual_strings *bindings, struct orpc_session **out);
 void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects stay until they are run down */
@@ -74,8 +75,8 @@ void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects sta
 uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms,
                            struct ndr_writer *out);
 
-/* For the handler, while it performs a call. An object reference that the caller may use; ORPC_REFERENCES references go
-   with it. E_NOINTERFACE if the interface is not served; HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* For the handler, while it performs a call. An object reference that the caller may use; it includes ORPC_REFERENCES
+   references. E_NOINTERFACE if the interface is not served; HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* The object that a reference from the caller names, as this interface, with a reference. 0, or a fault: it is not an
    object of this server that the caller holds, or it lacks the interface. Its references are released. */
@@ -84,7 +85,7 @@ uint32_t orpc_import(struct orpc_call *call, const struct objref *reference, con
 /* ---- client: bodies of requests and answers ---- */
 
 void orpc_write_this(struct ndr_writer *w, const GUID *causality);
-/* Behind ORPCTHAT; *error_info (may be NULL) is an extension's OBJREF of an IErrorInfo, or empty. */
+/* After ORPCTHAT; *error_info (may be NULL) is an extension's OBJREF of an IErrorInfo, or empty. */
 void orpc_read_that(struct ndr_reader *r, struct ndr_reader *error_info);
 
 /* IRemoteSCMActivator: opnum 4 RemoteCreateInstance, 3 RemoteGetClassObject (`is_factory`). 1 to ORPC_IIDS_MOST. */
@@ -112,7 +113,7 @@ struct orpc_references {
 void orpc_write_references(struct ndr_writer *w, const GUID *causality, const struct orpc_references *items,
                            size_t count);
 
-/* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. Set 0 makes a new one. */
+/* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. Set 0 creates a new set. */
 void orpc_write_complex_ping(struct ndr_writer *w, uint64_t set, uint16_t sequence, const uint64_t *add,
                              uint16_t add_count, const uint64_t *remove, uint16_t remove_count);
 /* The status; *set is the set's id. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of another computer by DCOM: activation, calls by vtable and by name, references and pings. Calls block; all
-   functions may be used by several threads, and calls of one object run at the same time, each on its own connection.
- */
+/* Objects of another computer by DCOM: activation, calls by vtable and by name, references and pings. Calls block;
+ several threads may use all functions, and calls of one object run at the same time, each on a separate connection. */
 #ifndef OPENPLA_RPC_ORPC_CLIENT_H
 #define OPENPLA_RPC_ORPC_CLIENT_H
 
@@ -16,7 +15,7 @@ struct orpc_target {
     uint32_t ping_ms;                           /* 0: 2 minutes, MS-DCOM 3.1.1.6 */
 };
 
-/* Another computer as one account sees it; counted. Connects when it is first needed. */
+/* Another computer as seen by one account; counted. Connects when it is first needed. */
 struct orpc_peer;
 HRESULT orpc_peer_open(const struct orpc_target *target, struct orpc_peer **out);
 void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; objects keep their peer */
@@ -40,11 +39,11 @@ HRESULT orpc_request_begin(struct ndr_writer *request);
 struct orpc_answer {
     uint8_t *bytes;
     struct ndr_reader reader; /* behind ORPCTHAT */
-    struct ndr_arena arena;   /* for what is decoded of it */
+    struct ndr_arena arena;   /* memory for decoded data */
 };
-/* Calls the method, at most once: if the connection ends before the answer, the call fails, with a message that it may
-   have been executed. Frees the request in any case; free *answer in any case. Returns the failure of the transport or
-   the fault; the method's HRESULT is the end of the answer. */
+/* Calls the method, at most once: if the connection ends before the answer, the call fails, and the message says that
+   it may have been executed. Frees the request in any case; free *answer in any case. Returns the failure of the
+   transport or the fault; the method's HRESULT is the end of the answer. */
 HRESULT orpc_call(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer);
 /* The same for a method that only reads: it is repeated if the connection ends. */
 HRESULT orpc_call_again(struct orpc_object *o, uint16_t opnum, struct ndr_writer *request, struct orpc_answer *answer);

@@ -23,8 +23,8 @@ struct rpc_port_event {
 /* Called by the threads of connections, several at the same time. */
 struct rpc_port_handler {
     void *user;
-    /* A new connection; `own` is the address of this computer that it reached, in digits. *session is for the calls
-       below. A failure closes the connection. */
+    /* A new connection; `own` is the local address of the connection, in digits. *session is for the calls below. A
+       failure closes the connection. */
     HRESULT (*open)(void *user, const char *address, const char *own, void **session);
     /* Returns 0 and the stub of the answer, or a fault. */
     uint32_t (*call)(void *user, void *session, const struct rpc_call *call, struct ndr_writer *stub);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The accounts with which this user logs on to other computers: given to this process, or stored. Passwords are kept as
-   the hash that NTLM uses, which is worth as much as the password. */
+   the hash that NTLM uses. The hash must be protected like the password. */
 #ifndef OPENPLA_RPC_REMOTE_ACCOUNT_H
 #define OPENPLA_RPC_REMOTE_ACCOUNT_H
 
@@ -20,9 +20,9 @@ void remote_account_free(struct remote_account *a); /* wipes and empties it */
 /* Borrowed from the account. */
 struct auth_credentials remote_account_credentials(const struct remote_account *a);
 
-/* The account for a computer, "name", "name:port" or "\\name": the one given to this process, else the one given for
-   any host, else the stored one. An account for the name with its port takes precedence over an account for the name.
-   S_FALSE: none. */
+/* The account for a computer, "name", "name:port" or "\\name": the one given to this process, otherwise the one given
+   for any host, otherwise the stored one. An account for the name with its port takes precedence over an account for
+   the name. S_FALSE: none. */
 HRESULT remote_account_find(const char *host, struct remote_account *out);
 /* From now on this process logs on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account. */
 HRESULT remote_account_give(const char *host, const struct remote_account *a);
@@ -33,7 +33,7 @@ void remote_account_forget_given(void);
 /* Stored for this user of this computer (secret_store), all under one key. E_INVALIDARG: a host of more than 255 bytes
    or with blanks; too many accounts. */
 HRESULT remote_account_store(const char *host, const struct remote_account *a);
-HRESULT remote_account_remove(const char *host); /* S_FALSE: none is stored for it */
+HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for it */
 HRESULT remote_account_remove_all(void);         /* also what is corrupt */
 /* Two strings each: the host, and the account as DOMAIN\user or user. */
 HRESULT remote_account_list(struct texts *out);

@@ -87,7 +87,7 @@ void ndr_write_bstr(struct ndr_writer *w, const struct ndr_bstr *s)
 static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, unsigned depth,
                                  struct ndr_variant *out);
 
-/* The type of elements that came as numbers of one size: the sender's VARTYPE if it has that size. */
+/* The type of elements that were sent as numbers of one size: the sender's VARTYPE if it has that size. */
 static uint16_t array_number_type(uint16_t named, size_t size, uint16_t otherwise)
 {
     return ndr_number_size(named) == size ? named : otherwise;
@@ -302,7 +302,7 @@ static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, 
         return;
     }
     ndr_take(r, 8, 0);
-    ndr_read_u32(r); /* its size: clients disagree about it */
+    ndr_read_u32(r); /* its size: clients use different values */
     ndr_read_u32(r);
     out->vt = ndr_read_u16(r);
     ndr_take(r, 2, 6);

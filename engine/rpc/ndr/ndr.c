@@ -86,7 +86,7 @@ bool ndr_can_hold(struct ndr_reader *r, uint64_t count, size_t size)
 
 struct ndr_block {
     struct ndr_block *next;
-    uint64_t bytes[]; /* aligned for all that is kept here */
+    uint64_t bytes[]; /* aligned for all types that are stored here */
 };
 
 void *ndr_arena_take(struct ndr_arena *arena, size_t count, size_t size)

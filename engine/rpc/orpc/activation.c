@@ -4,8 +4,8 @@
        MInterfacePointer { OBJREF_CUSTOM { dwSize, dwReserved, CustomHeader, property, property ... } }
 
    The header and each property begin with a type serialization header of 16 bytes (MS-RPCE 2.2.6): version, endianness,
-   length. The header's list of CLSIDs says which property is which, its list of sizes where they are; offsets inside a
-   property count from the end of its serialization header. The order of the properties is the sender's. */
+   length. The header's list of CLSIDs identifies the properties, and its list of sizes gives their positions; offsets
+   inside a property count from the end of its serialization header. The order of the properties is the sender's. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -235,7 +235,8 @@ static void activator_write(struct orpc_call *call, const struct ndr_writer *int
     ndr_writer_free(&reply);
 }
 
-/* Creates the object and exports the requested interfaces. A failure of all interfaces is one of the activation. */
+/* Creates the object and exports the requested interfaces. If all interfaces fail, the activation fails with that
+   error. */
 static HRESULT activation_perform(struct orpc_call *call, const struct activation_request *q, bool is_factory,
                                   HRESULT *results, struct ndr_writer *interfaces)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IObjectExporter (MS-DCOM 3.1.2.5.1): where objects are, and which of them clients still need.
+/* IObjectExporter (MS-DCOM 3.1.2.5.1): the addresses of objects, and the objects that clients still need.
 
    This interface needs no logon, so its calls must not use resources: a ping set is created only for an existing OID.
    Only the holder of an object knows its OID, because OIDs are random. */

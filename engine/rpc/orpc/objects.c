@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that remote clients hold, and when they go.
+/* The objects that remote clients hold, and the time of their release.
 
        orpc_server.objects ── remote_object (one per identity and account)
                                  └─ interfaces ── remote_interface (one per IID): pointer, references
 
-   Tables are found by the first byte of the random id. The handler's functions may take long or call back, so they run
-   without the lock: an interface that a call uses is pinned, and an object that is removed during a call is freed by
-   the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
+   Tables are indexed by the first byte of the random id. The handler's functions may take long or call back, so they
+   run without the lock. An interface that a call uses is pinned, and an object that is removed during a call is freed
+   by the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
 
 #include "engine/base/assert.h"
@@ -44,7 +44,7 @@ static void objects_unlink_interface(struct orpc_server *s, struct remote_interf
     *at = interface->next_in_bucket;
 }
 
-/* Removes it from the tables. Its interfaces stay in its list for objects_free. */
+/* Removes it from the tables. Its interfaces remain in its list for objects_free. */
 static void objects_remove(struct orpc_server *s, struct remote_object *o)
 {
     struct remote_object **at = &s->objects;
@@ -105,8 +105,8 @@ static struct remote_object *objects_find_identity(struct orpc_server *s, const 
     return NULL;
 }
 
-/* Puts the new object, or the new interface of a known one, into the tables; what was not needed stays in *object and
- *interface. */
+/* Inserts the new object, or the new interface of a known one, into the tables; unused parts stay in *object and
+   interface. */
 static HRESULT objects_insert(struct orpc_session *session, const char *account, uint32_t references, uint64_t now_ms,
                               struct remote_object **object, struct remote_interface **interface,
                               struct std_objref *out)
@@ -228,7 +228,7 @@ bool objects_release_references(struct orpc_server *s, const GUID *ipid, const c
             is_held = is_held || other->references;
         if (!is_held) {
             objects_remove(s, o);
-            removed = o->pins ? NULL : o;        /* else the last unpin frees it */
+            removed = o->pins ? NULL : o;        /* otherwise the last unpin frees it */
         } else if (!i->references && !o->pins) { /* a call may use the pointer of this interface */
             struct remote_interface **at = &o->interfaces;
             while (*at != i)

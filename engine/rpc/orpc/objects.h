@@ -33,7 +33,7 @@ struct remote_object {
     struct orpc_session
         *session; /* the client that used it last: its calls keep all of its objects alive; NULL: it is closed */
     uint64_t used_ms;
-    unsigned pins;   /* calls that run on it */
+    unsigned pins;   /* number of calls that run on it */
     bool is_removed; /* from the tables; freed with the last pin */
 };
 
@@ -60,7 +60,8 @@ struct orpc_server {
 /* Adds a reference to an interface of an object, and exports the interface if necessary. */
 HRESULT objects_export(struct orpc_session *s, void *object, const GUID *iid, const char *account, uint32_t references,
                        uint64_t now_ms, struct std_objref *out);
-/* The interface of an IPID that this account holds, kept alive until objects_unpin; false: it holds none. */
+/* The interface with an IPID that this account holds, kept alive until objects_unpin; false: the account does not hold
+   it. */
 bool objects_pin(struct orpc_session *s, const GUID *ipid, const char *account, uint64_t now_ms,
                  struct remote_interface *copy);
 void objects_unpin(struct orpc_server *s, struct remote_object *object);
@@ -99,7 +100,7 @@ struct activation_properties {
 };
 /* From the data of an OBJREF_CUSTOM. */
 void properties_read(struct ndr_reader *r, struct activation_properties *out);
-/* NULL: it is not among them. */
+/* NULL: it is not in the list. */
 const struct activation_property *properties_find(const struct activation_properties *p, const GUID *clsid);
 /* As an OBJREF_CUSTOM after a pointer. */
 void properties_write(struct ndr_writer *w, const GUID *iid, const GUID *clsid, const struct activation_properties *p);

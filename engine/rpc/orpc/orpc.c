@@ -30,7 +30,7 @@ enum {
     ADD_REFERENCES = 4,
     RELEASE = 5,
     QUERY_INTERFACE2 = 6,
-    FIRST_OF_INTERFACE = 3, /* 0 to 2 are IUnknown's, which never travel */
+    FIRST_OF_INTERFACE = 3, /* 0 to 2 are IUnknown's, which are never called remotely */
     REFERENCES_AT_ONCE = 0xFFFFFF,
     RELEASES_MOST = 4096,
     EXTENSIONS_MOST = 256
@@ -95,7 +95,7 @@ void orpc_read_that(struct ndr_reader *r, struct ndr_reader *error_info)
         extensions_read(r, &extension_error_info, error_info ? error_info : &ignored);
 }
 
-/* Puts the extension between ORPCTHAT, which `out` begins with, and the body. The extension is a multiple of 8 bytes
+/* Inserts the extension between ORPCTHAT, at the start of `out`, and the body. The extension is a multiple of 8 bytes
    long, so the body keeps its alignment. */
 static void that_insert_extension(struct ndr_writer *out, const struct ndr_writer *data)
 {

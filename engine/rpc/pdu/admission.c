@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of addresses that are connected or have failed lately. An attacker with many addresses can fill it; then the
-   address that failed longest ago makes room, and only if all rows are connected is a new address refused. */
+/* A table of addresses that are connected or have failed lately. An attacker with many addresses can fill it. In this
+   case the address whose last failure is oldest is removed; a new address is refused only if all rows are connected. */
 #include "engine/rpc/admission.h"
 
 #include "engine/base/memory.h"
@@ -125,7 +125,7 @@ void admission_leave(struct admission *a, const char *address)
 uint32_t admission_logon_failed(struct admission *a, const char *address, uint64_t now_ms)
 {
     lock_enter(&a->lock);
-    struct admission_row *row = *address ? admission_find(a, address) : NULL; /* it is connected, so it has one */
+    struct admission_row *row = *address ? admission_find(a, address) : NULL; /* it is connected, so it has a row */
     if (row) {
         if (now_ms - row->failed_ms > a->limits.block_ms)
             row->failures = 0; /* long ago */

@@ -4,7 +4,8 @@
        NTLM     bind + NEGOTIATE -> bind_ack + CHALLENGE -> auth3 + AUTHENTICATE (no answer)
        SPNEGO   bind + NegTokenInit -> bind_ack + CHALLENGE -> alter_context + AUTHENTICATE, MIC -> ack + MIC
 
-   A response without a valid signature is never taken. A fault has none from some servers; it carries no data. */
+   A response without a valid signature is never accepted. Some servers send faults without a signature; a fault carries
+   no data. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/connection.h"
@@ -253,7 +254,8 @@ static HRESULT client_pdu(struct rpc_client *c, struct pdu *p)
     const bool is_binding = c->state == RPC_CLIENT_BINDING, is_calling = c->state == RPC_CLIENT_CALLING;
     if (p->type == PDU_BIND_NAK && is_binding)
         return client_fail(c, E_ACCESSDENIED);
-    /* A refused logon of an auth3 comes as a fault with the number of the bind: at once, or before the first answer. */
+    /* A refused logon in an auth3 is answered with a fault that has the number of the bind: at once, or before the
+       first answer. */
     const bool is_early = c->state == RPC_CLIENT_READY || (is_calling && p->call == c->call - 1);
     if (p->type == PDU_FAULT && c->logs_on && is_early)
         return client_fail(c, E_ACCESSDENIED);

@@ -3,8 +3,9 @@
 
        header 16 | body: alloc_hint 4, context 2, opnum 2, [object 16], stub | padding | trailer 8 | signature
 
-   frag_length counts all of it, auth_length the signature (or token) alone. With AUTH_LEVEL_PRIVACY the stub and its
-   padding are encrypted. The signature covers everything before it, in plain text. */
+   frag_length is the length of the whole PDU, auth_length that of the signature (or token) only. With
+   AUTH_LEVEL_PRIVACY the stub and its padding are encrypted. The signature covers everything before it, in plain text.
+   */
 #ifndef OPENPLA_RPC_PDU_H
 #define OPENPLA_RPC_PDU_H
 
@@ -30,9 +31,9 @@ enum {
     PDU_HEADER_SIGNING = 4,
     PDU_OBJECT = 0x80,
     PDU_HEADER = 16,
-    PDU_CALL_HEADER = 24,      /* with the header, of request and response */
+    PDU_CALL_HEADER = 24,      /* of a request or response, including the header */
     PDU_TRAILER = 8,           /* before the token or signature */
-    PDU_FRAGMENT = 5840,       /* the longest that both sides take here */
+    PDU_FRAGMENT = 5840,       /* the longest PDU that either side accepts here */
     PDU_LEAST_FRAGMENT = 1432, /* that everybody must take: C706 12.6.3.1 */
     PDU_CONTEXTS = 64
 };
@@ -45,7 +46,7 @@ struct pdu {
     uint32_t call;
     uint8_t *bytes;
     size_t size;            /* frag_length */
-    size_t body_end;        /* where the padding and the trailer, or the PDU, end */
+    size_t body_end;        /* the position where the padding and the trailer, or the PDU, end */
     const uint8_t *trailer; /* NULL: not authenticated */
     size_t token_size;
     uint8_t auth_type, auth_level, padding;
@@ -53,7 +54,7 @@ struct pdu {
 };
 /* The length of the PDU whose header these PDU_HEADER bytes are; 0: it is not RPC 5.x in little endian, or too long. */
 size_t pdu_length(const uint8_t header[PDU_HEADER]);
-/* `bytes` has the length that pdu_length gave. False: its parts do not fit. */
+/* `bytes` has the length that pdu_length returned. False: its parts do not fit together. */
 bool pdu_read(uint8_t *bytes, size_t size, struct pdu *out);
 
 /* Collects the bytes of one PDU after another. */
@@ -62,10 +63,10 @@ struct pdu_input {
     size_t size;
 };
 enum pdu_progress { PDU_INCOMPLETE, PDU_COMPLETE, PDU_MALFORMED };
-/* Takes bytes up to the end of a PDU, which *out is valid for until the next call. *taken counts them. */
+/* Takes bytes up to the end of a PDU; *out is valid until the next call. *taken counts them. */
 enum pdu_progress pdu_collect(struct pdu_input *in, const uint8_t *bytes, size_t size, size_t *taken, struct pdu *out);
 
-/* Begins a PDU at the end of `w` and returns where; pdu_finish sets its lengths. */
+/* Begins a PDU at the end of `w` and returns its position; pdu_finish sets its lengths. */
 size_t pdu_start(struct ndr_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
 void pdu_finish(struct ndr_writer *w, size_t start, size_t token_size);
 /* Adds the trailer and a token; nothing if it is empty. */
@@ -85,7 +86,7 @@ void pdu_write_call(struct ndr_writer *w, enum pdu_type type, uint32_t call, uin
 void pdu_write_fault(struct ndr_writer *w, uint32_t call, uint16_t context, uint32_t status);
 /* Decrypts the stub of a request or response in place and checks its signature. */
 bool pdu_unseal(struct pdu *p, const struct pdu_security *security);
-/* The stub of a request or response that pdu_read has read: where it begins, and its length. */
+/* The stub of a request or response that pdu_read has read: its start and its length. */
 const uint8_t *pdu_stub(const struct pdu *p, size_t *size);
 
 #endif

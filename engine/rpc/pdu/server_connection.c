@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The server's side of a connection. A client may negotiate many presentation contexts (interfaces) and many security
    contexts (logons); each PDU names both by the client's numbers. impacket logs on again for each interface, so both
-   are tables of 64, and the oldest entry makes room. A request that is being collected refers to its security context
-   by a serial number, because a bind in between may replace that context.
+   are tables of 64 entries, and the oldest entry is replaced. A request that is being collected refers to its security
+   context by a serial number, because a bind in the meantime may replace that context.
 
        bind, alter_context   results per interface, and the next token of the logon
        auth3                 the last token; no answer
@@ -45,7 +45,7 @@ struct request {
     uint16_t context, opnum;
     bool has_object;
     GUID object, iid;
-    uint64_t security; /* a serial; 0: not authenticated */
+    uint64_t security; /* a serial number; 0: not authenticated */
     struct ndr_writer stub;
 };
 
@@ -168,7 +168,7 @@ static HRESULT security_create(struct rpc_connection *c, const struct pdu *p, st
 
 /* ---- logons ---- */
 
-/* Passes the token of a PDU on; the answer from memory_alloc. False: refused. */
+/* Passes on the token of a PDU; the answer is from memory_alloc. False: refused. */
 static bool connection_log_on(struct rpc_connection *c, struct security_context *s, const struct pdu *p,
                               uint8_t **answer, size_t *answer_size)
 {
@@ -332,7 +332,7 @@ static void connection_auth3(struct rpc_connection *c, const struct pdu *p)
         connection_end(c, "auth3 without a logon");
     else if (!connection_log_on(c, s, p, &answer, &answer_size))
         pdu_write_fault(&c->out, p->call, 0, RPC_FAULT_DENIED);
-    else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so it must be the last token */
+    else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so its token must be the last */
         connection_end(c, "auth3 does not contain the last token of the logon");
     memory_free(answer);
 }

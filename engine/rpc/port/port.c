@@ -4,10 +4,10 @@
        accept ──> queue ──> workers ──> parked connections ──> poller ──> queue ...
 
    A worker reads the bytes that have arrived, passes them to the state machine, performs a complete call, and sends the
-   output. It stays with the connection as long as bytes come, and for STAY_MS after them, so a busy client waits for no
-   other thread. Then it parks the connection: the poller waits for all parked ones, because a thread costs 1 MB under
-   Wine. No wait is longer than the state machine allows, so a client that is silent or sends single bytes loses its
-   connection. */
+   output. It stays with the connection as long as bytes arrive, and for STAY_MS after that, so that a busy client does
+   not wait for another thread. Then it parks the connection. The poller waits for all parked connections, because a
+   thread costs 1 MB under Wine. No wait is longer than the state machine allows, so a client that is silent or sends
+   single bytes loses its connection. */
 #include "engine/rpc/port.h"
 
 #include "engine/base/clock.h"
@@ -21,13 +21,13 @@
 
 enum {
     RECEIVE_BYTES = 8192,
-    STAY_MS = 1000,         /* how long a worker stays with a silent connection */
-    WORKER_IDLE_MS = 10000, /* how long a worker waits for work before it exits */
+    STAY_MS = 1000,         /* time for which a worker stays with an idle connection */
+    WORKER_IDLE_MS = 10000, /* time for which a worker waits for work before it exits */
     CONNECT_MS = 5000,
     TOKEN_BYTES = 16,
-    FINISH_MS = 2000, /* how long a refused client may take to read why */
-    SEND_MS = 60000,  /* how long a client may leave its answers unread */
-    PAUSE_MS = 100    /* after the system could not accept a connection, for example because all files are open */
+    FINISH_MS = 2000, /* time for which a refused client may read why */
+    SEND_MS = 60000,  /* time for which a client may leave its answers unread */
+    PAUSE_MS = 100    /* after the system could not accept a connection, for example because too many files are open */
 };
 
 struct rpc_port {
@@ -45,7 +45,7 @@ struct rpc_port {
 };
 
 struct port_client {
-    struct port_client *next; /* in the queue, or among the parked */
+    struct port_client *next; /* in the queue, or among the parked connections */
     struct rpc_port *port;
     struct socket_end *socket;
     struct rpc_connection *connection;
@@ -94,7 +94,7 @@ static void client_answer(struct port_client *c)
     ndr_writer_free(&stub);
 }
 
-/* Why the state machine closed the connection. A refused logon is answered late. */
+/* Why the state machine closed the connection. A refused logon is answered with a delay. */
 static void client_note_end(struct port_client *c)
 {
     const char *account, *reason = rpc_connection_failure(c->connection);
@@ -167,7 +167,7 @@ static void client_park(struct port_client *c)
     (void)socket_send(p->wake, "", 1);
 }
 
-/* NULL: there was no work for long enough, and others are idle. */
+/* NULL: there was no work for long enough, and other workers are idle. */
 static struct port_client *worker_next(struct rpc_port *p)
 {
     lock_enter(&p->lock);
@@ -197,8 +197,8 @@ static void worker_run(void *user)
             client_park(c);
 }
 
-/* Gives the connection to a worker, a new one if none is idle. Without memory for another thread it waits for one of
-   the others. */
+/* Gives the connection to a worker, a new one if none is idle. If there is no memory for another thread, the connection
+   waits for one of the other workers. */
 static void port_queue(struct rpc_port *p, struct port_client *c)
 {
     struct thread *thread;
@@ -222,7 +222,7 @@ struct poll_list {
     size_t count, socket_capacity, client_capacity, ready_capacity;
 };
 
-/* Lists the parked connections. Returns the milliseconds until the first of them can expire. */
+/* Lists the parked connections. Returns the milliseconds until the first connection can expire. */
 static uint32_t poll_list_fill(struct rpc_port *p, struct poll_list *l)
 {
     uint64_t wait = UINT32_MAX;
@@ -251,7 +251,7 @@ static void port_unpark(struct rpc_port *p, struct port_client *c)
         at = &(*at)->next;
     *at = c->next;
     lock_leave(&p->lock);
-    port_queue(p, c); /* a worker also closes what has expired */
+    port_queue(p, c); /* a worker also closes expired connections */
 }
 
 static void poller_run(void *user)
@@ -281,7 +281,7 @@ static void poller_run(void *user)
 }
 
 /* A connection between two sockets of this process. Another program may connect to the listener first, so each side
-   proves itself by a token. */
+   identifies itself with a token. */
 static HRESULT port_open_wake(struct rpc_port *p)
 {
     struct socket_end *listener = NULL;
@@ -314,7 +314,7 @@ static HRESULT port_open_wake(struct rpc_port *p)
 
 /* ---- accepting ---- */
 
-/* NULL: it may come in. */
+/* NULL: the connection is accepted. */
 static const char *refusal_of(struct rpc_port *p, const char *address)
 {
     const char *why;
