@@ -39,7 +39,7 @@ HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
 HRESULT doctor_check_ports(struct doctor *d);  /* after doctor_check_service */
 HRESULT doctor_check_dcom(struct doctor *d);   /* after doctor_check_service */
-/* Whether the previous checks found a running service. If not, it is already reported that no process listens. */
+/* Whether the previous checks found a running service. If not, the report already says that no process listens. */
 bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif

@@ -65,7 +65,7 @@ static ULONG read_32(const BYTE *at)
     return value;
 }
 
-/* Skips size bytes at the next multiple of alignment. False: the request ends before that. */
+/* Skips size bytes at the next multiple of alignment. False: the request is too short. */
 static bool request_take(struct request *request, size_t alignment, size_t size)
 {
     size_t start = (request->at + alignment - 1) & ~(alignment - 1);

@@ -317,7 +317,7 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     }
 }
 
-/* Runs until the service is stopped; under Wine together with the idle child while there is work. */
+/* Runs until the service is stopped. Under Wine, it runs together with the idle child while there is work. */
 static void serve_until_end(void)
 {
     HANDLE events[] = {service_end, use_changed};

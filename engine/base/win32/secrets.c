@@ -163,7 +163,7 @@ HRESULT secret_load(const char *key, char **text)
     *text = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_get(key, text); /* stored at a time when, or by a program that, could not use the LSA */
+    HRESULT hr = file_get(key, text); /* stored while the LSA was unavailable, or by a program that could not use it */
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);

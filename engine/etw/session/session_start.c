@@ -86,7 +86,7 @@ void session_report_close(struct session_report *r)
 }
 
 enum {
-    START_MS = 30000, /* for the host's report on a busy machine */
+    START_MS = 30000, /* wait for the host process' report on a busy computer */
     START_TRIES = 3,  /* under Wine, about one in several thousand processes dies before its program has run */
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* the maximum for one process */

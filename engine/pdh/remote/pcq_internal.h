@@ -8,9 +8,9 @@
 #include "engine/pdh/pcq_server.h"
 
 /* How MS-PCQ identifies an object and its counters: the object by a GUID, its counters by numbers. Perflib V2
-   countersets have their own. All others get them from their names, so that they are the same on every computer and in
-   every version. Each item that PDH keeps next to a counter's value (a base, a time, its frequency, a divisor) is a
-   separate hidden counter there. */
+   countersets already have both. All others get them from their names, so that they are the same on every computer
+   and in every version. Each item that PDH keeps next to a counter's value (a base, a time, its frequency, a
+   divisor) is a separate hidden counter there. */
 
 /* The part of a counter that a member stands for. */
 enum pcq_part { PCQ_PART_VALUE, PCQ_PART_BASE, PCQ_PART_TIME, PCQ_PART_FREQUENCY, PCQ_PART_DIVISOR, PCQ_PARTS };
