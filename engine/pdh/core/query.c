@@ -12,8 +12,8 @@
 /* The live handles. Programs check a handle with each value that they get, so a check takes no lock: it searches the
    current table while another thread may change it.
    - A slot that contains the handle proves that it was alive during the check.
-   - A removal moves handles to other slots, so a check may miss a live one. What was not found is searched again with
-     the lock.
+   - A removal moves handles to other slots, so a check may miss a live one. Such a handle is searched again with the
+     lock.
    - A larger table replaces a full one, which stays, because a check may still search it. All older tables together are
      smaller than the current one. */
 struct handle_table {

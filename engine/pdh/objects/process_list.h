@@ -72,7 +72,7 @@ struct process_lister {
 /* The processes of the host OS, and (not natively) the Windows processes. */
 extern const struct process_lister process_lister_host, process_lister_windows;
 
-/* What changes whenever a process or thread of the host OS starts or ends. */
+/* Numbers that change whenever a process or thread of the host OS starts or ends. */
 struct process_changes {
     uint64_t threads; /* of all processes */
     uint64_t last_id; /* that was assigned; 0: not reported */

@@ -182,7 +182,7 @@ static void idle_kernel_thread_keeps_its_values(void **state)
     figures = PROCESS_USE;
 }
 
-/* What is read while a thread runs may be older than what it counts, and others of its process may run. */
+/* The values of a thread that runs may be older than its run time, and other threads of its process may run. */
 static void processes_that_may_run_are_read_each_time(void **state)
 {
     (void)state;
