@@ -87,8 +87,11 @@ def start_host(data, root, name):
     environment = dict(os.environ, WINEDEBUG="-all") if WINE else dict(os.environ, OPENPLA_DATA=data)
     command = (["wine"] if WINE else []) + [HOST, "Service", name, "0"]
     begun = time.monotonic()
-    runner = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL)
+    try:
+        runner = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+    except OSError as error:
+        arguments.reject("HOST", HOST, f"cannot be run: {error.strerror}")
     log = os.path.join(root, "log.csv")
     while not os.path.exists(log) or open(log, "rb").read().count(b"\n") < 2:
         if time.monotonic() - begun > 60 or runner.poll() is not None:
