@@ -45,7 +45,7 @@ PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
     return hr == E_OUTOFMEMORY ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : (PDH_STATUS)otherwise;
 }
 
-static uint32_t name_hash(const char *name)
+uint32_t instance_name_hash(const char *name)
 {
     return (uint32_t)(text_hash_nocase(name) >> 32); /* the well-mixed bits */
 }
@@ -131,7 +131,7 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
     if (!ready)
         instance_name_make_safe(base);
     size_t length = strlen(base);
-    uint32_t hash = name_hash(base);
+    uint32_t hash = instance_name_hash(base);
     *item = (struct instance){base, length, ready ? bare_length(base, length) : length, hash, hash, key, 0};
     list->count = at + 1;
     enter_bucket(&d->last[hash & list->mask], &d->before[at], at);
@@ -140,7 +140,7 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
         item->name = text_format("%s#%u", base, (unsigned)doubles);
         memory_free(base);
         list->count = item->name ? at + 1 : at;
-        item->hash = item->name ? name_hash(item->name) : 0;
+        item->hash = item->name ? instance_name_hash(item->name) : 0;
     }
     return item->name != NULL;
 }
@@ -185,7 +185,11 @@ struct instance_list *instance_list_create_ready(size_t count, const char *const
 
 size_t instance_list_find(const struct instance_list *list, const char *name)
 {
-    uint32_t hash = name_hash(name);
+    return instance_list_find_hashed(list, name, instance_name_hash(name));
+}
+
+size_t instance_list_find_hashed(const struct instance_list *list, const char *name, uint32_t hash)
+{
     for (uint32_t i = list ? list->buckets[hash & list->mask] : 0; i; i = list->items[i - 1].next)
         if (list->items[i - 1].hash == hash && text_equal_nocase(list->items[i - 1].name, name))
             return i - 1;

@@ -127,6 +127,9 @@ static inline bool counter_object_has_counter(const struct counter_object *o, ui
 uint32_t counter_object_find_counter(const struct counter_object *o, const char *name);
 /* The position of the instance called `name` as in a path, ignoring case; SIZE_MAX if it does not exist. */
 size_t instance_list_find(const struct instance_list *list, const char *name);
+/* The same for a caller that keeps the hash of the name. */
+uint32_t instance_name_hash(const char *name);
+size_t instance_list_find_hashed(const struct instance_list *list, const char *name, uint32_t hash);
 void instance_list_release(struct instance_list *list); /* NULL is allowed */
 
 /* For implementations of `sample`. Starts a new set of rows in which all values are absent. */

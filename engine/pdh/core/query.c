@@ -241,6 +241,7 @@ static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
         if (!c->instance)
             return PDH_MEMORY_ALLOCATION_FAILURE;
         c->has_instance = true;
+        c->instance_hash = instance_name_hash(c->instance);
         c->is_wildcard = strpbrk(c->instance, "*?") != NULL;
     }
     return ERROR_SUCCESS;
@@ -378,7 +379,7 @@ static void sample_single(struct counter *c)
     PDH_RAW_COUNTER raw;
     if (c->has_instance && c->generation != o->generation) {
         c->generation = o->generation;
-        c->row = instance_list_find(o->instances, c->instance);
+        c->row = instance_list_find_hashed(o->instances, c->instance, c->instance_hash);
         uint64_t key = c->row == SIZE_MAX ? 0 : o->instances->items[c->row].key;
         if (c->row == SIZE_MAX || key != c->key)
             /* a rate between two different things is meaningless */

@@ -68,6 +68,7 @@ struct counter {
     size_t position; /* index of the object in the query */
     struct counter_path path;
     char *instance; /* as in a path; NULL for an object without instances */
+    uint32_t instance_hash;
     DWORD_PTR user_data;
     _Atomic LONG scale;
     int64_t time_base;
