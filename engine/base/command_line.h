@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines, split as Windows' programs do (the rules of the C runtime, and those of CommandLineToArgvW where both
    agree). Blanks and tabs separate arguments; inside quotes they do not. 2n backslashes before a quote are n
-   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two consecutive quotes are a literal quote.
-   */
+   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two quotes in a row are a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
 
@@ -21,7 +20,7 @@ enum command_line_piece {
     COMMAND_LINE_QUOTE, /* a quoted section begins or ends */
     COMMAND_LINE_TEXT,  /* a byte of the argument */
 };
-/* Reads the next piece; *c is the byte if it is one. */
+/* Reads the next piece; *c is its byte. */
 enum command_line_piece command_line_next(struct command_line_reader *r, char *c);
 /* Adds the arguments to `out`, which the caller frees even after a failure. */
 HRESULT command_line_split(const char *line, struct texts *out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: determines which areas are on, and formats a step as a line. Failed assertions use such lines, too.
- */
+/* The trace switch: finds out which areas are on, and formats a step as a line. Failed assertions write such lines. */
 #include "engine/base/debug_trace.h"
 
 #include "engine/base/assert.h"

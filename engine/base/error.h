@@ -50,7 +50,8 @@ void error_clear(void);
    For results read from memory that other processes can write. */
 bool error_is_result(HRESULT hr);
 
-/* ---- messages of system codes ---- They are in the language of the host OS, as are events with such a code. */
+/* ---- messages of system codes ----
+   They are in the language of the host OS, as are events with such a code. */
 
 enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
 

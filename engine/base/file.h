@@ -211,8 +211,9 @@ struct folder_identity {
 };
 HRESULT folder_identify(const char *path, struct folder_identity *out);
 
-/* ---- fault injection ---- Tests observe each operation on files, and can let one fail as if the disk were full or the
-   process were killed. Only tests call file_observe. */
+/* ---- fault injection ----
+   Tests observe each operation on files, and can let one fail as if the disk were full or the process were killed. Only
+   tests call file_observe. */
 
 enum file_operation {
     FILE_OPERATION_OPEN,          /* of an existing file, for reading */

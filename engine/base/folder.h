@@ -6,9 +6,9 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
-/* ---- open folders ---- For deletions: an operation by name takes place in the folder that was opened, even if its
-   path now leads elsewhere, and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names
-   the path. */
+/* ---- open folders ----
+   For deletions: an operation by name takes place in the folder that was opened, even if its path now leads elsewhere,
+   and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the path. */
 
 struct held_folder;
 
@@ -46,8 +46,8 @@ HRESULT held_folder_delete(struct held_folder *f, const char *name);
 /* Deletes a folder in it, which must be empty and not a link. */
 HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
 
-/* ---- watched folders ---- Detect that something in a folder has changed: files were created, replaced, written,
-   renamed or deleted. */
+/* ---- watched folders ----
+   Detect that something in a folder has changed: files were created, replaced, written, renamed or deleted. */
 
 struct folder_watch;
 /* Watches the folder itself, not its subfolders. HRESULT of ERROR_PATH_NOT_FOUND or ERROR_FILE_NOT_FOUND if it does not
@@ -69,8 +69,7 @@ void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 struct drive {
     char name[3]; /* "C:" */
 };
-/* The drives of fixed disks and of inserted removable media. Natively there is one, "Z:", for the root, as under Wine.
- */
+/* The drives of fixed disks and of inserted removable media. Natively only "Z:", for the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
 /* Whether the letter is a drive of another computer; natively never. */
 bool drive_is_remote(char letter);

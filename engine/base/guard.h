@@ -94,8 +94,8 @@ void guard_left(void *context);
 /* ---- mapped files ----
    Mapped files that another program may shorten. The host OS terminates a program that accesses a page after the end of
    its file. A script that cleans up /dev/shm, or a full disk that is cleaned manually, would therefore terminate every
-   program that is being traced. Here the fault handler extends the file to its previous size, the page reads as zeros,
-   and the program continues at the same instruction. Code that checks the contents detects that they were lost.
+   program that takes part in tracing. Here the fault handler extends the file to its previous size, the page reads as
+   zeros, and the program continues at the same instruction. Code that checks the contents detects that they were lost.
 
    The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
    freed, and reading it takes no lock. */

@@ -59,8 +59,9 @@ void network_set_type(struct network_adapter *a, uint32_t type)
             a->type = types[i].name;
 }
 
-/* ---- names of this computer ---- No name server is queried: that can take seconds, and the check is needed for the
-   path of each counter (DECISIONS 129). */
+/* ---- names of this computer ----
+   No name server is queried: that can take seconds, and the check is needed for the path of each counter (DECISIONS
+   129). */
 
 /* Interfaces appear and disappear, so the list of interfaces is valid only for this time. */
 #define KNOWN_MS 5000

@@ -20,8 +20,7 @@ struct network_adapter {
     char *dns_suffix;
     struct text_buffer addresses; /* with the prefix length: 192.168.1.2/24 */
     struct text_buffer gateways, dns_servers;
-    struct text_buffer
-        offload; /* offloads: the work that it does instead of the processor, as name=value, in the host OS's words */
+    struct text_buffer offload; /* what it does instead of the processor: name=value, in the host OS's words */
 };
 /* Calls `each` with each adapter, which is borrowed, until a call fails. */
 HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapter *adapter), void *user);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that are the same on every host OS: environment variables, settings, random keys and the programs in this
-   module's folder. %name% in strings is replaced by a single rule, because the systems treat a single '%' differently.
-   */
+   module's folder. One rule replaces %name% in strings, because the systems treat a single '%' differently. */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, and the objects that they share: sections of memory, signals, mutexes. Names are plain ASCII without
-   separators. This includes the Windows processes of a Wine prefix. */
+   separators. The last part lists the Windows processes of a Wine prefix. */
 #ifndef OPENPLA_PROCESS_H
 #define OPENPLA_PROCESS_H
 
@@ -38,7 +38,7 @@ void process_close(struct process *p); /* does not end the process */
    started it. S_FALSE, and NULL: it has exited. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
-/* The SID of this process's account in SDDL; natively "". From memory_alloc; NULL: unknown. */
+/* The SID of this process's account, for use in SDDL; natively "". From memory_alloc; NULL: unknown. */
 char *process_own_sid(void);
 /* The start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if the
    process does not exist. Together with the id it identifies a process permanently. */
@@ -99,7 +99,7 @@ HRESULT section_delete(const char *name);
 HRESULT section_is_named(struct section *s, const char *name);
 
 /* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE and
-   NULL: the folder does not exist (on Windows). */
+   NULL: there is no such folder (on Windows). */
 HRESULT section_folder(char **out);
 
 struct signal; /* auto-reset, named */
@@ -124,8 +124,8 @@ HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
 void mutex_release(struct mutex *m); /* by the thread that holds it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
-/* ---- the Windows processes of this Wine prefix and their threads ---- For code that has only Linux's numbers.
-   Natively the list is empty. */
+/* ---- the Windows processes of this Wine prefix and their threads ----
+   For code that has only Linux's numbers. Natively the list is empty. */
 
 /* A thread by Windows' numbers. */
 struct windows_thread {

@@ -33,9 +33,9 @@ uint32_t quota_limit(enum quota which);
    limited, the number and the quota. It changes nothing else. */
 HRESULT quota_exceeded(enum quota which, const char *whose);
 
-/* ---- shares of memory ---- The quota "memory" limits how much memory a client's objects use. A server has a share for
-   each client. Memory that it allocates or changes while it serves a client counts toward the client's share until it
-   is freed. */
+/* ---- shares of memory ----
+   The quota "memory" limits how much memory a client's objects use. A server has a share for each client. Memory that
+   it allocates or changes while it serves a client counts toward the client's share until it is freed. */
 
 struct memory_share;
 /* Creates a share with one reference; NULL: out of memory. A share whose client is gone stays as long as memory counts

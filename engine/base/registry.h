@@ -17,7 +17,7 @@ enum {
     REGISTRY_LINK = 6,
     REGISTRY_TEXTS = 7,
     REGISTRY_LONG_NUMBER = 11,
-    REGISTRY_MOST_BYTES = 1 << 20 /* type of a value that is read */
+    REGISTRY_MOST_BYTES = 1 << 20 /* maximum size of a value that is read */
 };
 
 struct registry_key;

@@ -124,8 +124,7 @@ HRESULT secret_unmask(const char *masked, char **text);
 /* How to get an account's token. Tests replace it. */
 struct logon {
     /* `account`: domain\user, user@domain, or the name of a service account, whose password is "". *token can start a
-       process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, with the account's name in the text.
-       */
+       process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* The token of the caller, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to be
        identified but not impersonated. */

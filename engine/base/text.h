@@ -90,8 +90,7 @@ struct texts {
     char **items;
 };
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
-HRESULT texts_add_owned(struct texts *t,
-                        char *text); /* takes ownership of a text from memory_alloc, and frees it on failure */
+HRESULT texts_add_owned(struct texts *t, char *text); /* owns a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 /* The same for `count` strings that follow each other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);

@@ -31,7 +31,7 @@ static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
 static _Atomic size_t threads; /* threads that serve */
 
-/* Threads for whose end timed_work_leave waits. More threads than these are also used if many pieces take too long. */
+/* timed_work_leave waits until these threads have ended. Further threads serve if that many pieces take too long. */
 enum { MOST_SERVERS = 32 };
 struct server {
     bool used, is_idle;
@@ -255,9 +255,9 @@ void timed_work_enter(void)
     lock_leave(&lock);
 }
 
-/* Wine exits with 0 instead of the process's exit code if one of its threads is just ending. Therefore a program that
-   closes its last query and returns must find no idle threads. The limit is for callers in DllMain: threads cannot end
-   while it holds the loader lock. */
+/* Under Wine a process exits with 0 instead of its exit code if one of its threads is just ending. Therefore no idle
+   thread is left when a program closes its last query and returns. The limit is for callers in DllMain: threads cannot
+   end while it holds the loader lock. */
 void timed_work_leave(void)
 {
     enum { ENDING_MS = 250 };

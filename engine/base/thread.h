@@ -88,16 +88,16 @@ void module_pin(void);
    Natively never. */
 bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
-/* Like thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows up to its next tick.
- */
+/* Like thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows to its next tick. */
 void thread_sleep_us(uint32_t us);
 /* Sets the value of GetLastError; no effect natively. */
 void thread_last_error(uint32_t code);
 
-/* ---- the last thread ---- A process exits with its last thread, even if that thread leaves through ExitThread.
-   Therefore a thread of OpenPLA that waits as long as the process runs must not keep it alive. It regularly checks
-   whether all of the program's threads have exited. If so, it ends the process with the exit code that it would have
-   had. Natively threads do not keep a process alive, and these functions do nothing. */
+/* ---- the last thread ----
+   A process exits with its last thread, even if that thread leaves through ExitThread. Therefore a thread of OpenPLA
+   that waits as long as the process runs must not keep it alive. It regularly checks whether all of the program's
+   threads have exited. If so, it ends the process with the exit code that it would have had. Natively threads do not
+   keep a process alive, and these functions do nothing. */
 
 /* The calling thread is ending (DLL_THREAD_DETACH), or may end without notice: its exit code becomes the process's
    unless another thread calls this function later. */
@@ -109,7 +109,7 @@ void last_thread_end_process(void);
 
 /* ---- work with a time limit ---- */
 
-/* Work for whose end the caller may not wait. Zero-initialise except for `run` and `abandoned`. */
+/* Work that the caller may stop waiting for. Zero-initialise except for `run` and `abandoned`. */
 struct timed_work {
     void (*run)(struct timed_work *work);
     /* Called when the work ends after timed_work_release; in that case its result is not used. */
@@ -147,9 +147,7 @@ enum processor_method processor_method(void);
 bool processor_cycles_are_time(void);
 uint32_t processor_count(void); /* at least 1 */
 
-enum {
-    PROCESSOR_NUMBER_BITS = 12
-}; /* the bits that both methods return, which are the system's number of the processor */
+enum { PROCESSOR_NUMBER_BITS = 12 }; /* of the system's number of the processor, which both methods return */
 
 #if defined(__x86_64__) || defined(__i386__)
 

@@ -30,7 +30,8 @@ HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */
 
-/* ---- Task Scheduler ---- Windows' Task Scheduler, on host OSs where it works. */
+/* ---- Task Scheduler ----
+   Windows' Task Scheduler, on host OSs where it works. */
 
 struct scheduled_task; /* an instance, used by the thread that started it */
 struct task_scheduler {

@@ -32,7 +32,7 @@ void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
 /* From now on `stop` is called at each allocation in xml_memory_use, even in the middle of an evaluation by libxml2. If
-   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL: no longer. It must not allocate from
+   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL: no longer. `stop` must not allocate from
    this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at that limit. */
@@ -62,7 +62,7 @@ HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_documen
 struct xml_limits {
     size_t bytes;  /* of the text as UTF-8 */
     size_t memory; /* of the document */
-    /* Equal attribute values share a node without a parent, which saves a third of a report's memory. To change an
+    /* Equal attribute values share one node without a parent, which saves a third of a report's memory. To change an
        attribute, replace its node. */
     bool shared_texts;
     bool (*stop)(void *context); /* called while it is parsed (xml_memory_watch); may be NULL */
@@ -142,8 +142,9 @@ xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, con
 /* Removes surrounding blanks, in place. */
 void xml_trim(char *text);
 
-/* ---- limits of libxml2's input ---- libxml2's running time grows with the square of the attributes of an element, of
-   the namespaces in scope and of the names. For xml_document.c and the reader of reports. */
+/* ---- limits of libxml2's input ----
+   libxml2's running time grows with the square of the attributes of an element, of the namespaces in scope and of the
+   names. For xml_document.c and the reader of reports. */
 
 /* Far more than a meaningful set needs. */
 #define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, including its namespaces */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum {
-    XPATH_PAIRS_NODES = 40960, /* size of a list in such an expression: libxml2 doubles lists of ten or more */
+    XPATH_PAIRS_NODES = 40960, /* size of a list in such an expression: libxml2 doubles lists, from ten nodes on */
     XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of it */
 };
 
@@ -24,9 +24,10 @@ struct xpath_pair {
    result may be true. `variables_are_values`: variables contain no nodes. */
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);
 
-/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions. The time for these
-   grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a predicate
-   that counts them and can be stopped; otherwise they stay unchanged. Text that is not XPath 1.0 stays as it is. */
+/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions. The time of the
+   functions grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a
+   predicate that counts them and can be stopped; otherwise they stay unchanged. Text that is not XPath 1.0 stays as it
+   is. */
 void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out);
 
 #endif

@@ -69,7 +69,7 @@ int64_t clock_boot_utc(void)
 int clock_bias_minutes(int64_t utc)
 {
     struct tm local;
-    /* A file's time can be any number; here it must not be before the range that counts from 1970. */
+    /* A file's time can be any number, so the subtraction could overflow. */
     const int64_t since = utc < INT64_MIN + EPOCH_1970 ? INT64_MIN : utc - EPOCH_1970;
     time_t t = (time_t)(since / 10000000 - (since % 10000000 < 0));
     tzset(); /* localtime_r is not required to read the zone */

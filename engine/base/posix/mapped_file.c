@@ -16,8 +16,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(number);
     else
-        (void)sigaction(number, &before,
-                        NULL); /* the instruction is executed again, and this time terminates the process */
+        (void)sigaction(number, &before, NULL); /* the instruction runs again, and now terminates the process */
 }
 
 /* The space is allocated immediately: a page that a full file system cannot provide would raise the next SIGBUS at the

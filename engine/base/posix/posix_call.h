@@ -34,7 +34,7 @@ extern const int file_mode_flags[]; /* flags of open for the mode */
 /* Allocates a file object before the file itself is created, so that no file is left behind on failure. NULL: out of
    memory. */
 struct file *file_reserve(const char *path);
-/* Makes an open file of it and the descriptor; on failure closes and frees both. */
+/* Turns it and the descriptor into an open file; on failure closes and frees both. */
 HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out);
 /* The descriptor of an open file, borrowed. */
 int file_descriptor(const struct file *f);

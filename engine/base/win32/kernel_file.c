@@ -158,7 +158,7 @@ struct name_entry {
     WCHAR name[1];
 };
 
-/* Passes on one name; most names are short and ASCII. */
+/* Forwards one name; most names are short and ASCII. */
 static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void *user, const char *name), void *user)
 {
     size_t units = entry->length / sizeof(WCHAR), i = 0;

@@ -358,8 +358,7 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
         if (SUCCEEDED(hr))
             hr = write_record(p->record, &r);
         if (FAILED(hr))
-            RemoveDirectoryW(
-                path); /* otherwise the folder could not be found, and each call would leave another one behind */
+            RemoveDirectoryW(path); /* nothing would refer to it, and each call would leave another one behind */
     }
     *number = r.number;
     return hr;
@@ -438,8 +437,7 @@ static bool has_room_again(struct mapped_file *m)
     LARGE_INTEGER now;
     if (!GetFileSizeEx(file, &now))
         return false;
-    if (now.QuadPart >=
-        size) /* another thread extended the file first; otherwise no page is available because memory is full */
+    if (now.QuadPart >= size) /* another thread extended the file first, or memory is full and no page is available */
         return atomic_fetch_add(&m->futile, 1) < FUTILE_MOST;
     FILE_END_OF_FILE_INFO end = {.EndOfFile.QuadPart = size};
     atomic_store(&m->futile, 0);

@@ -62,7 +62,7 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
 /* Allocates a file object before the file itself is created, so that no file is left behind on failure. NULL: out of
    memory. */
 struct file *file_reserve(const char *path);
-/* Makes an open file of it and the handle. */
+/* Turns it and the handle into an open file. */
 struct file *file_take(struct file *f, HANDLE handle);
 /* The handle of an open file, borrowed. */
 HANDLE file_handle(const struct file *f);
@@ -71,8 +71,8 @@ const char *file_path(const struct file *f);
    a drive letter has only its device's name. */
 HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 
-/* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ---- Under Wine, no other memory survives its
-   last process. */
+/* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ----
+   Under Wine, no other memory survives its last process. */
 
 /* Maps the file that `what` names, with at least `size` bytes. Errors are those of section_open. *of is the file, and
  *number is unique among files as long as the mapping exists. */

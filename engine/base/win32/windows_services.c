@@ -152,9 +152,8 @@ static HRESULT wait_for_task(struct scheduled_task *t, uint32_t timeout_ms, uint
         Sleep(timeout_ms - passed < LOOK_MS ? (DWORD)(timeout_ms - passed) : LOOK_MS);
     }
     HRESULT hr = IRegisteredTask_get_LastTaskResult(t->task, &result);
-    *exit_code = result == IS_AT_WORK
-                     ? 0
-                     : (uint32_t)result; /* the result of this instance is lost once another instance has started */
+    *exit_code = result == IS_AT_WORK ? 0 : (uint32_t)result; /* this instance's result is lost once another one has
+                                                                 started */
     return hr;
 }
 
@@ -424,8 +423,9 @@ HRESULT management_query(const char *namespace_path, const char *query,
     return error_restore(&why);
 }
 
-/* ---- WMI: values ---- A property's type is more precise than its VARIANT: unsigned 32-bit numbers arrive as VT_I4,
-   and 64-bit numbers as strings. */
+/* ---- WMI: values ----
+   A property's type is more precise than its VARIANT: unsigned 32-bit numbers arrive as VT_I4, and 64-bit numbers as
+   strings. */
 
 static const struct {
     LONG type;

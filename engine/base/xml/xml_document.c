@@ -103,7 +103,7 @@ struct parsing {
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
-    int line; /* the position where it stopped for that reason */
+    int line; /* the line at which it stopped for that reason */
     struct xml_shared *shared;
 };
 

@@ -158,7 +158,7 @@ static bool lists_differ(xmlXPathParserContextPtr parser, const xmlNodeSet *a, c
     return differ;
 }
 
-/* The smallest or largest number; NaN for an empty set. */
+/* The smallest or largest number; NaN if no node is a number. */
 static double extreme(xmlXPathParserContextPtr parser, const xmlNodeSet *s, bool greatest)
 {
     double best = (double)NAN;
