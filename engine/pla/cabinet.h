@@ -69,10 +69,10 @@ size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
 
 /* Extracts everything into the folder, and creates it if it is missing. The files are first written to a new subfolder,
-   and moved from there when all of them are complete. Nothing is replaced: Fails with ERROR_FILE_EXISTS's HRESULT if a
-   name exists, and with ERROR_DISK_FULL's if there is too little space, both before anything is written. Links below
-   the folder are never followed. The only attribute that is preserved is read-only. On failure the folder is unchanged.
-   A folder that was created is removed again, with its parents. */
+   and moved from there when all of them are complete. Nothing is replaced: the result is ERROR_FILE_EXISTS's HRESULT if
+   a name exists, and ERROR_DISK_FULL's if there is too little space, both before anything is written. Links below the
+   folder are never followed. The only attribute that is preserved is read-only. On failure an existing folder is
+   unchanged, and folders that were created are removed again. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* Opens, extracts and closes a cabinet. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

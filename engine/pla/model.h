@@ -32,9 +32,8 @@ struct class
     HRESULT (*complete)(struct object *o, const struct property *p);
     const char *extension; /* of a collector's file, with the dot; used unless extension_of is set */
     const char *(*extension_of)(const struct object *o); /* called under the lock; may be NULL */
-    /* Reports the object's errors that Commit must return (engine/pla/model/validate.h). Called without the lock;
-       `copy` is a private, consistent copy of its rows. Fails only for errors that must make Commit fail. May be NULL.
-       */
+    /* Reports the errors that Commit finds in the object (engine/pla/model/validate.h). Called without the lock; `copy`
+       is a private, consistent copy of its rows. Fails only for errors that make Commit fail. May be NULL. */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
     /* State of the handle that is not in rows; each member may be NULL. */
     void (*destroyed)(struct object *o);
@@ -125,7 +124,7 @@ HRESULT object_get_with(struct object *o, const struct property *p, const struct
 /* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has
    no live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. *out is empty then. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Whether the value is the field's, regardless of runs: a client set it, or the row has no live value. */
+/* Whether the row's value is that of its field, regardless of runs: a client set it, or the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
@@ -441,9 +440,9 @@ char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
 /* UTF-8 without a declaration; empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* The XML that another process needs to commit the same set: without read-only values, and without live state except
-   values that were set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the set's
-   verbs. */
+/* The XML that another process needs to commit the same set: without values that XML only shows, and without live state
+   except values that were set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
+   set's verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* The XML for the store, without live state, which is kept in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
@@ -469,7 +468,7 @@ HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *
    PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED, PLA_E_EXE_PATH_NOT_VALID. */
 HRESULT api_tracing_program(const struct object *collector, char **out);
 
-/* ---- the kernel's event providers, which are in no manifest (behaviour 10) ---- */
+/* ---- the kernel's event providers, which no manifest registers (behaviour 10) ---- */
 
 struct kernel_provider {
     GUID guid;

@@ -6,8 +6,8 @@
 
 #include "engine/pla/model.h"
 
-/* Adds all event providers of the computer, or those that the given process there has registered, with DisplayName and
-   Guid. */
+/* Adds the event providers of the computer, or only those that `process` there has registered (NULL: all), with
+   DisplayName and Guid. */
 HRESULT remote_providers_list(struct object *collection, const char *server, const uint32_t *process);
 /* Fills a new event provider from its name or GUID, including the levels and keywords that it has on that computer.
  *processes: a new value map of the processes that currently have it registered there. */

@@ -10,7 +10,7 @@
    of remote_account_find. */
 HRESULT remote_sets_create(const char *category, struct object **out);
 HRESULT remote_sets_collection_create(const char *category, struct object **out);
-/* The same verbs, for objects whose own verbs are for this computer: For `query` and `commit` of another server, for
+/* The same verbs, for objects whose own verbs are for this computer: for `query` and `commit` of another server, for
    the others while remote_sets_is_bound, and always for `destroyed`. */
 extern const struct set_verbs remote_sets_verbs;
 bool remote_sets_is_bound(struct object *set);

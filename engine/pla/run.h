@@ -46,7 +46,7 @@ uint32_t run_wait_ms(uint32_t otherwise);
    PLA_E_DCS_START_WAIT_TIMEOUT; after these two the host process has been terminated. For a set with an account:
    errors of its logon, PLA_E_CREDENTIALS_REQUIRED without its password. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
-/* Like run_start, for an account that events name; NULL: the account of this process. */
+/* Like run_start; events name `account` as the account that started the set (NULL: that of this process). */
 HRESULT run_start_for(const char *account, const char *space, const char *name, bool synchronous);
 struct run_rights;
 /* Like run_start, with these rights (set_credentials.h) instead of the rights of the stored definition; takes over

@@ -91,7 +91,7 @@ HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_
 /* Clears what SetCredentials put. */
 void set_forget_credentials(struct object *set);
 
-/* Whether the name (NULL or "" also) means this computer. */
+/* Whether the name means this computer, as NULL and "" do. */
 HRESULT sets_is_own_machine(const char *server, bool *out);
 /* Binds the set; *name and *server are exchanged for its previous ones. Live values that were set now count as stored;
    sets_forget_latest tells the collectors. */

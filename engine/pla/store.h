@@ -174,7 +174,7 @@ HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *
 /* The known namespaces: static, terminated by NULL. */
 const char *const *store_namespaces(void);
 
-/* Resources that runs leave behind; separate from the definition (DECISIONS 47). */
+/* The record that runs leave behind; separate from the definition (DECISIONS 47). */
 struct run_record {
     bool known;                /* false: the set has never run */
     uint32_t serial_number;    /* of the next run */

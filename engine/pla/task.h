@@ -67,8 +67,7 @@ HRESULT task_definition_read(const char *xml, size_t size, struct task_definitio
 HRESULT task_definition_write(const struct task_definition *d, char **xml);
 void task_definition_free(struct task_definition *d);
 
-/* The program that a start will run: its path (searched in PATH if it is only a name), the command line and the folder.
- */
+/* The program that a start runs: its path (searched in PATH if it is only a name), the command line and the folder. */
 struct task_program {
     char *path, *line, *directory;
 };

@@ -75,8 +75,8 @@ char *cabinet_name_copy(const char *name);
 /* A rejected name made printable: anything but plain ASCII becomes \\xNN. From memory_alloc. */
 char *cabinet_name_shown(const char *name);
 
-/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal regardless of case, or one needs the
-   other's name as a folder. E_OUTOFMEMORY. */
+/* S_OK: no conflicts. S_FALSE: *first and *second, indices into names, are equal regardless of case, or the second is a
+   file whose name the first needs as a folder. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
 /* ---- a validated cabinet: its contents, and all its bytes in order ---- */
@@ -113,7 +113,7 @@ struct cabinet_visitor {
     HRESULT (*end)(void *user, size_t entry);
     void *user;
 };
-/* Unpacks everything and checks checksums. The visitor's caller cleans up an entry that was started but not ended. */
+/* Unpacks everything and checks checksums. The caller cleans up an entry that was started but not ended. */
 HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, const struct cabinet_watch *watch);
 
 /* Default limits. */

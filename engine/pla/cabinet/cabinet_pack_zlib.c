@@ -130,8 +130,7 @@ static HRESULT make_head(struct writer *w)
         taken = (begins ? 0 : taken) + source->members[i].size;
         w->head_bytes += CABINET_FILE_BYTES + strlen(source->members[i].name) + 1;
     }
-    /* Each folder has at least one byte of the 2 GB, so there are fewer folders than the limit of 65,535, or the
-       cabinet is too large. */
+    /* A cabinet with more folders than the limit of 65,535 would also be larger than 2 GB. */
     w->head_bytes += w->folders * CABINET_FOLDER_BYTES;
     w->at = w->head_bytes;
     if (w->folders > UINT16_MAX)

@@ -20,8 +20,7 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
 HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
                       char **out);
 /* name_decorate for a file: decorations go before `extension` (".blg"). `base` may already end with that extension.
-   Another extension is treated as part of the base if a decoration applies, otherwise it remains the file's extension.
-   */
+   Another extension is part of the base if a decoration applies, otherwise it remains the file's extension. */
 HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
                            const struct name_context *context, char **out);
 

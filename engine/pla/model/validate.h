@@ -59,8 +59,7 @@ HRESULT collector_created(struct object *o);
 HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out);
-/* Checks a name that is shown to people and programs: at most `most` UTF-16 units, no bidirectional control characters.
- */
+/* Checks a name that people and programs see: at most `most` UTF-16 units, no bidirectional control characters. */
 HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
 /* Rules that apply to all lists: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the string. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);

@@ -258,8 +258,7 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* Bits, or a number, that no item contains become an item without a name; the other items change only after that.
-     */
+    /* Bits or a number that no item contains become an item without a name; the other items change only afterwards. */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)

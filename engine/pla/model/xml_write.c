@@ -177,8 +177,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     }
     HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
-        /* An error in a read-only value must not make the whole export fail: a location with an invalid pattern is
-           written as an empty element. */
+        /* An error in a value that is only shown must not make the whole export fail: a location with an invalid
+           pattern is written as an empty element. */
         error_clear();
         xml_add_element(&w->text, p->xml, "");
         return S_OK;
@@ -215,7 +215,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
     object_unlock(&set->object);
 }
 
-/* Whether a commit omits the row: it is read-only, or the run record has its value and the client set none. */
+/* Whether a commit omits the row: it is only shown, or the run record has its value and the client set none. */
 static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)

@@ -527,8 +527,7 @@ static HRESULT has_mark(const char *root, const char *folder)
     return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* Terminates a truncated line with CUT, so that the beginning of a name is not read as a name, and starts a new line.
- */
+/* Terminates a truncated line with CUT, so that a part of a name is not read as a name, and starts a new line. */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;

@@ -58,8 +58,9 @@ void folder_records_free(struct folder_records *r);
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
 /* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A shared
-   folder that already has its mark becomes the newest with that serial number, even if the mark cannot be read, because
-   the newest folder is not deleted. S_FALSE: the folder existed and is not the set's; nothing is written. */
+   folder that already has its mark becomes the newest with that serial number, even if the call fails because the mark
+   cannot be read, because the newest folder is not deleted. S_FALSE: the folder existed and is not the set's; nothing
+   is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Undoes folder_take for a folder that was created by a failed start; ignores failures. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);

@@ -36,7 +36,7 @@ struct retained_folder {
     uint32_t serial;  /* of its run */
     int64_t started;  /* FILETIME, UTC */
     bool running;     /* it is being written: nothing is done with it */
-    bool latest;      /* of the newest run: no data of it are lost, except data that are in its cabinet */
+    bool latest;      /* of the newest run: nothing of it is lost, except data that are in its cabinet */
     bool going;       /* its deletion was started before */
     bool packed;      /* its cabinet exists */
     uint64_t sent;    /* folder_sent_to of the destination of its cabinet; 0: not sent */

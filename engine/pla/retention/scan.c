@@ -43,8 +43,8 @@ static HRESULT is_empty(void *user, const struct held_entry *entry)
     return E_FAIL;
 }
 
-/* S_FALSE: the folder does not belong to the set. An empty folder whose mark was deleted last is left over from an
-   interrupted pass. */
+/* S_FALSE: the folder does not belong to the set. An empty folder is left over from an interrupted pass, because the
+   mark is deleted last. */
 static HRESULT folder_inspect(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
 {
     struct held_folder *f;

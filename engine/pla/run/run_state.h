@@ -180,8 +180,7 @@ void run_set_free(struct run_set *r);
 void run_set_know_record(const struct run_set *r, struct run_record *record);
 /* Writes the run's result, message and whether it is active into its record; the rest is unchanged. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
-/* Like run_set_record, for a start whose host process no longer exists; S_FALSE if another host process runs the set.
- */
+/* Like run_set_record, for a start whose host process has exited; S_FALSE if another host process runs the set. */
 HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const char *message);
 
 #endif

@@ -240,7 +240,7 @@ static HRESULT open_member(struct member *m, size_t place, const struct name_con
                            struct segment *previous, const struct segment *s)
 {
     HRESULT hr = S_OK;
-    if (follows) /* chooses another name if the file exists in the meantime */
+    if (follows) /* chooses another name if the file has been created in the meantime */
         hr = member_choose_file(m, s->location, context, follows);
     return SUCCEEDED(hr) ? member_open(m, s->root, find_previous(previous, m, place)) : hr;
 }

@@ -29,8 +29,8 @@ struct segment {
 HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, struct segment *out);
 /* Completes the files; the collectors keep everything that the next segment needs. Failures go to the diagnostics. */
 void segment_complete(struct segment *s);
-/* Completes the files and closes the collectors. Failures also go to the run's diagnostics. The set may have a
-   different definition in the meantime. */
+/* Completes the files and closes the collectors. Failures also go to the run's diagnostics. The set may already have
+   another definition. */
 HRESULT segment_close(struct segment *s);
 void segment_free(struct segment *s); /* frees a closed segment, or one that was never opened */
 

@@ -247,7 +247,7 @@ static HRESULT describe_autologger(struct object *set, const char *name, struct 
         a->set = xml;
         a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
     }
-    /* The session's starter creates no folder. A RootPath other than the default may exist in the meantime. */
+    /* The session's starter creates no folder. A RootPath other than the default may exist by the time it starts. */
     if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     trace_plan_free(&plan);

@@ -118,7 +118,7 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record, boo
     return hr;
 }
 
-/* XML obtained from the set sets values that the record already contains; nothing is saved then. */
+/* XML that was read from the set repeats values that the record already contains; nothing is saved then. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
@@ -173,7 +173,7 @@ static HRESULT check_present(const struct category *c, const char *name, enum st
 {
     struct run_state state;
     HRESULT hr = run_query(c->space, name, &state);
-    /* For a new set, the name of a running session counts as taken, as store_save reports. */
+    /* For a new set, the name of a running set is taken, as store_save reports. */
     if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
         hr = in_use(name);
     return hr;
@@ -215,8 +215,7 @@ static HRESULT load_before(const char *space, const char *name, bool whole, stru
 }
 
 /* Stores the set. Values of the run record that a client set (a higher SerialNumber, a LatestOutputLocation) apply to
-   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one is restored.
-   */
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition, or the old one returns. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
