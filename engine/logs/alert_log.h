@@ -23,7 +23,7 @@ void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
 
 struct alert_log;
 /* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing alert log; otherwise it
-   continues the log. Only error: E_OUTOFMEMORY is the only failure, because nothing is written yet. */
+   continues the log. The only failure is E_OUTOFMEMORY, because nothing is written yet. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
 /* Adds the row to those that wait for the next write. If ALERT_LOG_ROOM bytes already wait, or on E_OUTOFMEMORY, drops
    the row and counts it. */

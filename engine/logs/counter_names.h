@@ -19,7 +19,7 @@ void counter_names_free(struct counter_names *n); /* NULL is allowed */
 /* Everything is borrowed from the names. */
 struct english_name {
     const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
-    uint32_t languages;           /* languages of the given names; bit 0 is English; 0: unknown */
+    uint32_t languages;           /* languages that the given names may be in; bit 0 is English; 0: unknown */
     bool is_unknown;              /* a name is not English, and it has no English equivalent or several */
 };
 /* Names are compared without regard to case, accents, width and type of blanks, and also as names in a text log with

@@ -55,8 +55,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
    buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
    members of `head` are used: processor, logger, sequence (unique in a file and rising for each processor), time (a
    stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On failure the file is complete
-   without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: head->used is impossible for such a buffer.
-   */
+   without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: invalid head->used. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
 /* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`, which are

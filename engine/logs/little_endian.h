@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian integers in the bytes of binary logs, at any address, on any host OS; and a buffer that grows at its
- end. */
+/* Little-endian integers in the bytes of binary logs, at any address, on any host OS; and a growing buffer. */
 #ifndef OPENPLA_LITTLE_ENDIAN_H
 #define OPENPLA_LITTLE_ENDIAN_H
 

@@ -19,8 +19,7 @@ struct log_counter {
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
     int32_t default_scale;
-    const char *
-        path; /* the path in the log from which it was read, if log_counter_path would build a different one; or NULL */
+    const char *path; /* its path in the log that it was read from, if log_counter_path would build another; or NULL */
     /* Of log_reader_translate; borrowed from its names. NULL: the name is English or unknown. */
     const char *english_object, *english_counter;
 };
@@ -90,10 +89,9 @@ struct log_zone {
 typedef HRESULT log_check(void *user);
 
 struct log_options {
-    const char *base; /* NULL, or the folder in which the file must be after following links (file_open_below) */
-    bool append;      /* continue an existing file, even one that was truncated by a crash */
-    bool
-        replace; /* overwrite an existing log; any other file is kept, and the result is ERROR_INVALID_DATA's HRESULT */
+    const char *base;     /* NULL, or the folder below which the file must be after following links (file_open_below) */
+    bool append;          /* continue an existing file, even one that was truncated by a crash */
+    bool replace;         /* overwrite an existing log; another file stays: ERROR_INVALID_DATA's HRESULT */
     const char *comment;  /* description of the set, may be NULL */
     uint64_t max_bytes;   /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;        /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
@@ -101,7 +99,7 @@ struct log_options {
                              (a binary log keeps that of its start) */
     const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log uses its
                                          machine, start and time zone */
-    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database, it rejects no sample */
+    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database, and rejects no sample */
     uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
     log_check *check;       /* NULL, or called now and then while log_writer_close writes for long; a failure ends it
                                and is its result */
@@ -218,7 +216,7 @@ enum { LOG_MAX_WARNINGS = 100 };
 const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
-/* ---- for the writers of formats: files in the folder log_options.base ---- */
+/* ---- for the writers of formats: files below the folder log_options.base ---- */
 /* Opens the file of a new log. `over`: uses an existing file if it is empty, a log or the beginning of one; it keeps
    its bytes until log_file_empty. Without `over` an existing file fails with ERROR_FILE_EXISTS's HRESULT. *fresh: the
    file was created. ERROR_INVALID_DATA's HRESULT with a text: the existing file is not a log; it is not changed.

@@ -42,10 +42,9 @@ struct perf_counter {
 };
 
 struct perf_instance {
-    uint32_t parent_title,
-        parent_index;    /* the parent's object, 0: no parent; and its index among that object's instances */
-    int32_t unique_id;   /* -1: it has a name */
-    const uint8_t *name; /* UTF-16, borrowed */
+    uint32_t parent_title, parent_index; /* the parent's object (0: no parent), and its index among the instances */
+    int32_t unique_id;                   /* -1: it has a name */
+    const uint8_t *name;                 /* UTF-16, borrowed */
     size_t name_units;
     const uint8_t *block; /* of its counters */
     size_t block_size;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and the three tables (2.2.2.7) that store
- them. */
+/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and the three tables (2.2.2.7) of SQL logs. */
 #ifndef OPENPLA_SQL_LOG_H
 #define OPENPLA_SQL_LOG_H
 

@@ -501,7 +501,7 @@ ALWAYS_INLINE bool are_digits(uint64_t eight)
     return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
 }
 
-/* Their number: neighbours are combined to pairs, pairs to fours, and fours to one number. */
+/* Their number: neighbours are combined into pairs, pairs into fours, and fours into one number. */
 ALWAYS_INLINE uint64_t eight_digits(uint64_t eight)
 {
     eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;

@@ -19,7 +19,7 @@ struct etl_file {
     uint32_t written; /* bytes of the buffer that are in the file; 0: its copy cannot be trusted at all */
     uint64_t buffers; /* complete buffers in the file, including the header's */
     uint64_t place;   /* of buffer among them */
-    uint64_t ring_first, ring_end; /* places in the ring; 0: not a ring */
+    uint64_t ring_first, ring_end; /* places of the ring; 0: not a ring */
     uint64_t sequence;             /* the highest there is */
     uint64_t taken; /* number of buffers for which the file has room while it is open; 0: for those in it */
     bool full;      /* nothing more is added to the buffer, even if it has room */

@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES_AT_32 = 0x110, NAMES_AT_64 = 0x118, ZONE_NAME_UNITS = 32 };
-/* Fields of TRACE_LOGFILE_HEADER. After the two name slots, all fields of the 32-bit form are SHIFT_32 bytes earlier.
- */
+/* Fields of TRACE_LOGFILE_HEADER. After the two name slots all fields of the 32-bit form are SHIFT_32 bytes lower. */
 enum {
     SIZE_AT = 0x00,
     VERSION_AT = 0x04,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the headers of buffers and of events. Layouts: Sources: Microsoft's documentation of EVENT_TRACE_HEADER and
-   EVENT_HEADER for Windows 7 and later, and for undocumented structures the forms measured in files
-   (SYSTEM_TRACE_HEADER, PERFINFO_TRACE_HEADER, extended items). */
+/* Parses the headers of buffers and of events. The layouts are those of Windows 7 and later, from Microsoft's
+   documentation of EVENT_TRACE_HEADER and EVENT_HEADER. Undocumented ones were measured in files (SYSTEM_TRACE_HEADER,
+   PERFINFO_TRACE_HEADER, extended items). */
 #include "engine/logs/etl_record.h"
 
 #include "engine/base/memory.h"

@@ -25,7 +25,7 @@ static const struct table_row rows[] = {
 #define NAMES_COUNTER(...) {false, {__VA_ARGS__}},
 #include "engine/logs/names/counter_names.def"
 };
-/* Objects whose counters have the same names as another object's counters. */
+/* Objects whose counters also have the names of another object's counters. */
 static const char *const shared[][2] = {
 #define NAMES_SHARED(object, other) {object, other},
 #include "engine/logs/names/counter_names.def"
@@ -546,7 +546,7 @@ static uint32_t add_understood(const struct names_summary *s, struct text_buffer
     return done;
 }
 
-/* Names that are unknown in a language of the log, or in every known language. */
+/* Adds the unknown names whose language is one of the log's languages, or unknown too. */
 static void add_unknown(const struct names_summary *s, uint32_t detected, struct text_buffer *b)
 {
     enum { SHOWN = 3 };

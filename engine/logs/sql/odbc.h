@@ -53,11 +53,9 @@ struct odbc_statement;
    odbc_execute, read columns after odbc_fetch. */
 HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *parameters, size_t parameter_count,
                      struct odbc_value *columns, size_t column_count, struct odbc_statement **out);
-HRESULT
-odbc_execute(struct odbc_statement
-                 *s); /* may be called again: rows of the previous execution that were not fetched are dropped */
-HRESULT odbc_fetch(struct odbc_statement *s); /* S_FALSE: no more rows */
-void odbc_close(struct odbc_statement *s);    /* NULL is allowed */
+HRESULT odbc_execute(struct odbc_statement *s); /* may be called again, which drops rows that were not fetched */
+HRESULT odbc_fetch(struct odbc_statement *s);   /* S_FALSE: no more rows */
+void odbc_close(struct odbc_statement *s);      /* NULL is allowed */
 
 /* Connection strings are restricted (DECISIONS 38): a string that other users may have written must not load code, must
    not read or write any file except the database, and must not reveal secrets.

@@ -9,8 +9,9 @@
                        |<-- kept, kept_samples: bytes and number, the batch included ------------>|
        sets `work` after adding                         sets `done` after a commit, a failure, and at its end
 
-   Access rights: - Only the caller uses: number, rows. - Only the thread uses: set, slots, batch, in_doubt. It frees
-   samples when they are committed.
+   Who may use which members:
+   - Only the caller: number, rows.
+   - Only the thread: set, slots, batch, in_doubt. It frees samples when they are committed.
    - Both, under the lock: the queue, its counts, the state of the outage, the warnings. The lock is never held while
      waiting for the database.
    - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it makes
@@ -243,7 +244,7 @@ static HRESULT write_waiting(struct sql_log *log)
     return hr;
 }
 
-/* Waits before the next attempt. Closing ends the wait early; new samples do not. */
+/* Waits before the next attempt. Closing shortens the wait; new samples do not. */
 static void pause_for(struct sql_log *log, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), from = now;
@@ -376,8 +377,7 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
         memory_free(sample);
         return S_FALSE;
     }
-    uint64_t rows = sample->count,
-             bytes = sample_bytes(sample->count); /* the thread frees the samples that it has written */
+    uint64_t rows = sample->count, bytes = sample_bytes(sample->count); /* the thread frees samples after writing */
     log->number++;
     for (;;) {
         lock_enter(&log->lock);

@@ -11,9 +11,8 @@
 
 /* A counter, or one instance of a counter, that has or will get a row in CounterDetails. */
 struct sql_slot {
-    struct log_counters
-        names;  /* a counter: machine and object are never NULL, and no name is too long for its column */
-    int32_t id; /* CounterID; 0: not looked up since the last connection */
+    struct log_counters names; /* one: machine and object are never NULL, and no name is too long for its column */
+    int32_t id;                /* CounterID; 0: not looked up since the last connection */
 };
 
 struct sql_row {
@@ -36,8 +35,7 @@ struct sql_set;
 /* Nothing is connected yet. `source` and the name in `zone` are borrowed. */
 HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
                        struct sql_set **out);
-/* Connects, creates missing tables, and finds the set's row by its DisplayString to continue its runs, or creates it.
- */
+/* Connects, creates missing tables, and finds the set's row by DisplayString to continue its runs, or creates it. */
 HRESULT sql_set_connect(struct sql_set *s);
 /* The caller then sets every slot's id to 0. */
 void sql_set_disconnect(struct sql_set *s);

@@ -219,7 +219,7 @@ static HRESULT attribute_unknown_error(struct piece name, int number)
     return error_set(E_INVALIDARG, "invalid connection string: attribute number %d is not allowed", number);
 }
 
-/* Treats every interpretation of the value as the same value. `inner` is the value without its braces. */
+/* Rejects a value that drivers could read in different ways. `inner` is the value without its braces. */
 static HRESULT check_value(const struct attribute *a, struct piece value, struct piece *inner)
 {
     bool braced = value.size && value.at[0] == '{', separates = false, equals = false;

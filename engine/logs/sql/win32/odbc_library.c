@@ -2,7 +2,7 @@
 /* Loads odbc32.dll from the system folder; Wine's odbc32.dll passes every call on to the unixODBC of the host OS.
 
    Wine's odbc32 copies unixODBC's drivers and data sources into the registry. Wine 10's odbc32 finds a source and its
-   driver in the list of sources. It lists only sources whose Driver is exactly the file name of a driver, but in
+   driver in the list of sources. It lists only sources whose Driver is, letter by letter, the file of a driver, but in
    odbc.ini Driver is usually the name of a driver, or a full path. Therefore the list is completed here. */
 #include "engine/logs/odbc_library.h"
 
@@ -44,7 +44,7 @@ static const WCHAR *file_of(const WCHAR *path)
     return slash ? slash + 1 : path;
 }
 
-/* The installed driver whose file has this path. */
+/* The installed driver whose file has the same name as the file of this path. */
 static bool find_by_file(const WCHAR *path, WCHAR *driver)
 {
     WCHAR name[NAME_UNITS], file[NAME_UNITS];
