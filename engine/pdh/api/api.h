@@ -49,8 +49,7 @@ const struct texts *log_handle_paths(PDH_HLOG handle);
 
 /* PDH's functions that take or return strings, with one source for both forms; api_forms.inc creates the W and A entry
    points. Arguments, statuses and buffer protocols are those of Windows' functions of the same names (with Pdh in
-   front). Strings and structs with strings are pointers of either form. The struct layouts of both forms are the same.
-   */
+   front). Strings and structs with strings are pointers of either form. Both forms have the same struct layouts. */
 
 /* The data source: a log file's name or a handle of PdhBindInputDataSource; if neither is given, this computer. */
 struct api_source {

@@ -354,7 +354,7 @@ static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD t
     return S_OK;
 }
 
-/* Skips corrupt records, so another record than the requested one may be returned. */
+/* Ignores corrupt records, because the requested record may be another one. */
 static void skip_records(void *context, const char *text)
 {
     (void)context;

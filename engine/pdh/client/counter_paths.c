@@ -182,8 +182,7 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* The watch compares hashes of the counters' paths at two times. */
 
-/* A computer that does not answer delays the check. After this time, the remaining paths are left for the next check.
- */
+/* A computer that does not answer delays the check. After this time, the other paths are left for the next check. */
 #define CHECK_MS 250
 
 struct counter_watch {

@@ -281,7 +281,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct thread *watch;
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
-    SetDllDirectoryW(u""); /* nor does loading a DLL search the current folder */
+    SetDllDirectoryW(u""); /* loading a DLL must not search the current folder either */
     DWORD error = extension_load_dll(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);

@@ -68,7 +68,7 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    at any time, even between a check and the use. Therefore the bytes may be nonsense, but they do not change. The copy
    is reference-counted and serves all queries until the next request.
 
-   Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock; The
+   Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock. The
    channel and the process must exist during the wait, so no thread restarts or parks the process then. Other threads
    wait for `changed`. `hosts.lock` protects the list and `users`, and is taken before `lock`.
 

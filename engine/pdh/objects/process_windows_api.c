@@ -154,8 +154,8 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
    files of each process and thread, which a list costs. The forms differ by seven words per thread, so both sizes
    together change whenever the number of threads does. They also change with the number of processes: a process takes
    258 bytes plus the path of its program. Two lists with different numbers of processes have the same size only if the
-   the paths differs by exactly the rest. They are asked for only if a process or thread of the host OS has started or
-   ended, because each is a call of Wine's server. */
+   total lengths of their paths differ by exactly the rest. They are asked for only if a process or thread of the host
+   OS has started or ended, because each is a call of Wine's server. */
 struct list_sizes {
     ULONG plain, extended;
 };

@@ -26,8 +26,7 @@ void link_address_free(struct link_address *a);
 /* The first member of each kind of link. One call at a time. */
 struct link;
 struct link_kind {
-    /* `machine` has no backslashes. May succeed before anything is connected. Waits until the remote computer answers.
-     */
+    /* `machine` has no backslashes. May succeed without a connection. Waits until the remote computer answers. */
     HRESULT (*open)(const char *machine, struct link **out);
     /* *reply is from memory_alloc. After a failure the link is unusable, and the call may or may not have been
        executed. */

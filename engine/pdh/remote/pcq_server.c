@@ -36,8 +36,8 @@
    while it samples or searches for new objects. Therefore clients wait for each other, but never longer than the time
    limits of a sample and of starting extensions.
 
-   Limits. No client is trusted, so all resources that it can use are limited: - queries: PCQ_QUERIES_OF_CLIENT of one
-   client, PCQ_QUERIES in all;
+   Limits. No client is trusted, so everything that it can cause is limited:
+   - queries: PCQ_QUERIES_OF_CLIENT of one client, PCQ_QUERIES in all;
    - counters of a query: PCQ_COUNTERS_OF_QUERY, and PCQ_NAMES_OF_QUERY bytes of names;
    - identifiers of one call that are processed: MOST_IDENTIFIERS, the rest fails with PCQ_OUT_OF_MEMORY;
    - an unknown instance costs a sample; the instances of one call cost one sample per counterset (struct sampled);
