@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory: the state of tracing that all processes of a host OS (under Wine: of a prefix) share, except the
-   buffers. It records the sessions and their host processes, the providers that each session enabled, and the providers
-   that each process registered. It is a section over a file, so it outlives its processes. Changes are made under a
-   mutex; readers take no lock and check a revision instead. Its contents are untrusted: they are copied first and then
-   checked. */
+   buffers. It records the sessions and their host processes, the providers that each session enabled and how, and the
+   providers that each process registered. It is a section over a file, so it outlives its processes. Changes are made
+   under a mutex; readers take no lock and check a revision instead. Its contents are untrusted: they are copied first
+   and then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -25,11 +25,10 @@ enum {
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
     DIRECTORY_DISALLOWED = 64,          /* providers that a session does not enable through their groups */
     DIRECTORY_SCOPES = 4,               /* filters that select the processes of a private session */
-    DIRECTORY_SCOPE_BYTES =
-        1152, /* total bytes of their data, each rounded up to 8: eight process ids and the names of programs */
-    DIRECTORY_STACK_EVENTS = 256,     /* kinds of kernel events with stacks in one session */
-    DIRECTORY_COUNTERS = 4,           /* processor counters, and kinds of events that have them */
-    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, regardless of its entry */
+    DIRECTORY_SCOPE_BYTES = 1152, /* of their data, each rounded up to 8: eight process ids and the names of programs */
+    DIRECTORY_STACK_EVENTS = 256, /* kinds of kernel events with stacks in one session */
+    DIRECTORY_COUNTERS = 4,       /* processor counters, and kinds of events that have them */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, regardless of its place */
 };
 
 struct directory;
@@ -267,8 +266,7 @@ HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t ge
 /* In a change. Requests one more capture, with this source. Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enables of a provider (NULL: of all providers) by RUNNING sessions, and the revision to which they belong.
- */
+/* Lists the enables of a provider (NULL: of all) by RUNNING sessions, and the revision to which they belong. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 

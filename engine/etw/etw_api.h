@@ -59,9 +59,9 @@ struct event_fields {
 HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
-/* Returns the provider's security descriptor as SDDL: the registered one, or the host OS's default for event providers,
-   or Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl is
-   from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
+/* Returns the provider's security descriptor as SDDL: the registered one, otherwise the host OS's default for event
+   providers, otherwise Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8
+   SACL). *sddl is from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
 /* Returns E_INVALIDARG for invalid SDDL, E_ACCESSDENIED without the right. */
 HRESULT event_provider_set_security(const GUID *guid, const char *sddl);

@@ -45,16 +45,17 @@ struct manifest_files {
     const char *resource, *message, *parameter; /* override the files named in the manifest; NULL: use those */
 };
 /* Registers the event provider and its channels. The resource file is the one named by `files` or the manifest if it
-   exists and contains the provider's template; otherwise the manifest is compiled into the folder `manifests` of our
-   data. Replaces a provider that OpenPLA registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another program
-   registered it and `force` is not set. `path` (of the manifest) is stored so that users can see where it came from. */
+   exists and contains the provider's template; otherwise the manifest is compiled into the folder `manifests` of
+   OpenPLA's data. Replaces a provider that OpenPLA registered before. Returns ERROR_ALREADY_EXISTS's HRESULT if another
+   program registered it and `force` is not set. `path` (of the manifest) is stored so that users can see where it came
+   from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
 /* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
    ERROR_ACCESS_DENIED's HRESULT if another program registered it and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
-/* Returns the manifest from which `manifest add` registered it; from memory_alloc. S_FALSE: not registered by OpenPLA.
- */
+/* Returns the manifest that `manifest add` registered it from; from memory_alloc. S_FALSE: OpenPLA did not register
+   it. */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */

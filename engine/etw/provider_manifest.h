@@ -107,8 +107,7 @@ void provider_manifests_free(struct provider_manifests *list);
 const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version);
 /* Creates the schema for the descriptor's id and version, with texts in the best of the languages (see
    message_tables_find). Keywords, level, task, opcode and channel come from the descriptor, because providers may write
-   any values. *out belongs to the caller. Returns S_FALSE, *out NULL and an error text if the manifest lacks the event.
-   */
+   any values. *out belongs to the caller. Returns S_FALSE, *out NULL and an error text if the event is missing. */
 HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_DESCRIPTOR *descriptor,
                                  const char *languages, struct event_schema **out);
 

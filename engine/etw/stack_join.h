@@ -32,7 +32,7 @@ struct stack_joiner;
 HRESULT stack_joiner_create(size_t inputs, struct stack_joiner **out);
 /* Takes the next event of the first pass. Its time must be a raw time stamp (trace_inputs.raw). E_OUTOFMEMORY. */
 HRESULT stack_joiner_take(struct stack_joiner *j, const struct trace_event *e);
-/* Ends the first reading. */
+/* Ends the first pass. */
 void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts);
 /* In the second pass: the stack of the event with that number. Call it with ascending numbers. False: it has none. */
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out);

@@ -10,9 +10,9 @@
 struct stack_tree {
     uint32_t most;     /* nodes; more are refused */
     uint32_t count;    /* nodes, without the root */
-    uint64_t *values;  /* parent of node n at n - 1 */
+    uint64_t *values;  /* value of node n at n - 1 */
     uint32_t *parents; /* the next outer node; 0: no such node */
-    uint64_t *slots;   /* hash table of nodes: the node in the upper bits, 32 bits of its hash below */
+    uint64_t *slots;   /* hash table of nodes: the node in the low 32 bits, 32 bits of its hash above */
     size_t capacity, slot_count;
     uint32_t *latest; /* recently added stacks, by the hash of their values; NULL: out of memory, or not created yet */
     uint64_t refused; /* nodes that were not added because of `most` */

@@ -30,8 +30,7 @@ const char *trace_instance_path(const struct trace_instance *t); /* its folder, 
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 
-/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel has no such event.
- */
+/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel lacks it. */
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out);
 /* Enables or disables an event. `filter`: in the kernel's syntax; NULL: no filter. */
 HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,

@@ -64,8 +64,7 @@ enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
    ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 
-/* Sets how consumers in this process connect to sessions, instead of session_connections; NULL: not at all. Borrowed.
- */
+/* Sets how consumers of this process connect to sessions, instead of session_connections; NULL: never. Borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
 /* Passes the definition of an event or map (class EventMetadata) to the TDH in this process, if it is loaded. */

@@ -88,7 +88,7 @@ static const uint8_t lost_class[16] = {0xE0, 0x9A, 0x39, 0x6A, 0xC6, 0x4B, 0xE9,
 struct held {
     uint8_t *bytes; /* of the ring's buffer size */
     struct etl_buffer_header head;
-    uint32_t offset; /* time of the end of the event */
+    uint32_t offset; /* where the event ends */
     struct etl_record event;
     int64_t key;    /* the event's time stamp; the log file header precedes everything */
     uint64_t since; /* clock_monotonic_ms */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes the definitions in a merged trace to TDH, for programs that query TDH only for the events that they know. Such
-   programs skip the definitions, which decode those events. TDH takes a definition with each of its calls for an event.
-   */
+   programs skip the definitions, which decode those events. TDH takes a definition with each call for an event. */
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/decode/tdh/tdh.h"
 
@@ -24,8 +23,7 @@ static bool is_our_tdh(HMODULE module)
 /* openetw.dll does not contain TDH. A program that has not loaded TDH yet does not decode events. */
 void consumer_pass_definition(EVENT_RECORD *event)
 {
-    static const WCHAR *const modules[] = {L"opentdh.dll",
-                                           L"tdh.dll"}; /* also if a copy of the former is loaded as the latter */
+    static const WCHAR *const modules[] = {L"opentdh.dll", L"tdh.dll"}; /* the latter may be a copy of the former */
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         HMODULE module = GetModuleHandleW(modules[i]);
         FARPROC found = module && is_our_tdh(module) ? GetProcAddress(module, "TdhGetEventInformation") : NULL;

@@ -20,7 +20,7 @@ struct event_view {
    events without their own; `in_process`: of a private logger. UserContext is unchanged. */
 void event_view_record(const struct etl_record *e, int64_t time, uint32_t pointer_size, bool in_process,
                        struct event_view *view);
-/* Fills in view->trace. Version is the version of those events that have one (manifest events and messages). */
+/* Fills in view->trace. For manifest events and messages, Version is their id. */
 void event_view_trace(const struct etl_record *e, int64_t time, struct event_view *view);
 
 #endif

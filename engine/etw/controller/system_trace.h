@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation. Programs that
-   use krabsetw, for example, read and set the group masks of a kernel session this way (behaviour 22, DECISIONS 122).
-   */
+/* NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation. Programs with
+   krabsetw, for example, read and set the group masks of a kernel session by it (behaviour 22, DECISIONS 122). */
 #ifndef OPENPLA_SYSTEM_TRACE_H
 #define OPENPLA_SYSTEM_TRACE_H
 

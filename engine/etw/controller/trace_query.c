@@ -298,7 +298,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     return code;
 }
 
-/* Handles members of provider groups that the session enables only through their group. */
+/* Sets the members of provider groups that the session does not enable through their group. */
 static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_enable *enables;
@@ -359,8 +359,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
     }
 }
 
-/* ---- EnumerateTraceGuids(Ex): existing providers, the processes that registered them, and the sessions that enable
-   them ---- */
+/* ---- EnumerateTraceGuids(Ex): providers, the processes that registered them, the sessions that enable them ---- */
 
 /* A copy of the directory's registrations and enables. */
 struct known {

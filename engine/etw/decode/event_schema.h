@@ -149,8 +149,7 @@ struct schema_origin {
        error_set. `pointer_size`: 4 or 8, as in the writing process. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
     HRESULT (*providers)(void *context, struct known_providers *list); /* appends the providers that it knows */
-    /* Returns S_OK, or S_FALSE if it has no manifest of the provider. The manifest stays valid as long as the origin.
-     */
+    /* Returns S_OK, or S_FALSE if it has no manifest of the provider. The manifest is valid as long as the origin. */
     HRESULT (*manifest)(void *context, const GUID *provider, const struct provider_manifest **out);
     /* For providers without a manifest: appends the fields of a kind (EVENT_FIELD_TYPE). S_FALSE: unknown provider. */
     HRESULT (*fields)(void *context, const GUID *provider, unsigned kind, struct known_fields *list);

@@ -42,8 +42,8 @@ struct payload_condition {
    operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT beyond PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
-/* Joins filters of several events, or several filters of the same event. For the latter, all filters marked in `all`
-   must pass; if none is marked, one filter that passes is sufficient (NULL: none is marked). */
+/* Joins filters of several events, or several filters of the same event. For the latter, either all filters marked in
+   `all` must pass, or one that is not marked (NULL: none is marked). */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 

@@ -175,8 +175,7 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-/* Call under the lock. Returns the origin, to be freed outside the lock; NULL: unknown, or its last user will free it.
- */
+/* Call under the lock. Returns the origin, to be freed outside the lock; NULL: unknown, or its last user frees it. */
 static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;

@@ -176,8 +176,7 @@ struct directory_shared {
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
     _Atomic uint64_t generation[DIRECTORY_PLACES];
-    _Atomic uint64_t
-        reaped[DIRECTORY_SESSIONS]; /* parts of private sessions refer only to the slots of their processes */
+    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts of private sessions refer only to their processes' slots */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
@@ -243,7 +242,7 @@ struct directory {
     uint32_t slot_generation;
     _Atomic uint64_t slot_born; /* the directory's `born` when the slot was taken; set after the slot */
     struct signal *own_signal;
-    struct signal **old_signals; /* words for slots from before a reset: another thread may be about to set them */
+    struct signal **old_signals; /* signals of slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
     struct directory *before; /* a deleted directory */

@@ -234,8 +234,7 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Puts another record into an object without other references. S_FALSE: the program is still using it. E_OUTOFMEMORY.
- */
+/* Puts another record into an object without other references. S_FALSE: the program still uses it. E_OUTOFMEMORY. */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {
     return InterlockedCompareExchange(&event_of(event)->references, 1, 1) == 1

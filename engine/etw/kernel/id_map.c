@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing. When an item is removed, its followers are moved up, so there are no tombstones.
- */
+/* Open addressing with linear probing. When an item is removed, its followers move up, so there are no tombstones. */
 #include "engine/etw/id_map.h"
 
 #include "engine/base/memory.h"

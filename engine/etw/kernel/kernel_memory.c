@@ -77,8 +77,7 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* A fault that is still waiting may become a hard fault; its place in the queue is dropped when the queue is flushed.
- */
+/* A fault that is still waiting may become a hard fault; its place is dropped when the queue is flushed. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;

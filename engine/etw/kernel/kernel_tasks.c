@@ -365,8 +365,7 @@ static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Signals that terminate a process without a handler, as opposed to signals that stop it, continue it or are ignored.
- */
+/* Signals that terminate a process without a handler, as opposed to those that stop it, continue it or are ignored. */
 static bool is_fatal_signal(uint32_t signal)
 {
     enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
@@ -389,8 +388,7 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Wine forks twice: the intermediate process only creates the other one, which is treated as the child of the caller.
- */
+/* Wine forks twice: the intermediate process only creates the other one, which counts as the child of the caller. */
 static bool is_intermediate_fork(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;

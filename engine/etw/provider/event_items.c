@@ -58,7 +58,7 @@ struct event {
     uint32_t always;      /* bits of the items that all sessions receive */
     uint32_t known;       /* bits of the items that were created */
     uint64_t item_bytes[ITEMS];
-    const uint8_t *item[ITEMS]; /* NULL: the data consist of pieces of the call's data */
+    const uint8_t *item[ITEMS]; /* NULL: the item consists of pieces of the call's data */
     uint8_t sid[THREAD_MOST_SID];
     uint32_t ts_id;
     uint64_t event_key, start_key;

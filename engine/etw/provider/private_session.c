@@ -46,7 +46,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     const size_t length = own && part->file ? strlen(own) : 0;
     if (length == 0 || strncmp(part->file, own, length) != 0 || part->file[length] != '_')
         return own;
-    memory_free(own); /* whether it has a number: private_part_find_file */
+    memory_free(own); /* the part's file has a number: private_part_find_file */
     return text_copy(part->file);
 }
 

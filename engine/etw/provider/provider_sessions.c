@@ -139,8 +139,7 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Also wakes the host process: it may have to detect that the directory was reset, and it sleeps while nobody writes.
- */
+/* Also wakes the host process: it may have to detect that the directory was reset, but sleeps while nobody writes. */
 static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);

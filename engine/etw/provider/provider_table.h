@@ -28,12 +28,12 @@
    ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and leaves.
    Therefore a block that it found stays valid until it has left.
 
-   Freeing: provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then waits
+   Freeing. provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then waits
    until each thread has been seen outside once. `inside` is a plain store without a fence, for speed; the delay covers
    the time until it is visible to other processors. Sessions count the blocks that refer to them and are unmapped with
    the last one.
 
-   States that can be seen half done: A writer may use the old block for an event during a change; the event then goes
+   States that can be seen half done. A writer may use the old block for an event during a change; the event then goes
    to the sessions that were enabled before. A thread that ends while it is inside is marked as ended; a thread that is
    suspended inside keeps retired blocks alive. */
 #ifndef OPENPLA_PROVIDER_TABLE_H

@@ -109,8 +109,8 @@ struct realtime_backlog {
     uint64_t dropped; /* buffers that did not fit */
     struct backlog_buffer *first, *last;
 };
-/* Keeps a copy of the buffer. S_FALSE: it does not fit, or memory ran out; it is counted as dropped. Zero-initialise b
- *and set `most` before. */
+/* Keeps a copy of the buffer. S_FALSE: it does not fit, or memory ran out; it is counted as dropped. First
+   zero-initialise *b and set `most`. */
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Moves as many buffers to the ring as fit. True: the backlog is empty, so newer buffers may be put into the ring. */
 bool realtime_backlog_give(struct realtime_backlog *b, struct realtime_ring *ring, bool *wake);

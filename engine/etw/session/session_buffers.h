@@ -46,7 +46,7 @@
      closed -> written   the host, when the log has the buffer; it then zeroes it
      written -> free     the host
 
-   States that can be seen half done: Each step is one exchange, so another process always finds the state before or
+   States that can be seen half done. Each step is one exchange, so another process always finds the state before or
    after it: a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no
    processor names (session_drain_reap returns or closes it), a reservation without a mark (state 2 or the word names
    its owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before it updates them, this only
@@ -103,8 +103,7 @@ struct session_totals {
     _Atomic uint64_t buffers_lost;    /* could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
     _Atomic uint64_t file;            /* number of the log file that is being written, from 1 */
-    /* The latest simultaneous reading of the session's clock and of the time stamp source: entry (`anchors` - 1) % 2.
-     */
+    /* The latest simultaneous reading of the session's clock and the time stamp source: entry (`anchors` - 1) % 2. */
     _Atomic uint64_t anchors;
     struct {
         _Atomic uint64_t cycles;
@@ -131,8 +130,7 @@ struct session_shared {
     /* Waking the host. */
     _Atomic uint32_t closed; /* buffers that wait for the host; approximate */
     _Atomic uint32_t asleep; /* the host process sleeps: the writer that closes buffer number `wake_at` wakes it */
-    _Atomic uint32_t
-        idle; /* the host process sleeps and no buffer is in use: the writer that claims the first one wakes it */
+    _Atomic uint32_t idle;   /* the host process sleeps, no buffer is in use: the writer that claims one wakes it */
     uint32_t reserved_3[29];
     _Atomic uint32_t sequence; /* of the newest TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];

@@ -256,7 +256,7 @@ struct session_drain {
     uint8_t *copy;
 };
 
-/* Continues the clock, and publishes its newest anchor for a recovering process. */
+/* Takes an anchor of the clock when one is due, and publishes it for a recovering process. */
 static void drain_keep_clock(struct session_drain *d)
 {
     struct session_totals *f = &d->b.shared->totals;
@@ -678,8 +678,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
         hr = drain_snapshot_buffer(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)
-            (void)drain_pass_keeping(
-                d); /* writers continue: the oldest buffers, which the snapshot already has, make room */
+            (void)drain_pass_keeping(d); /* writers continue: the oldest buffers, which the snapshot has, make room */
     }
     memory_free(order);
     memory_free(found);

@@ -165,8 +165,7 @@ uint32_t session_drain_reap(struct session_drain *d);
 /* Stops the session: no more events are accepted, and all accepted events go to the sink. Writers in the middle of an
    event have `patience` ms; then their events count as lost. Kept buffers stay. */
 HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
-/* Writes all events in memory to the sink, in the time order of each processor, numbered from 1. They stay in memory.
- */
+/* Writes all events in memory to the sink, in the time order of each processor, numbered from 1. They stay there. */
 HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink);
 /* Does the same as session_drain_stop for a dead host process, except that it skips buffers that the log already has.
    It may also be killed and repeated. */

@@ -89,8 +89,7 @@ struct session_host {
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
     uint32_t found;   /* closed buffers since it last slept */
     uint64_t seen;    /* checksum of the processors' words at the last check */
-    /* Set by any thread, which then wakes the host process; all other members belong to the thread that holds `lock`.
-     */
+    /* Set by any thread, which then wakes the host process; all other members belong to the holder of `lock`. */
     atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;

@@ -17,7 +17,7 @@ struct session_file_options {
         *path;     /* full; with EVENT_TRACE_FILE_MODE_NEWFILE it contains one %d, which is replaced by 1, 2, 3 ... */
     uint32_t mode; /* EVENT_TRACE_FILE_MODE_* */
     uint64_t maximum;                   /* bytes of a file, counted in whole buffers; 0: no limit */
-    uint64_t events_lost, buffers_lost; /* number of events that the session lost before it began this file */
+    uint64_t events_lost, buffers_lost; /* events and buffers that the session lost before it began this file */
     /* The contents of log file headers. buffer_size, processors, clock, start_utc, start_stamp, frequency and the
        names must be set; file_name is filled in. Copied. */
     struct etl_log log;

@@ -85,8 +85,7 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
         const uint64_t taken = (word & ~SESSION_PLACE) | session_place(end + bytes, bytes, w->owner);
         if (__builtin_expect(session_swap(&p->word, &word, taken), 1)) {
             session_step(SESSION_STEP_RESERVED);
-            /* The previous place begins less than SESSION_DATA_UNIT before this one, regardless of the word's contents.
-             */
+            /* The previous place begins less than SESSION_DATA_UNIT before this one, whatever the word contains. */
             uint8_t *at = session_data(b, buffer) + end;
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);

@@ -29,8 +29,7 @@ struct code_range *code_ranges_begin(struct code_ranges *r, uint32_t process, ui
 struct code_range *code_ranges_open(const struct code_ranges *r, uint32_t process, uint64_t base);
 void code_ranges_end(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t to);
 void code_ranges_sort(struct code_ranges *r);
-/* The range that contains the address at that event, or else one that contains it at another time; NULL: no such range.
- */
+/* The range that contains the address at that event, or else one that contains it at another time; NULL: no range. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint32_t process, uint64_t address,
                                           uint64_t number);
 void code_ranges_free(struct code_ranges *r);

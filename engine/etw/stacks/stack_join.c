@@ -22,8 +22,7 @@ enum {
     MOST_KEYS = 1 << 20,
     MOST_THREADS = 1 << 20,
     FIRST_RECENT = 256,
-    MOST_RECENT =
-        1 << 16, /* number of events to which a stack can still be matched: about 30 ms at 2 million events a second */
+    MOST_RECENT = 1 << 16, /* events that a stack can still be matched to: about 30 ms at 2 million events a second */
 };
 #define NO_THREAD UINT32_MAX
 #define LIST_END  UINT32_MAX

@@ -42,7 +42,7 @@ struct folder_origin {
     char *folder, *languages;
     struct manifest_index index; /* sorted by GUID; unusable files first */
     struct lock lock;
-    struct provider_manifests list; /* files that were needed so far */
+    struct provider_manifests list; /* manifests that were needed so far */
 };
 
 static void index_free(struct manifest_index *index)

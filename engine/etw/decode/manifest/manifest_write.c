@@ -82,8 +82,7 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    return w->compared ==
-           MANIFEST_MOST_COMPARED; /* if the limit is reached, assume that it does; a generated name works as well */
+    return w->compared == MANIFEST_MOST_COMPARED; /* at the limit assume that it does; a generated name works as well */
 }
 
 static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)

@@ -40,7 +40,7 @@
    Elements are written in the order of their dependencies: maps, fields, templates, events. An event contains the
    offsets of its template, opcode, level and task, so these are known when it is written. Offsets within a block are
    patched when the block is complete (byte_buffer_set_u32). The GUID of a template is derived from its name
-   (manifest_templates.c): so compiling a manifest twice gives the same bytes.
+   (manifest_templates.c), so compiling a manifest twice gives the same bytes.
 
    Reading (wevt_template.c) trusts nothing. Each offset and count is checked against the resource. Blocks and names may
    be shared, so a budget proportional to the size of the resource limits how far sharing can expand. The order of

@@ -201,7 +201,7 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- as an origin of schemas ---- */
 
-/* The number of the first preferred language for which a text exists. */
+/* The number of the first preferred language that has a number; 0: no language has one. */
 static HRESULT user_language(uint16_t *number)
 {
     char *list = os_ui_languages();

@@ -139,13 +139,12 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
-/* Extension on an object, or on a number or on bytes that it interprets. *whole: an array of bytes is a single value.
- */
+/* Extension on an object, or on a number or bytes that it interprets. *whole: an array of bytes is a single value. */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
         const char *name;
-        uint16_t in, out, bytes; /* in bytes: a length not implied by the type */
+        uint16_t in, out, bytes; /* bytes: a length that the type does not imply */
     } known[] = {
         {"Guid", IN_TYPE_GUID, 0, 0},
         {"Sid", IN_TYPE_WBEMSID, 0, 0},
@@ -361,8 +360,7 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
     return hr;
 }
 
-/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap contain the names that programs use.
- */
+/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap name them for programs. */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {

@@ -17,7 +17,7 @@ struct decoded {
     uint32_t pointer_size; /* set by the program; 0: not set */
     bool gmt;              /* times in a WPP message are UTC */
     bool symbols;          /* PDB files were given */
-    void *made;            /* number of bytes of a property that are missing in the data */
+    void *made;            /* bytes of a property that the data do not contain */
 };
 
 static HRESULT take_tmf(const struct tdh_parameter *p)

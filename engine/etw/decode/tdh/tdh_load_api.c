@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schemas in this process: those of all TDH functions, and the manifests that a program loads. */
+/* The schemas that this process knows, which all TDH functions share, and the manifests that a program loads. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
