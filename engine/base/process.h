@@ -99,7 +99,7 @@ HRESULT section_delete(const char *name);
 HRESULT section_is_named(struct section *s, const char *name);
 
 /* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE and
-   NULL: there is no such folder (on Windows). */
+   NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
 
 struct signal; /* auto-reset, named */
