@@ -4,8 +4,7 @@
    A definition is kept as its bytes and parsed when an event needs it, because the map to which it refers comes after
    it. Definitions are found by event provider, id and version, maps by event provider and name, both in one hash table.
    When a definition is added, the schemas of its provider are dropped, so that events seen before it are looked up
-   again.
- */
+   again. */
 #include "engine/etw/decode/metadata/trace_metadata.h"
 
 #include "engine/base/memory.h"
