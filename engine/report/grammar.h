@@ -24,8 +24,7 @@ struct schema_type_row {
     const char *doc;
 };
 extern const struct schema_type_row schema_types[SCHEMA_TYPE_COUNT];
-extern const char
-    *const schema_sort_names[SCHEMA_SORT_COUNT]; /* types of XML Schema; names without "xs:" are OpenPLA's */
+extern const char *const schema_sort_names[SCHEMA_SORT_COUNT]; /* XML Schema's types; without "xs:" OpenPLA's */
 extern const struct xml_within schema_withins[];
 extern const size_t schema_within_count;
 extern const struct xml_value schema_values[];

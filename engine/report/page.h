@@ -52,10 +52,10 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
-#define CHART_MOST_POINTS 1024 /* names as the series of a report have them; for other documents, the first ones */
+#define CHART_MOST_POINTS 1024 /* limit of a report's series; of other documents, the first ones are read */
 #define CHART_MOST_LIMITS 4
 #define CHART_TIMES       6    /* approximate maximum number of time labels */
-#define CHART_GREATEST    3e37 /* values beyond this limit are at the end of the range of floats: no counter has them */
+#define CHART_GREATEST    3e37 /* near the largest float: no counter has greater values */
 
 struct chart_value {
     float least, mean, greatest; /* least > greatest: a gap */

@@ -27,8 +27,7 @@ struct report_make {
     uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
     bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
     int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
-    const struct counter_names
-        *names;          /* for counters in other languages; NULL: names are kept as they are in the logs */
+    const struct counter_names *names; /* for counters in other languages; NULL: keep the logs' names */
     char **names_result; /* NULL, or receives the result of inputs_describe_names, from memory_alloc, or NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: those registered here */
     /* Called often, from the threads that read; true stops with ERROR_CANCELLED's HRESULT. May be NULL. */

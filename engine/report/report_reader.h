@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MAX_COLUMNS 1024 /* limits for the Data of a table and of a row */
+#define REPORT_MAX_COLUMNS 1024 /* columns of a table, and Data of a row */
 #define REPORT_MAX_TABLES  8    /* within one another */
 
 struct report_attribute {

@@ -146,7 +146,7 @@ struct report_schema {
     struct texts files;    /* files read, each once */
     struct texts errors;   /* skipped parts: "FILE: line N: section S: table T: element: why" */
     struct texts warnings; /* problems that skip nothing else, with their places */
-    struct texts owned;    /* number of all strings in the schema */
+    struct texts owned;    /* all strings of the schema */
     size_t table_count;
 };
 

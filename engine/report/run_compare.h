@@ -14,7 +14,7 @@
 #define RUN_SLICES        24
 #define RUN_LARGEST_DRIFT 0.8 /* correlation of adjacent slices above which nothing is decided */
 
-/* From the least to the most significant. */
+/* From the least to the most important. */
 enum run_verdict { RUN_SAME, RUN_UNDECIDED, RUN_BETTER, RUN_CHANGED, RUN_WORSE, RUN_MUCH_WORSE, RUN_VERDICTS };
 
 struct run_figures {
@@ -26,7 +26,7 @@ struct run_change {
     size_t series[2];                        /* in the sides */
     struct run_figures figures[2];           /* of A and B */
     double difference;                       /* of the means, B - A */
-    double percent;                          /* divided by A's mean; not finite: A's is 0 */
+    double percent;                          /* the difference in percent of A's mean; not finite: that is 0 */
     double effect;                           /* Cliff's delta: -1 all slices of A are greater, 1 all of B */
     double p;                                /* p of the widened test; 1: not tested */
     double drift;                            /* correlation of neighbouring slices */
@@ -60,12 +60,12 @@ struct run_compare_options {
     bool by_clock;       /* aligned by the time of day; otherwise by their starts */
     double skip;         /* seconds to skip at the start of both */
     double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
-    double least_change; /* percent below which no change is significant */
+    double least_change; /* percent; smaller changes of the mean are ignored */
 };
 /* Zero-initialise. */
 struct run_comparison {
     struct run_side sides[2];
-    struct run_change *changes; /* the most remarkable first */
+    struct run_change *changes; /* the most important first */
     size_t count, verdicts[RUN_VERDICTS];
     struct texts only[2]; /* paths of counters that only one side has */
     double span;          /* seconds that both have */

@@ -126,7 +126,7 @@ static HRESULT on_series(void *about, const struct report_data *series)
     return S_OK;
 }
 
-/* In the readable format: 2026-01-02 03:04:05. */
+/* For people: 2026-01-02 03:04:05. */
 static char *time_text(const char *start)
 {
     char *text = text_copy_n(start, strlen(start) < 19 ? strlen(start) : 19);

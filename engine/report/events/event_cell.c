@@ -9,7 +9,7 @@
 
 /* First bytes of sort keys. Descending order inverts all kinds except SORT_EMPTY, which remains the largest. */
 enum { SORT_NUMBER = 0x10, SORT_TEXT = 0x20, SORT_EMPTY = 0xFF };
-enum { PACKED_TEXT = 0x80 }; /* after the kind, a text follows */
+enum { PACKED_TEXT = 0x80 }; /* ORed with the kind: a text follows */
 
 struct event_cell event_cell_unsigned(uint64_t number)
 {

@@ -20,7 +20,7 @@ struct event_cell {
     enum event_cell_kind kind;
     uint64_t number; /* for CELL_SIGNED the same bits */
     double real;
-    const char *text; /* the format of the number; NULL: decimal digits. Of CELL_TEXT never NULL */
+    const char *text; /* the number as it is shown; NULL: as its digits. Never NULL for CELL_TEXT */
     size_t length;    /* length of the text, which contains no NUL */
 };
 
@@ -73,8 +73,7 @@ enum { EVENT_FIELDS = 256 }; /* limit for one event */
 struct event_fields {
     const struct event_field *items;
     size_t count;
-    const struct event_schema
-        *schema; /* schema of the previous event, to which these places belong; must not be dereferenced */
+    const struct event_schema *schema; /* of the previous event, to compare; never dereference it */
     uint16_t places[EVENT_FIELDS];
     uint16_t last_place;
     size_t wanted; /* properties */
@@ -105,7 +104,7 @@ enum {
 struct event_source {
     const struct schema_field *said; /* guid, number and version */
     uint64_t met, of_another_version;
-    unsigned other_version; /* the last source that was found */
+    unsigned other_version; /* the last one that was found */
 };
 /* Compares only the event's header: the class and type of a classic event, the provider and id of other events. Any
    provider is not the log itself. */

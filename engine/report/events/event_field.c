@@ -389,7 +389,7 @@ HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, 
         hr = event_values_walk(e->schema, &data, event_fields_visit, &t, NULL);
     }
     if (f->texts.failed) {
-        text_buffer_free(&f->texts); /* the first failure is kept */
+        text_buffer_free(&f->texts); /* a buffer that has failed must be freed before it is used again */
         return E_OUTOFMEMORY;
     }
     share_arrays(f, cells);

@@ -12,9 +12,9 @@ struct event_join {
     size_t memory;
     uint64_t most, pairs;
     struct text_buffer key;
-    struct text_buffer value; /* the events of side 0 in `bodies`, each preceded by its size */
-    struct text_buffer bodies;
-    uint64_t kept; /* events in `bodies` */
+    struct text_buffer value;  /* that the events in `bodies` share */
+    struct text_buffer bodies; /* of the events of side 0 with that value, each preceded by its size */
+    uint64_t kept;             /* events in `bodies` */
 };
 
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out)
@@ -226,8 +226,7 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
     const size_t before = thread ? thread->capacity : 0;
     if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
         return E_OUTOFMEMORY;
-    t->held += (thread->capacity - before) *
-               sizeof *thread->open; /* a thread keeps its memory when it has no open transactions */
+    t->held += (thread->capacity - before) * sizeof *thread->open; /* kept when nothing is open */
     char *copy = memory_copy(body, size);
     if (!copy)
         return E_OUTOFMEMORY;

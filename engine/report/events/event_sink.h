@@ -10,7 +10,7 @@
 /* ---- transactions ----
 
    Starts and ends of transactions, paired by their thread (MS-PLA 2.2.3.3, EventTable's transaction): an end closes the
-   newest begin of its kind that is open in its thread. */
+   newest start of its kind that is open in its thread. */
 
 struct event_transactions;
 /* `memory`: bytes for open start events; further ones are dropped and counted. E_OUTOFMEMORY. */
@@ -37,7 +37,7 @@ void event_transactions_close(struct event_transactions *t, uint32_t thread);
 
 struct event_transaction_counts {
     uint64_t unfinished; /* starts without an end, including the open ones */
-    uint64_t unbegun;    /* ends without a begin */
+    uint64_t unbegun;    /* ends without a start */
     uint64_t refused;    /* starts for which there was no memory */
 };
 struct event_transaction_counts event_transactions_counts(const struct event_transactions *t);
@@ -61,7 +61,7 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
 /* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many may have none.
  *omitted: events with the same value that exceed the memory, and pairs beyond the limit. Errors: the failures of `take`
- *and `go_on`, and those above. */
+   and `go_on`, and those above. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 

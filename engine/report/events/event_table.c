@@ -225,8 +225,7 @@ static HRESULT take_event(struct event_table *t, const struct dumped_event *e)
             continue;
         }
         hr = pack_cells(t);
-        const struct text_buffer before =
-            t->before; /* the texts of its cells may belong to the record that is filled next */
+        const struct text_buffer before = t->before; /* two buffers: cells borrow from one while the other is filled */
         t->before = t->body;
         t->body = before;
         if (hr == S_OK)

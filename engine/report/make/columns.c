@@ -193,7 +193,7 @@ struct column {
     size_t last_twin;  /* of the first column: the last one linked to it */
     size_t taker;      /* of the first column: index of the input whose counters are assigned now, plus 1 */
     size_t next_taken; /* of the first column: the column for the next counter with this name */
-    size_t source;     /* input that the older value belongs to */
+    size_t source;     /* index of the source that the older value is from */
     bool has_older;
     struct log_raw older;
     struct log_item *items; /* of a wildcard */
@@ -376,8 +376,7 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
     if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources))
         return no_memory();
     c->sources = sources;
-    const size_t place =
-        first + counter; /* the next counter of this input: counters are processed one after the other */
+    const size_t place = first + counter; /* counters come in their order */
     memmove(&c->sources[place + 1], &c->sources[place], (c->source_count - place) * sizeof *c->sources);
     c->source_count++;
     for (size_t i = input + 1; i < in->count; i++)

@@ -13,7 +13,7 @@ enum {
     MOST_GAP_WARNINGS = 5,    /* gaps of a log with a separate warning */
     COLUMN_BYTES = 640,       /* approximate size of a column with its names and values */
     MOST_CHARTED = 1024,      /* series that have points */
-    MOST_WATCHED = 8192,      /* including those that a warning or a reader may select */
+    MOST_WATCHED = 8192,      /* further series that a warning or a reader may select */
     WATCHED_POINTS = 1 << 18, /* of all of these together: about 4 MB of memory and report */
     MOST_SLICED = 4096,       /* series that have slices: 13 MB, 130 MB if their length is given */
     SLICE_ROWS = 72000,       /* of all of these in the report: about 18 MB */
@@ -42,7 +42,7 @@ struct report_counters {
     size_t watched_points;  /* maximum for each watched series */
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
-    int bias_minutes; /* in the first log's zone */
+    int bias_minutes; /* of the first log's zone */
     char **log_names;
     size_t bytes;   /* of sketches and charts */
     bool exhausted; /* there is no more memory for them */
@@ -230,7 +230,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     c->last = c->samples == 0 || utc > c->last ? utc : c->last;
     c->samples++;
     if (r->begun && utc > r->latest) {
-        /* The difference of times without a clock is arbitrary. */
+        /* Times that no clock has may differ by any amount. */
         const uint64_t distance = (uint64_t)utc - (uint64_t)r->latest;
         const int64_t length = distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
         hr = sample_distances_add(&r->distances, length);

@@ -162,7 +162,7 @@ struct counter_rows {
     size_t count;
     size_t *slices_left; /* rows of slices that the document may still contain; NULL: none */
 };
-/* Nothing is written at times when no series had a value. */
+/* Writes nothing if no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 /* For each of the table's patterns, the series with the greatest means, at most 8; _Total is one of them. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);

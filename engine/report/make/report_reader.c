@@ -203,8 +203,8 @@ struct reader {
     bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
-    struct data_list section, item, row,
-        single;               /* its name and attributes; also the Data of an Item, a fact, a string */
+    /* The attributes of the section and of the Item; the Data of the row; a Report, a chart, a fact or a string. */
+    struct data_list section, item, row, single;
     struct data_list *filled; /* destination of the current text; NULL: none */
     const char *part;         /* of the text that is being parsed */
     size_t part_size;

@@ -34,8 +34,7 @@ struct report_table_make {
     const struct schema_table *table;
     size_t memory;          /* bytes that the table may use; the rest goes to a scratch file */
     struct texts *warnings; /* of the report: errors of the table, and omitted parts */
-    struct texts
-        *notes; /* of the report: events that are missing from the traces, which is not an error of the schema */
+    struct texts *notes;    /* of the report: events that the traces lack, not an error of the schema */
 };
 
 /* The current event. Its details are looked up when the first table needs them. */
@@ -70,7 +69,7 @@ struct report_table {
 };
 
 /* event_table.c. E_OUTOFMEMORY. Errors of a table that are found only here or with the events (too many event sources,
-   a sum of texts) become warnings. */
+   a sum of texts) become warnings when it is written. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 /* ---- the event tables of a report, from one reading of all traces ---- */
@@ -82,7 +81,7 @@ struct report_events_make {
     size_t memory;                      /* bytes that all tables together may keep */
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
-    const char *base;          /* the report's time zone, as in report_document.h */
+    const char *base;          /* folder below which that file must be (report_document.h) */
 };
 /* `warnings` and `notes` receive the messages described in report_tables.h until the end. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,

@@ -97,7 +97,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The names after Windows' folder in these files, ignoring case; NULL: outside that folder. */
+/* The names below Windows' folder for these files, ignoring case; NULL: outside that folder. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);

@@ -64,7 +64,7 @@ int schema_find_word(enum schema_sort_of_value sort, const char *text)
     return -1;
 }
 
-/* Half of a mask: the text before or after the digits. */
+/* One half of a mask (the other is for negative numbers): digits, and text before and after them. */
 static bool half_is_mask(const char *at, size_t size)
 {
     const char *end = at + size;

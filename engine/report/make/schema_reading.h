@@ -7,7 +7,7 @@
 #include "engine/report/grammar.h"
 #include "engine/report/report_schema.h"
 
-/* Returns the index of a sort keyword, ignoring case; -1: not a keyword. */
+/* The index of the keyword among those of `sort`, ignoring case; -1: none of them. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
 /* Whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
 bool schema_is_ours(xmlNodePtr node);
@@ -20,7 +20,7 @@ struct schema_reading {
     struct report_schema *s;
     const struct xml_document *document;
     const char *file;            /* owned by the schema */
-    const char *section, *table; /* the table that it belongs to, for errors; NULL: none */
+    const char *section, *table; /* that it is in, for errors; NULL: none */
 };
 
 /* SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */

@@ -37,7 +37,7 @@ static HRESULT cancelled(HRESULT hr)
                                                      : hr;
 }
 
-/* `part`: 1, or a fraction of all limits if a page has become too large. */
+/* `part`: divisor of all limits; 1, or more if a page has become too large. */
 static HRESULT transform_share(struct making *m, size_t part, struct texts *notes)
 {
     const struct page_make *make = m->make;
@@ -226,7 +226,7 @@ struct transforming {
     xmlChar *result;
     int size;
     bool is_own;                   /* a sheet of the user */
-    struct text_buffer expression; /* here, because any allocation of libxml2 may be abandoned */
+    struct text_buffer expression; /* here, because any allocation of libxml2 may jump out of it */
 };
 
 static void wrong(struct transforming *t, const struct page_part *at, const char *why)

@@ -47,8 +47,7 @@
 
 struct shown_column {
     char *name, *format;
-    bool left, hidden,
-        counted; /* counted: a column of a CounterTable, whose whole numbers are written with digit groups */
+    bool left, hidden, counted; /* counted: a column of a CounterTable; digit groups in whole numbers */
     bool bars;
     double longest; /* the value of the first row, which has the longest bar */
 };

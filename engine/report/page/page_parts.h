@@ -65,7 +65,7 @@ struct page_findings {
     struct found_row *rows;
     struct found_chart *charts; /* in the order of the document */
     size_t warning_count, row_count, chart_count;
-    bool chart_open; /* of the last chart's series */
+    bool chart_open; /* series that follow belong to the last chart */
 };
 /* A row of a table that belongs to a section; the name of a table identifies the table of warnings. Ignores rows beyond
    the limits. E_OUTOFMEMORY. */

@@ -81,7 +81,7 @@ struct form {
     unsigned shift; /* 2: percent */
 };
 
-/* Half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */
+/* One half of a mask; the reader of schemas has rejected masks other than "text #,##0.0# text". */
 static void read_half(const char *at, size_t size, struct form *f)
 {
     const char *end = at + size, *digits = at;

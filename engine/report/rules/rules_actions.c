@@ -53,7 +53,7 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
         xmlNodePtr node = nodes.nodes[i];
         if (node == run->target->document.root || node->type == XML_DOCUMENT_NODE)
             hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects the report itself");
-        else if (report_target_has(run->target, node)) /* it is not inside an element that was inserted earlier */
+        else if (report_target_has(run->target, node)) /* not inside a node that was just deleted */
             hr = report_target_take(run->target, node), taken++;
     }
     xpath_result_free(&nodes);

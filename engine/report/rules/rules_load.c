@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads rules: files, imports and groups, each is checked against the grammar before any rule runs, so that mistakes in
+/* Loads rules: files, imports and groups. Each is checked against the grammar before any rule runs, so that mistakes in
    rarely used branches are reported, too. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
@@ -348,7 +348,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     const char *level = rules_attribute(e, "level"), *name = rules_attribute(e, "file");
     uint64_t number = 0;
     if (r->has_logging)
-        return S_OK; /* the file that imports it */
+        return S_OK; /* the importing file's applies */
     r->has_logging = true;
     if (level && text_to_u64(level, &number))
         r->log_level = (uint32_t)number;

@@ -10,7 +10,7 @@
 
 #include <libxml/xpath.h>
 
-/* Returns the index of a sort keyword, ignoring case; -1: not a keyword, or `text` is NULL. */
+/* The index of the keyword among those of `sort`, ignoring case; -1: none of them, or `text` is NULL. */
 int rules_word(enum rules_sort sort, const char *text);
 
 /* The packs of engine/report/rules/packs, which the build turns into a table; NULL at the end. */
@@ -36,7 +36,7 @@ enum {
        total of a run, they count as the operations that fit into the time they may take. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
-    OPERATION_BYTES = 200, /* limit for texts and lists that it creates; they count as operations */
+    OPERATION_BYTES = 200, /* of created texts and lists that count as an operation */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
@@ -49,7 +49,7 @@ struct rule_value {
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
-    xmlNodePtr node; /* the document in which it is evaluated, and the context node */
+    xmlNodePtr node; /* the context node; the expression sees its document */
     rule_variable_find *find;
     void *context;
     uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */

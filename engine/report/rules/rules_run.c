@@ -283,7 +283,7 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* S_FALSE: its name has no string, so neither the group nor its contents are run (MS-PLA 2.2.3.4). */
+/* S_FALSE: its name has no string, so neither this group nor the following ones are run (MS-PLA 2.2.3.4). */
 static HRESULT do_group(struct rules_run *run, const struct rules_group *group)
 {
     char *name = NULL;

@@ -381,7 +381,7 @@ struct evaluation {
     double number;
     bool truth;
     xmlXPathContextPtr context; /* of the memory, even if the evaluation was aborted */
-    uint64_t visited;           /* nodes; the text could not be created */
+    uint64_t visited;           /* nodes that were read for `text`, even if it could not be created */
     int error, position;
 };
 

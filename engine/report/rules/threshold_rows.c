@@ -141,7 +141,7 @@ static HRESULT collect_rows(xmlNodePtr report, const char *paths, struct counted
     return hr;
 }
 
-/* By computer, by SQL Server instance and, if both have the same instance, by instance. */
+/* Compares the computers, and then the instances of SQL Server that the objects belong to. */
 static int compare_owners(const struct counted_row *a, const struct counted_row *b)
 {
     const int machines = text_compare_nocase(a->machine, b->machine);
@@ -229,7 +229,7 @@ struct read_slices {
     struct read_slice *items;
     size_t count, capacity;
     double seconds; /* of each */
-    double covered; /* number of all rows with values, before counters are joined */
+    double covered; /* seconds of all slices with values, before counters are joined */
 };
 
 static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *visited)
@@ -327,7 +327,7 @@ static double add_slices(const struct threshold *t, const struct read_slices *al
     return f->seconds;
 }
 
-/* Whether the value grew (or fell) most of the time, rather than jumping once in either direction. */
+/* Whether the value grew (or fell) most of the time and did not just jump there and back. */
 static bool is_steady(const struct read_slices *all, double trend)
 {
     double first = (double)NAN, last = (double)NAN, least = (double)NAN, greatest = (double)NAN;

@@ -209,7 +209,7 @@ static void run_conditional(struct pal_machine *m, const struct pal_value *condi
 /* If, ElseIf and Else: a branch whose condition is known is run or skipped. */
 static void run_if(struct pal_machine *m)
 {
-    struct pal_value left = pal_truth(true); /* and that no earlier branch was taken */
+    struct pal_value left = pal_truth(true); /* the condition that no earlier branch was taken */
     for (bool more = true, otherwise = false; more;) {
         struct pal_value condition = pal_truth(true);
         m->at++; /* if, elseif, else */

@@ -73,8 +73,7 @@ static struct pal_value question_value(struct pal_machine *m, const struct pal_q
     const struct pal_value text = {.kind = PAL_TEXT, .text = pal_keep(m->pool, text_copy(q->value))};
     if (!q->is_memory)
         return text;
-    const struct pal_value usual =
-        pal_value_number(&text); /* GB, used if the report does not contain the amount of memory */
+    const struct pal_value usual = pal_value_number(&text); /* GB, if the report lacks the amount */
     static const char memory[] = "/Report/Header/Data[@name='memory']";
     return (struct pal_value){.kind = PAL_EXPRESSION,
                               .text = pal_format(m->pool, "(sum(%s) div 1024 + %s * not(%s))", memory,

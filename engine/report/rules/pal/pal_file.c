@@ -114,7 +114,7 @@ static const char *object_test(struct pal_set *set, struct pal_source *s, const 
 /* Conditions against the instances in EXCLUDE, ignoring case. */
 static const char *exclusions(struct pal_set *set, xmlNodePtr e)
 {
-    enum { LONGEST = 4000 }; /* other values are rejected with the rows */
+    enum { LONGEST = 4000 }; /* bytes; a longer test makes the rows' XPath too long, which is rejected */
     const char *test = "";
     for (xmlNodePtr x = element_of(e->children, "EXCLUDE"); x && strlen(test) < LONGEST;
          x = element_of(x->next, "EXCLUDE")) {

@@ -102,7 +102,7 @@ static bool formula_known(struct pal_set *set, const struct pal_analysis *a, con
             (struct pal_formula){.operands = {first, second}, .count = 2, .value = all[i].value, .guard = all[i].guard};
         if (wrong)
             out->note =
-                pal_format(&set->pool, "'%.100s' is computed as its name says; PAL computes the inverse", s->path);
+                pal_format(&set->pool, "'%.100s' is computed as its name says; PAL computes the reverse", s->path);
         return true;
     }
     return false;

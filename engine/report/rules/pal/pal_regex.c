@@ -39,7 +39,7 @@ static bool add_to(struct regex *r, struct texts *to, const char *text, size_t s
     return regex_fails(r, "out of memory");
 }
 
-/* Combines each of `to` with each of `by`. */
+/* Appends each of `by` to each of `to`. */
 static bool combine(struct regex *r, struct texts *to, const struct texts *by)
 {
     struct texts joined = {0};

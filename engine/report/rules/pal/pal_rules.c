@@ -264,7 +264,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                 "Minimum {palMin}, mean {palMean}, maximum {palMax}.");
     if (!a->of_trend)
         return true;
-    /* Tells the user, because a report created without these rules has no trends. */
+    /* Not silently, because a report created without these rules has no trends. */
     if (!begin_step(w, pal_format(p, "%s[not(Data[@name='trend'])]", a->source->rows), " sortType=\"first\""))
         return false;
     text_buffer_add(w->to, "     <Exists>\n      <Otherwise>\n       <Warning select=\".\"><Item>\n"

@@ -47,7 +47,7 @@ static char lower(char c)
 
 /* ---- XPath ---- */
 
-/* A text with an apostrophe needs double quotes, and a brace must not begin the name of a variable. */
+/* An apostrophe must be in double quotes, and a brace must not begin the name of a variable. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
 {
     struct text_buffer b = {0};
