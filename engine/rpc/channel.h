@@ -20,7 +20,7 @@ HRESULT rpc_channel_open(const struct rpc_target *target, struct rpc_channel **o
 void rpc_channel_close(struct rpc_channel *c); /* wipes the credentials; NULL is allowed */
 /* Calls a method, and negotiates the interface first if it is new to this connection. *answer is borrowed until the
    next call. E_NOINTERFACE: the server does not offer the interface. E_ACCESSDENIED: the logon was refused. A fault
-   becomes its HRESULT and leaves the channel usable (rpc_channel_is_usable tells); all other failures end it. */
+   becomes its HRESULT and may leave the channel usable (rpc_channel_is_usable); all other failures end it. */
 HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
                          const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size);
 bool rpc_channel_is_usable(const struct rpc_channel *c);

@@ -27,9 +27,8 @@ struct orpc_call {
     GUID iid, causality;
     uint16_t opnum;
     uint64_t now_ms;
-    unsigned *array_form; /* that this client uses: for ndr_read_array and ndr_write_array */
-    struct ndr_writer
-        error_info; /* the handler may store an OBJREF of an IErrorInfo here; it is sent with the result */
+    unsigned *array_form;         /* that this client uses: for ndr_read_array and ndr_write_array */
+    struct ndr_writer error_info; /* an OBJREF of an IErrorInfo from the handler, sent with the result */
 };
 
 /* The functions that the owner of the objects provides. Calls of several connections run at the same time. */

@@ -188,4 +188,3 @@ bool secret_bytes_equal(const uint8_t *a, const uint8_t *b, size_t size)
         difference = difference | (uint8_t)(a[i] ^ b[i]);
     return difference == 0;
 }
-

@@ -186,7 +186,7 @@ struct auth_context {
     bool is_done, has_begun;
     bool needs_mic;      /* an acceptor's: NTLM is not the first choice */
     bool has_sent_mic;   /* an initiator's */
-    uint8_t *mechanisms; /* from an acceptor, of the NegTokenInit */
+    uint8_t *mechanisms; /* an acceptor's: those of the NegTokenInit */
     size_t mechanisms_size;
     struct ntlm ntlm;
 };

@@ -30,8 +30,7 @@ struct remote_object {
     void *identity; /* its IUnknown */
     uint64_t oid;
     char account[AUTH_NAME_BYTES];
-    struct orpc_session
-        *session; /* the client that used it last: its calls keep all of its objects alive; NULL: it is closed */
+    struct orpc_session *session; /* that used it last: its calls keep all of its objects alive; NULL: closed */
     uint64_t used_ms;
     unsigned pins;   /* number of calls that run on it */
     bool is_removed; /* from the tables; freed with the last pin */
