@@ -11,8 +11,7 @@
 
 /* Reads a property of the object by name, without arguments. DISP_E_UNKNOWNNAME if it does not exist. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);
-/* DISP_E_TYPEMISMATCH if it has no default value or the value is itself an object. DISP_E_TYPEMISMATCH if it has none
-   or it is an object again. */
+/* The object's default value, DISPID_VALUE. DISP_E_TYPEMISMATCH if it has none, or if the value is itself an object. */
 HRESULT foreign_value(IDispatch *object, VARIANT *value);
 /* The object in the VARIANT, following references; NULL if it contains no object. Borrowed. */
 IDispatch *foreign_object_in(const VARIANT *v);

@@ -33,8 +33,8 @@ int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const W
 /* The objects that remote clients use. */
 struct dcom_host;
 HRESULT dcom_host_open(const struct dcom_settings *settings, struct dcom_host **out);
-void dcom_host_close(
-    struct dcom_host *h); /* releases all objects; no front process may be connected; NULL is allowed */
+/* Releases all objects. No front process may be connected; NULL is allowed. */
+void dcom_host_close(struct dcom_host *h);
 /* Replaces the accounts by these. Takes them over. */
 void dcom_host_set_accounts(struct dcom_host *h, struct dcom_accounts *accounts);
 /* Performs the calls of a front process until the pipe ends. Closes neither handle. */

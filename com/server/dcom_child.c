@@ -211,9 +211,7 @@ static void keeper_run(void *user)
     DWORD what = WAIT_OBJECT_0 + 1;
     (void)user;
     while (what != WAIT_OBJECT_0) {
-        if (what ==
-            WAIT_OBJECT_0 +
-                1) { /* the watch starts before the settings are read, so that a change in between is reported */
+        if (what == WAIT_OBJECT_0 + 1) { /* watched before it is read, so that no change is missed */
             RegNotifyChangeKeyValue(keeper.key, TRUE, REG_NOTIFY_CHANGE_NAME | REG_NOTIFY_CHANGE_LAST_SET,
                                     keeper.changed, TRUE);
             if (keeper_read())

@@ -45,7 +45,7 @@ static struct {
     uint32_t last_id;
     struct orpc_server *names; /* only to find out which interfaces exist */
     struct dual_strings bindings;
-    uint16_t port; /* the address that clients receive in object references */
+    uint16_t port; /* the port that clients receive in object references */
 } front = {.lock = LOCK_INIT, .write_lock = LOCK_INIT};
 
 /* The service has ended, or the pipe is broken: no call can be answered any more. */
@@ -116,8 +116,7 @@ static void session_announce(struct front_session *s)
     struct ndr_writer message = {0};
     if (s->is_open)
         return;
-    binding_set(&bindings, 0,
-                s->own); /* impacket uses the first binding whose name equals the one that its user specified */
+    binding_set(&bindings, 0, s->own); /* impacket uses the first binding with the name that its user gave */
     link_write_open(&message, s->id, s->address, &bindings);
     front_send(&message);
     s->is_open = true;

@@ -412,7 +412,6 @@ static void pipe_end(struct host_pipe *p)
         while (p->sessions[i]) {
             struct host_session *s = p->sessions[i];
             p->sessions[i] = s->next;
-
             session_free(s);
         }
 }

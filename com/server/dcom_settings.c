@@ -209,8 +209,7 @@ HRESULT dcom_settings_write(const struct dcom_settings *s)
             hr = registry_write_text(key, "From", s->from);
         if (SUCCEEDED(hr))
             hr = registry_write_text(key, "Limits", limits);
-        if (SUCCEEDED(
-                hr)) /* last: a server that reads in between sees either the old state or the complete new state */
+        if (SUCCEEDED(hr)) /* last: a server never sees a part of the new state */
             hr = registry_write_number(key, "On", REGISTRY_NUMBER, s->is_on);
         registry_close(key);
     }
