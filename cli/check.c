@@ -158,7 +158,7 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* Start uses only the built-in names; with names from -names the path must be replaced. S_OK: *out, from memory_alloc,
+/* A start knows only the built-in names; a path that -names explains can be replaced. S_OK: *out, from memory_alloc,
    names the path to use instead. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {

@@ -61,9 +61,7 @@ struct option {
         OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT, "" if there is no value */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1; target: uint32_t */
-        OPTION_FORM, /* for verbs that parse their command line without options_parse; target: const char, the value in
-                      * the help
-                      */
+        OPTION_FORM,     /* for verbs without options_parse; target: const char, the value in the help */
     } kind;
     void *target;
 };
@@ -167,7 +165,7 @@ const struct verb *help_find_verb(const char *name); /* case-insensitive; NULL: 
 HRESULT lines_read(const char *path, struct texts *out);
 
 /* Reads a file with a set's definition, as perfmon and logman save templates. Returns the XML as UTF-8 without a byte
-   order mark, regardless of the encoding of the file; from memory_alloc. */
+   order mark, from whichever of Windows' encodings the file's mark names; from memory_alloc. */
 HRESULT template_load(const char *path, char **xml, size_t *size);
 
 /* Ctrl+C and other requests to exit, as an event that loops can wait for. From now on until interrupt_end, such a

@@ -357,7 +357,7 @@ const struct verb verb_data = {
             "foreign\n"
             "folders, and what the next pass of the set's data manager would do, with the action or limit that causes "
             "it.\n"
-            "The size of a cabinet that would be created is estimated by its contents. Nothing is changed.\n"
+            "A cabinet that would be created is counted with the size of its contents. Nothing is changed.\n"
             "\n"
             "  --dry-run   show only the steps of the next pass\n"
             "  --json      print an array with an object for each set that has this RootPath\n"

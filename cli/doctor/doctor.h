@@ -20,7 +20,7 @@ struct doctor_finding {
 };
 /* Zero-initialise, and set the options. */
 struct doctor {
-    uint64_t room; /* bytes; a disk with less free space is nearly full, and with a tenth of it full */
+    uint64_t room; /* bytes; a disk with less free space is nearly full, with less than a tenth of that full */
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;

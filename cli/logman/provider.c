@@ -280,8 +280,8 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     return hr;
 }
 
-/* Words are separated by blanks and tabs; quotes keep blanks together. At most `most` characters; the rest is a free
-   name. */
+/* Words are separated by blanks and tabs; quotes keep blanks together. At most `most` words; the rest of the
+   line is ignored. */
 static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;

@@ -71,8 +71,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* A thread whose first event is a switch away has run since the start. If a thread other than the one switched to
-     is switched away from, events were lost. */
+    /* A thread that is switched out first has run since the start. If another thread is switched out than was
+       switched in, events were lost. */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {

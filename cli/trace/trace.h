@@ -25,9 +25,7 @@ HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schem
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context);
 
-enum {
-    TRACE_PROCESSES = 8192
-}; /* maximum number of stored names; a new name with the same slot replaces the old one */
+enum { TRACE_PROCESSES = 8192 }; /* slots for names; a new name replaces the old one in its slot */
 /* The names of a trace's processes, by id. Zero-initialise. */
 struct trace_processes {
     struct {

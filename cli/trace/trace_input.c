@@ -163,8 +163,7 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        if (!sessions[i]
-                 .open) /* closed above: a thread that has not started yet finds no handle, which is not a failure */
+        if (!sessions[i].open) /* closed above: a thread that starts later finds no handle, which is not a failure */
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);
         if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)

@@ -134,7 +134,7 @@ static void top_session_stop(const char *name)
 #define SECOND       INT64_C(10000000)
 /* EnableFlags of processes, threads, switches, disks, ready threads and the network */
 #define NEEDED_FLAGS "0x10913"
-enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* s, except in the rows */
+enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* in s, except ROWS */
 
 enum sort_key { SORT_CPU, SORT_READY, SORT_SWITCHES, SORT_READ, SORT_WRITE, SORT_RECEIVE, SORT_SEND, SORT_ID };
 static const char *const sort_names[] = {"cpu", "ready", "switches", "read", "write", "receive", "send", "id"};

@@ -12,7 +12,7 @@
 
 #define EXPORT_SECOND INT64_C(10000000) /* times are in 100 ns since `begin` */
 
-/* Code that is equal in all stacks: a function, or an address without a known function. */
+/* A piece of code, the same one in all stacks: a function, or an address without a known function. */
 struct export_frame {
     char *name;                       /* "ntdll.dll!NtRead", "app.exe+0x1080" */
     const struct code_module *module; /* NULL: none */
@@ -40,8 +40,8 @@ struct export_switch {
     uint32_t processor;
     struct export_thread *from, *to; /* NULL: the idle thread */
     int8_t from_priority, to_priority;
-    uint8_t state, reason; /* of the thread that is switched away from: KTHREAD_STATE, KWAIT_REASON */
-    uint32_t node;         /* stack of the thread that is switched to; 0: unknown */
+    uint8_t state, reason; /* of the thread that is switched out: KTHREAD_STATE, KWAIT_REASON */
+    uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
     const struct event_stack *stack;
 };
 /* A thread between two periods on a processor. `ready`: since when it was ready and only waited for a processor; 0:

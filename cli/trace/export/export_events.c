@@ -174,7 +174,7 @@ static HRESULT switch_out(struct export_events *x, const struct moment *m, const
     live->state = s->state;
     live->reason = s->reason;
     live->ready = s->state == STATE_READY || s->state == STATE_STANDBY || s->state == STATE_DEFERRED ? m->time + 1 : 0;
-    /* If a thread other than the one switched to is switched away from, events were lost. */
+    /* If another thread is switched out than was switched in, events were lost. */
     return !p->known || p->running == old ? give_run(x, m->processor, s->from, p->known ? p->since : 0, m->time) : S_OK;
 }
 

@@ -5,9 +5,8 @@
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-enum {
-    MOST_NODES = 2 << 20
-}; /* nodes known to be written; beyond this number nodes are written again, which readers accept */
+/* Nodes known to be written; beyond this number nodes are written again, which readers accept. */
+enum { MOST_NODES = 2 << 20 };
 
 struct chrome {
     struct id_map nodes; /* profile and node -> written */

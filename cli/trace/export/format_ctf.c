@@ -340,7 +340,7 @@ struct fields {
     struct byte_buffer *out;
     const struct event_schema *schema;
     const struct ctf_class *class;
-    struct text_buffer *text; /* all values of a field, as a string */
+    struct text_buffer *text; /* all values of a field of kind FIELD_TEXT */
     size_t next;              /* field */
 };
 

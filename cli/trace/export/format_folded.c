@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks: One line "process;thread;outer;inner COUNT" per stack, for flamegraph.pl, inferno and speedscope. */
+/* Folded stacks: one line "process;thread;outer;inner COUNT" per stack, for flamegraph.pl, inferno and speedscope. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 

@@ -16,7 +16,7 @@ struct live_thread {
     uint32_t process;
     uint32_t index; /* of the export's thread + 1; 0: none yet */
     char *name;
-    int64_t out, ready; /* time + 1 since when it has not been running and has waited for a processor; 0: unknown */
+    int64_t out, ready; /* time + 1 since when it does not run; since when it waits for a processor; 0: unknown */
     uint8_t state, reason;
     bool seen;
 };
@@ -27,9 +27,9 @@ struct live_threads {
 /* The first pass: adds those that exist when the trace begins, even if only events at its end name them. E_OUTOFMEMORY.
  */
 HRESULT live_threads_prepare(struct live_threads *l, const EVENT_RECORD *r);
-/* The second reading. E_OUTOFMEMORY. */
+/* The second pass. E_OUTOFMEMORY. */
 HRESULT live_threads_take(struct live_threads *l, const EVENT_RECORD *r);
-/* The existing process or a new one; NULL: out of memory. Valid until the next call. */
+/* The existing thread or process, or a new one; NULL: out of memory. Valid until the next call. */
 struct live_thread *live_thread(struct live_threads *l, uint32_t id);
 struct live_process *live_process(struct live_threads *l, uint32_t id);
 void live_threads_free(struct live_threads *l);
