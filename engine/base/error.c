@@ -102,7 +102,7 @@ bool error_is_result(HRESULT hr)
     return false;
 }
 
-/* Removes an incomplete UTF-8 character at the truncation. */
+/* Removes an incomplete UTF-8 character at the end of a truncated text. */
 static void drop_split_character(char *text)
 {
     size_t n = strlen(text), start = n;

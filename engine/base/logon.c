@@ -101,7 +101,7 @@ static HRESULT make_folder(void)
     if (SUCCEEDED(hr))
         hr = file_ownership(folder, &o);
     if (SUCCEEDED(hr) && o.is_open)
-        hr = error_set(E_ACCESSDENIED, "cannot store a password in '%s': other accounts can open the file", folder);
+        hr = error_set(E_ACCESSDENIED, "cannot store a password in '%s': other accounts can open this folder", folder);
     memory_free(folder);
     return hr;
 }

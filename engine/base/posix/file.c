@@ -393,8 +393,9 @@ HRESULT file_rename_new(const char *from, const char *to)
     return posix_rename_new(AT_FDCWD, from, to, to);
 }
 
-/* ---- files below a base folder ---- Each folder on the way is opened from the previous one, and its path is queried,
-   so that the file is created in the folder that was checked. */
+/* ---- files below a base folder ----
+   Each folder on the way is opened from the previous one, and its path is queried, so that the file is created in the
+   folder that was checked. */
 
 /* The base, and the folder that has been reached. */
 struct walk {

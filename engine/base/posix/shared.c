@@ -25,10 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the folder ---- The folder below /dev/shm that contains the names of all objects shared by processes of this
-   account. It has mode 0700 and belongs to this account, so nobody else can create files or links in it. Its name is
-   "openpla-UID", or, if another account uses that name, "openpla-UID-KEY" with a random key. If several folders are
-   valid, the first one by name is used. */
+/* ---- the folder ----
+   The folder below /dev/shm that contains the names of all objects shared by processes of this account. It has mode
+   0700 and belongs to this account, so nobody else can create files or links in it. Its name is "openpla-UID", or, if
+   another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first one by
+   name is used. */
 
 #define SHARED_FOLDER_ROOT "/dev/shm"
 

@@ -390,8 +390,7 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code =
-            ERROR_LOCK_VIOLATION; /* the last holder has deleted it, so no other process could find the locked file */
+        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it: nobody else can find this file */
     if (code == ERROR_SUCCESS)
         *out = h;
     else
@@ -450,9 +449,10 @@ void file_lock_release(struct file_lock *lock)
     memory_free(lock);
 }
 
-/* ---- files below a base folder ---- Each folder on the way is opened, its final path is queried, and it is kept open,
-   so that it cannot be replaced by a link until the file is open. The final path of the file is queried too. Wine's
-   links are links of the host OS, and its final paths follow them. */
+/* ---- files below a base folder ----
+   Each folder on the way is opened, its final path is queried, and it is kept open, so that it cannot be replaced by a
+   link until the file is open. The final path of the file is queried too. Wine's links are links of the host OS, and
+   its final paths follow them. */
 
 enum { TRIES = 3 }; /* for a file that is created and deleted repeatedly between two calls */
 
@@ -510,7 +510,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
     return hr;
 }
 
-/* Opens a folder and keeps it open. Other accounts cannot delete it, so it cannot be replaced until it is closed. */
+/* Opens a folder and keeps it open. Other processes cannot delete it, so it cannot be replaced until it is closed. */
 static HRESULT walk_hold_folder(struct walk *w, const char *folder)
 {
     WCHAR *wide;

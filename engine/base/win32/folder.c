@@ -336,13 +336,14 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
     return S_OK;
 }
 
-/* ---- open folders ---- They are kept open so that they cannot be renamed, and their final path is queried. Entries to
-   be deleted are opened and queried too, because Wine follows links of the host OS regardless of the flags. */
+/* ---- open folders ----
+   They are kept open so that they cannot be renamed, and their final path is queried. Entries to be deleted are opened
+   and queried too, because Wine follows links of the host OS regardless of the flags. */
 
 struct held_folder {
     HANDLE handle;
     WCHAR *real;                /* its final path */
-    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller keeps it */
+    struct held_folder *parent; /* owned: the path by which it was opened; NULL: the caller keeps it open */
     char path[];
 };
 

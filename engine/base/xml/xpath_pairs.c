@@ -13,8 +13,7 @@
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST =
-        64 /* maximum bytes of translate's second argument, which is searched for each character of the first */
+    TRANSLATED_MOST = 64 /* bytes of translate()'s second argument, searched for each character of the first */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
