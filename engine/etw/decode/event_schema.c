@@ -80,8 +80,8 @@ HRESULT event_schema_check(const struct event_schema *schema)
     size_t i = 0;
     if (schema->top_level > schema->property_count)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "invalid event schema: %u top-level properties, but only %u in total", schema->property_count,
-                         schema->top_level);
+                         "invalid event schema: %u properties in total, but %u at the top level",
+                         schema->property_count, schema->top_level);
     for (; !wrong && i < schema->property_count; i++) {
         const struct event_property *p = &schema->properties[i];
         if (!p->name)

@@ -203,7 +203,7 @@ static bool number_passes(const struct condition *c, uint16_t in_type, uint64_t 
     }
 }
 
-/* Both strings are converted to the same case, so the search is case-sensitive. */
+/* Both strings are converted to the same case, so that a plain search ignores case. */
 static bool text_passes(const struct condition *c, const char *text)
 {
     char *folded = text_fold(text);

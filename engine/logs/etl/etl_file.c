@@ -199,7 +199,7 @@ static HRESULT damaged(const struct etl_file *e, const char *path, uint64_t buff
 static HRESULT no_container(const char *path)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                     "cannot append to '%s': no events can be appended to this kind of log file", path);
+                     "cannot append to '%s': it is not a log file to which events can be appended", path);
 }
 
 /* Fills e->log and e->event from the file's first buffer, using e->spare. */

@@ -90,7 +90,7 @@ size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, si
 
 enum { COMPRESSION_XPRESS = 3, SCAN_WINDOW = 0x10000 };
 
-struct place { /* offset of a buffer in the file */
+struct place { /* of a buffer in the file */
     uint64_t offset, sequence;
     uint32_t size; /* in the file */
     uint16_t stream, flags;
@@ -228,7 +228,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         *offset += r->step;
     else
         hr = find_next_head(r, offset);
-    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* memory reserved before it was needed */
+    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* space that was allocated in advance */
         return hr;
     etl_reader_warn(r, at, "the header of buffer %llu is corrupt; its events up to byte %llu are skipped",
                     (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));

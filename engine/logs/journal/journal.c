@@ -19,10 +19,9 @@
 /* How many events one process may write (the quotas "events" and "burst"): otherwise a process that floods the journal
    would displace the events of others. Room is added at a fixed rate, up to the size of a burst. */
 struct journal_room {
-    bool free;     /* there is room for an event */
-    bool full_now; /* the first event without room, which is reported */
-    uint64_t
-        dropped; /* with room: the number of earlier events without room, to be reported and restored if that fails */
+    bool free;        /* there is room for an event */
+    bool full_now;    /* the first event without room, which is reported */
+    uint64_t dropped; /* with room: earlier events without room, to be reported; if that fails, restored */
 };
 
 #define WHOLE 1000 /* thousandths of an event, because time is in milliseconds */

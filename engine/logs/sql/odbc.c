@@ -75,7 +75,7 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
         if (!handle ||
             !succeeded(c->api->SQLGetDiagRecW(kind, handle, record, state, &native, text, DIAGNOSTIC_UNITS, &units)))
             break;
-        /* A truncated text includes its full length. */
+        /* For a truncated text, `units` is its full length. */
         if (units < 0 || units >= DIAGNOSTIC_UNITS)
             units = DIAGNOSTIC_UNITS - 1;
         while (units && (text[units - 1] == 0 || text[units - 1] == '\n' || text[units - 1] == ' '))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a log set (MS-PLA 2.2.2.7) from a database. OpenPLA or Windows wrote it. - The counters are those with rows in
-     the set when it is opened; each instance is a separate counter. - Rows with the same time and RecordIndex form a
-     sample. Samples are returned in the order of time; times are UTC (DECISIONS 8). - Windows writes 0 as the value of
-     a rate's first sample, so 0 counts as a value. - Rows are fetched one by one if the driver supports that, so that
-     only the database holds the whole set. */
+/* Reads a log set (MS-PLA 2.2.2.7) from a database, written by OpenPLA or by Windows.
+   - The counters are those with rows in the set when it is opened; each instance is a separate counter.
+   - Rows with the same time and RecordIndex form a sample. Samples are returned in the order of time; times are UTC
+     (DECISIONS 8).
+   - Windows writes 0 as the value of a rate's first sample, so 0 counts as a value.
+   - Rows are fetched one by one if the driver supports that, so that only the database holds the whole set. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/number_text.h"

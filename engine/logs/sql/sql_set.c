@@ -207,8 +207,9 @@ static HRESULT check_found(const struct pending *p)
     for (size_t i = 0; i < p->count; i++) {
         if (p->slots[i]->id <= 0) {
             char *path = log_counter_path(names_of(p->slots[i]));
-            HRESULT hr = error_set(E_UNEXPECTED, "CounterDetails: the row of '%s' was changed by the database",
-                                   path ? path : "a counter");
+            HRESULT hr =
+                error_set(E_UNEXPECTED, "CounterDetails: the row of '%s' cannot be read back as it was written",
+                          path ? path : "a counter");
             memory_free(path);
             return hr;
         }
@@ -218,7 +219,7 @@ static HRESULT check_found(const struct pending *p)
 
 /* Sets the CounterID of every slot of the samples from `first` on, from an existing or a new row. The caller has begun
    a transaction. Raises *highest to the largest RecordIndex that existing rows of the set `guid` (as text) have. After
-   a failure, slots without a row have no id. */
+   a failure, slots that had no id still have none. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {
@@ -242,13 +243,14 @@ static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_
     return hr;
 }
 
-/* Writes one log set into a database. MS-PLA 2.2.2.7 does not specify the following, so OpenPLA decides: - All counters
-   of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that the set's
-   counters had before. Therefore it increases over all runs of the set; lost samples leave gaps. - Times are UTC
-   (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime is the time of the latest sample;
-   NumberOfRecords counts the samples of all runs. - InstanceName, InstanceIndex and ParentName are NULL if a counter
-   has none. ParentObjectID and RunID are not used. - A value that cannot be formatted (such as the first value of a
-   rate) is stored as 0, and so are infinities and NaNs. A counter without data has no row. */
+/* Writes one log set into a database. MS-PLA 2.2.2.7 does not specify the following, so OpenPLA decides:
+   - All counters of a sample share one RecordIndex: the number of the sample in its run, plus the largest index that
+     the set's counters had before. Therefore it increases over all runs of the set; lost samples leave gaps.
+   - Times are UTC (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime the time of the latest sample;
+     NumberOfRecords counts the samples of all runs.
+   - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.
+   - A value that cannot be formatted (such as the first value of a rate) is stored as 0, and so are infinities and
+     NaNs. A counter without data has no row. */
 
 enum {
     LOGIN_SECONDS = 10,

@@ -29,11 +29,11 @@
    shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
    same GUID in all chunks and files.
 
-   If a record does not fit: try_record writes into the chunk and notices at the end that the chunk is full. It restores
-   the position, the lists and the known shapes, so that the chunk is as before; names and shapes that the record added
-   are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an empty one. A
-   record that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The last 8 bytes of
-   a chunk stay unused because libevtx skips a record that ends with the chunk.
+   A record that does not fit. try_record writes into the chunk and notices at the end that the chunk is full. It
+   restores the position, the lists and the known shapes, so that the chunk is as before; names and shapes that the
+   record added are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an
+   empty one. A record that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The
+   last 8 bytes of a chunk stay unused because libevtx skips a record that ends with the chunk.
 
    Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with the flag
    "dirty" and no chunks, and at the end over the first version. After a crash the header is dirty and has a count of 0;
