@@ -20,7 +20,8 @@
    Records never move, and `size` never changes: a deleted record's room (struct room) is reused only for a record of
    the same size. Therefore a reader can always walk from record to record.
 
-   States that a reader can see. A reader copies the section word by word from front to back while the provider writes:
+   Unfinished states that a reader can see. A reader copies the section word by word from front to back while the
+   provider writes:
    - A new record beyond `used` is not part of the copy. `used` is raised after the record is complete.
    - A record that is being filled has live == 0 and is skipped.
    - A record may be deleted and recreated during the copy, so that its first half is old and its second half new.

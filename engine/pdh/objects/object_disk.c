@@ -67,7 +67,7 @@
     MORE("% Free Space", PERF_RAW_FRACTION, 408, 0, SUM OVER(DRIVE_SIZE), "free_mb",                                   \
          "Share of the drive's space that this user can still use.")                                                   \
     MORE("Free Megabytes", PERF_COUNTER_RAWCOUNT, 410, 0, SUM, "free_mb",                                              \
-         "Space that this user can use, in units of 1,048,576 bytes.")                                                 \
+         "Space that this user can still use, in units of 1,048,576 bytes.")                                           \
     BASE(TRANSFERS_ENDED, PERF_AVERAGE_BASE, SUM, "reads + writes")                                                    \
     BASE(READS_ENDED, PERF_AVERAGE_BASE, SUM, "reads")                                                                 \
     BASE(WRITES_ENDED, PERF_AVERAGE_BASE, SUM, "writes")                                                               \

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Invisible characters, and those that change the writing direction or break lines: a name must look like what it is.
- */
+/* Invisible characters, and those that change the writing direction or break lines: a name must be what it looks
+   like. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||

@@ -557,7 +557,7 @@ HRESULT set_check_limits(struct object *set)
     return SUCCEEDED(hr) && size > SURELY_SMALL ? read_again(set) : hr;
 }
 
-/* ---- Security in XML ---- */
+/* ---- Security read from XML ---- */
 
 /* Fails if Security could not be read. A set without a valid Security has no owner. */
 static HRESULT check_issues(struct object *issues)

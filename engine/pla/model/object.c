@@ -11,7 +11,7 @@
 /* ---- locks, and reading numbers without them ---- */
 
 /* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so a thread can take an
-   object's lock even if the object has just moved to another tree. Sets that share a lock only wait for each other.
+   object's lock even if the object has just moved to another tree. Two sets that share a lock only wait for
    each other. */
 static struct lock locks[OBJECT_LOCKS];
 struct object_turns object_turns[OBJECT_LOCKS];
@@ -80,7 +80,6 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
         object_unlock_both(l);
     }
 }
-
 
 /* DATEs of 1601-01-01 and of the day after 9999-12-31 (MS-OAUT 2.2.25), the years that set XML supports. A time of
    day may have any DATE from the year 100. */
@@ -451,7 +450,7 @@ static void replace_field(struct object *o, const struct property *p, struct val
 HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
-        return error_set(E_UNEXPECTED, "%s: a value of a wrong type", p->name);
+        return error_set(E_UNEXPECTED, "%s: the type of the value is wrong", p->name);
     HRESULT hr = object_check_value(o, p, v);
     if (SUCCEEDED(hr) && memory_share_served())
         hr = object_room(o, value_bytes(v));

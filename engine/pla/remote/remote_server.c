@@ -16,8 +16,7 @@ struct remote_server {
     struct remote_server *next;
     size_t users; /* protected by the table's lock, like `next` */
     char *name;
-    uint8_t account[2 * AUTH_NAME_BYTES +
-                    AUTH_HASH_BYTES]; /* user, domain, hash: a different account means a different server */
+    uint8_t account[2 * AUTH_NAME_BYTES + AUTH_HASH_BYTES]; /* user, domain, hash; another account: another server */
     struct orpc_peer *peer;
 };
 

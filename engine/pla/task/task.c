@@ -227,7 +227,7 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
     *out = NULL;
     if (strlen(pattern) > PATTERN_MOST)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
-                         "TaskArguments: %llu bytes are too long (at most %d fit into a command line)",
+                         "TaskArguments: %llu bytes are too many (at most %d fit into a command line)",
                          (unsigned long long)strlen(pattern), PATTERN_MOST);
     for (bool more = true; SUCCEEDED(hr) && more;) {
         struct place place = {NULL, 0};
