@@ -18,10 +18,10 @@
    is null. Samples are collected by column until a batch is full, so memory does not depend on the length of the log.
    The Schema is written with the first batch, because it states the interval of the samples. */
 #include "engine/base/memory.h"
-#include "engine/logs/number_text.h"
 #include "engine/logs/export/flatbuffer.h"
 #include "engine/logs/export/log_output.h"
 #include "engine/logs/log_inputs.h"
+#include "engine/logs/number_text.h"
 
 #include <stdio.h>
 #include <string.h>

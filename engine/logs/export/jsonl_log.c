@@ -8,8 +8,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/json_text.h"
 #include "engine/base/memory.h"
-#include "engine/logs/number_text.h"
 #include "engine/logs/export/log_output.h"
+#include "engine/logs/number_text.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
    end, no abbreviations, no suffix that belongs to another type. */
 #include "engine/logs/metric_form.h"
 
-#include "engine/logs/number_text.h"
 #include "engine/logs/counter_unit.h"
+#include "engine/logs/number_text.h"
 #include "engine/logs/pdh_types.h"
 
 #include <stdio.h>

@@ -12,8 +12,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/base/os.h"
 #include "engine/base/network.h"
+#include "engine/base/os.h"
 #include "engine/base/thread.h"
 
 #include <stdio.h>

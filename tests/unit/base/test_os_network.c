@@ -53,7 +53,7 @@ static void the_last_answer_arrives_while_the_client_sends(void **state)
     socket_close(listener);
 }
 
-static void failures_say_what_to_look_at(void **state)
+static void failures_have_reasons(void **state)
 {
     char port[8];
     uint16_t number;
@@ -76,7 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_answer_arrives_while_the_client_sends),
-        cmocka_unit_test(failures_say_what_to_look_at),
+        cmocka_unit_test(failures_have_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

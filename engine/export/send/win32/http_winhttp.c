@@ -186,7 +186,7 @@ static bool client_begin(struct http_client *c, HINTERNET request)
 static bool client_end(struct http_client *c)
 {
     lock_enter(&c->lock);
-    const bool closed = c->request == NULL;
+    const bool closed = !c->request;
     c->request = NULL;
     lock_leave(&c->lock);
     return closed;
