@@ -167,7 +167,7 @@ static void a_usual_mistake_is_answered(void **state)
     expect_alone("logman update twice -f bincirc -max 5", "");
     expect("logman update twice --max -f csv -si 00:05", 0,
            "-si: '00:05' means minutes and seconds (5 s); for hours and minutes use '00:05:00'");
-    expect("logman update twice -rf 3", 0, "Warning: -rf: the set stops before its second sample");
+    expect("logman update twice -rf 3", 0, "Warning: -rf: the set stops before it takes its second sample");
     expect_alone("logman update twice -rf 01:00", "");
     expect("logman create counter named -c \\System\\Threads -o x.csv -f csv", 0,
            "Warning: -o: the run number is appended to the file name (_000001); use --v");
