@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sanitized builds have the libraries of engine/ also as one shared library, which the programs of the tests use. With a copy of them
 # in each of a hundred programs those take a gigabyte, and minutes to link. What replaces functions of the libraries
-# (--wrap) has copies, since the linker replaces only calls in what it links statically.
+# (--wrap) has copies, since the linker replaces only calls in what it links statically; so have fuzz targets, since
+# libFuzzer looks at all counters of a library after each input.
 if(NOT OPENPLA_SANITIZE)
   return()
 endif()
@@ -51,7 +52,7 @@ function(openpla_share_libraries)
   foreach(target ${targets})
     openpla_is_of_type(${target} EXECUTABLE is)
     get_target_property(options ${target} LINK_OPTIONS)
-    if(is AND NOT options MATCHES "--wrap=")
+    if(is AND NOT options MATCHES "--wrap=|-fsanitize=fuzzer")
       # Before the others: the linker takes from an archive only what is still missing.
       get_target_property(links ${target} LINK_LIBRARIES)
       set_property(TARGET ${target} PROPERTY LINK_LIBRARIES openpla_libraries ${links})
