@@ -36,6 +36,7 @@ static const struct {
     {E_NOINTERFACE, "not supported by this object"},
     {E_POINTER, "a pointer is missing"},
     {E_ABORT, "aborted before it was complete"},
+    {E_PENDING, "not done yet, try again later"},
     {E_FAIL, "failed"},
     {E_UNEXPECTED, "not possible in the current state"},
     {E_ACCESSDENIED, "access denied"},
