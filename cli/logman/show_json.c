@@ -39,7 +39,7 @@ static HRESULT put_variant(struct json *j, const struct property *p, const struc
     } else if (v->type == VARIANT_EMPTY || v->type == VARIANT_NULL || FAILED(variant_to_i64(v, &number))) {
         json_text(j, p->name, NULL);
     } else {
-        /* Keywords have 64 bits, more than numbers in most JSON readers. */
+        /* Most JSON parsers store numbers as doubles, which are exact only up to 2^53; keywords have 64 bits. */
         put_hexadecimal(j, p->name, (uint64_t)number);
     }
     return S_OK;

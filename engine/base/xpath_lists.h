@@ -6,7 +6,7 @@
 
 #include <libxml/xpath.h>
 
-/* Adds them to the context. Each node that they visit counts against the context's opLimit, if it has one. */
+/* Registers the functions in the context. Each node that they visit counts against the context's opLimit, if any. */
 void xpath_lists_use(xmlXPathContextPtr context);
 
 #endif

@@ -214,8 +214,8 @@ struct run_host {
     char key[33];           /* random hexadecimal digits, part of the names of its shared objects */
     char owner[192];        /* section_owner of its section; a SID has up to 184 characters */
 };
-/* The files (as in stored_set) of all sets of the namespace that have registered a host process, which may have exited
-   since. Takes no lock. */
+/* Lists the files (as in stored_set) of the namespace's sets that have registered a host process. The process may have
+   exited since. Takes no lock. */
 HRESULT store_list_hosts(const char *space, struct texts *files);
 /* S_FALSE: no host process is registered, or not completely. Takes no lock and never blocks. */
 HRESULT store_load_host(const char *space, const char *name, struct run_host *out);

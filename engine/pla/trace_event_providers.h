@@ -8,8 +8,8 @@
 /* Fills an event provider from its name or GUID; replaces everything but its filter. HRESULT of
    ERROR_WMI_GUID_NOT_FOUND, naming it: unknown. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
-/* MS-PLA 3.2.4.11.16: `from` is an event provider, or a collection from which the one with the same GUID is used.
-   S_OK also if it has no such provider. */
+/* Copies names and descriptions of values from `from` (MS-PLA 3.2.4.11.16): an event provider, or a collection that is
+   searched for the same GUID. S_OK even if the collection has no match. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
 /* Fills the collection with the kernel's event providers, those that have a name on this host (from a manifest or from
    themselves), and those that a process has registered now, by GUID. Unchanged on failure. */

@@ -13,7 +13,7 @@ enum auth_level { AUTH_LEVEL_NONE = 1, AUTH_LEVEL_CONNECT = 2, AUTH_LEVEL_INTEGR
 
 #define AUTH_HASH_BYTES      16
 #define AUTH_SIGNATURE_BYTES 16
-#define AUTH_NAME_BYTES      192  /* UTF-8 of a user name, with its NUL */
+#define AUTH_NAME_BYTES      192  /* size of a user name in UTF-8, including the NUL */
 #define AUTH_TOKEN_BYTES     4096 /* longer tokens are refused */
 
 /* MD4 of the password in UTF-16. NTLM needs only this hash, so it must be protected like the password. E_OUTOFMEMORY,

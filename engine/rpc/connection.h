@@ -23,7 +23,7 @@ struct rpc_service {
     void *user;
     /* Whether the interface is offered in this version (minor << 16 | major). */
     bool (*serves)(void *user, const GUID *iid, uint32_t version);
-    uint16_t port; /* shown in the acknowledgement of a bind */
+    uint16_t port; /* sent as the secondary address in bind_ack */
     struct rpc_limits limits;
 };
 

@@ -13,11 +13,11 @@
 
 enum { REALTIME_SLOTS = 32 };
 
-/* The words of the two sides are 128 bytes apart. */
+/* The host process and the consumer each write to a separate block of 128 bytes, so that they share no cache line. */
 struct realtime_shared {
     _Atomic uint32_t magic, version, slots, buffer_size; /* constants; magic is set last */
     uint32_t reserved_1[28];
-    /* Written by the host. */
+    /* Written by the host process. */
     _Atomic uint32_t put;                       /* number of buffers put; wraps */
     _Atomic uint32_t ended;                     /* the session has ended; no buffer follows */
     _Atomic uint64_t events_lost, buffers_lost; /* since the consumer connected */

@@ -35,7 +35,7 @@ struct text_end {
 
 static HRESULT not_a_log(const char *path)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a text log of PDH", path);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a PDH text log", path);
 }
 
 /* Whether everything after the first cell is equal. */

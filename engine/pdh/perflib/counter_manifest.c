@@ -206,7 +206,7 @@ static HRESULT read_type(struct counter_reader *c, xmlNodePtr e, uint32_t *out)
     if (!counter_type_find(text, &type))
         hr = manifest_wrong(e, "type", text, "unknown counter type");
     else if (type == PERF_COUNTER_TEXT)
-        hr = manifest_wrong(e, "type", text, "a counterset cannot have counters with text values");
+        hr = manifest_wrong(e, "type", text, "a counterset cannot contain string counters");
     *out = type;
     memory_free(text);
     return hr;

@@ -46,9 +46,9 @@ const char *cabinet_name_fault(const char *name)
     for (const char *at = name; !fault; depth++) {
         const size_t length = strcspn(at, "\\/");
         if (!length)
-            fault = at == name ? "the name is an absolute path" : "a part of the name is empty";
+            fault = at == name ? "the name is an absolute path" : "the name has an empty path component";
         else if (at[length - 1] == '.' || at[length - 1] == ' ')
-            fault = "a part of the name ends with a dot or blank, which Windows removes";
+            fault = "a path component ends with a dot or blank, which Windows removes";
         else if (depth >= CABINET_DEPTH_MAX)
             fault = "the name is more than 32 folders deep";
         if (!at[length])

@@ -133,8 +133,8 @@ struct property {
     bool lenient;         /* text that UTF-8 cannot represent becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias;    /* another name under which it is read, or NULL (DECISIONS 6) */
     size_t offset;        /* of the field in the object's struct */
-    int64_t number;       /* default of numbers */
-    const char *text;     /* default of strings; of lists: items separated by ';' */
+    int64_t number;       /* default for a number */
+    const char *text;     /* default for a string; for a list, its items separated by ';' */
     int64_t min, max;     /* of I32 and U32; for BYTES, max is the number of bytes */
     const struct enumeration *enumeration;
     /* Hooks; NULL for a regular row. Called without the object's lock. *out is empty and has the row's kind. */

@@ -299,7 +299,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
     HRESULT hr = own_name && own_server ? remote_begin(o) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = copy_credentials(o, &user, &password);
-    if (SUCCEEDED(hr)) /* with the secrets of data sources: the connection is encrypted */
+    if (SUCCEEDED(hr)) /* including the passwords of data sources: the connection is encrypted */
         hr = set_to_commit_xml(o, true, &xml, NULL);
     if (SUCCEEDED(hr))
         hr = remote_server_open(server, &there);

@@ -102,7 +102,7 @@ enum content_kind {
     CONTENT_CABINET, /* the folder's own: its name with .cab */
     CONTENT_MARK,
     CONTENT_SCRAP,  /* an unfinished cabinet */
-    CONTENT_OTHER,  /* created by no run: a file, a link, or a folder, whose contents are not read */
+    CONTENT_OTHER,  /* not created by a run: a file, a link or a folder; the folder's contents are not read */
     CONTENT_FOLDER, /* with files of a run; reported after its contents */
 };
 struct content {

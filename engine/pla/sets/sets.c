@@ -451,7 +451,7 @@ HRESULT set_manage(struct object *o, const struct caller *caller, uint32_t steps
     const char *space;
     char *name;
     if (steps & ~(uint32_t)DATA_MANAGER_STEPS)
-        return error_set(E_INVALIDARG, "Run: invalid Steps 0x%X: expected a combination of 0x1 to 0x10",
+        return error_set(E_INVALIDARG, "Run: invalid Steps 0x%X: expected a combination of 0x1, 0x2, 0x4, 0x8 and 0x10",
                          (unsigned)steps);
     HRESULT hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
     if (FAILED(hr))

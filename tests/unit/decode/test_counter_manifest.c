@@ -100,7 +100,7 @@ static void errors_name_the_line(void **state)
         {OF_PROVIDER("<counterSet guid='" SET "' name='S' instances='two'/>"),
          "instances=\"two\": expected one of single"},
         {OF_SET(""), "the counterset has no counter"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset cannot have counters with text values"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset cannot contain string counters"},
         {OF_SET(COUNTER("1", "A", "perf_none", "")), "line 5: counter type=\"perf_none\": unknown counter type"},
         {OF_SET(COUNTER("x", "A", "perf_counter_rawcount", "")), "counter id=\"x\": not a number"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not from -10 to 10"},
