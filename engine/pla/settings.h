@@ -47,7 +47,7 @@ const struct setting *setting_find(const char *key);
    another value; *out is 0 then. E_OUTOFMEMORY. Not for settings of a run. */
 HRESULT setting_read(struct object *set, enum setting_number which, uint32_t *out);
 /* The value for an alert collector: its own, else the set's. Results as for setting_read; *text is from
-   memory_alloc, "" by default. */
+   memory_alloc, "" by default. Collector NULL: the set's. */
 HRESULT setting_read_of(struct object *set, const char *collector, enum setting_number which, uint32_t *out);
 HRESULT setting_read_text(struct object *set, const char *collector, enum setting_number which, char **text);
 HRESULT setting_read_distance(struct object *set, const char *collector, enum setting_number which, double *out,

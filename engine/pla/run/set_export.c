@@ -201,7 +201,7 @@ static HRESULT export_find_queue(struct set_export *x)
 static HRESULT export_read_credentials(struct set_export *x, struct object *set)
 {
     char *text;
-    HRESULT hr = setting_read_text(set, "", SETTING_ExportCredentials, &text);
+    HRESULT hr = setting_read_text(set, NULL, SETTING_ExportCredentials, &text);
     if (SUCCEEDED(hr) && *text)
         hr = push_credentials_parse(text, strlen(text), &x->credentials);
     if (SUCCEEDED(hr) || hr != E_OUTOFMEMORY)
@@ -241,7 +241,7 @@ static HRESULT export_read(struct set_export *x, const struct run_set *run)
     x->name = text_copy(run->name);
     HRESULT hr = x->space && x->name ? export_find_queue(x) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = setting_read_text(set, "", SETTING_ExportCertificates, &x->certificates);
+        hr = setting_read_text(set, NULL, SETTING_ExportCertificates, &x->certificates);
     if (SUCCEEDED(hr) && !*x->certificates) {
         memory_free(x->certificates);
         x->certificates = NULL;
@@ -265,7 +265,7 @@ void set_export_begin(struct run_set *set, void (*wake)(void *user), void *user,
 {
     char *url = NULL;
     *out = NULL;
-    HRESULT hr = setting_read_text(&set->set->object, "", SETTING_ExportUrl, &url);
+    HRESULT hr = setting_read_text(&set->set->object, NULL, SETTING_ExportUrl, &url);
     if (SUCCEEDED(hr) && !*url) {
         memory_free(url);
         return;

@@ -121,9 +121,11 @@ static HRESULT find_value(struct object *set, const char *key, char **value)
     return S_FALSE;
 }
 
-/* The collector's value, else the set's. */
+/* The collector's value, else the set's; without a collector only the set's. */
 static HRESULT find_value_of(struct object *set, const char *collector, const struct setting *s, char **value)
 {
+    if (!collector)
+        return find_value(set, s->key, value);
     char *key = text_format("%s[%s]", s->key, collector);
     HRESULT hr = find_value(set, key, value);
     memory_free(key);

@@ -462,7 +462,7 @@ static void assert_exports_with(const char *name, const char *expected)
     struct run_set set;
     char *text;
     assert_int_equal(run_set_load(SPACE, name, &set), S_OK);
-    assert_int_equal(setting_read_text(&set.set->object, "", SETTING_ExportCredentials, &text), S_OK);
+    assert_int_equal(setting_read_text(&set.set->object, NULL, SETTING_ExportCredentials, &text), S_OK);
     assert_string_equal(text, expected);
     memory_free(text);
     run_set_free(&set);

@@ -133,6 +133,11 @@ static void a_collector_can_have_its_own(void **state)
     assert_int_equal(setting_read_text(set, "Other", SETTING_AlertMessage, &text), S_OK);
     assert_string_equal(text, "");
     memory_free(text);
+    assert_int_equal(set_put_value(set, "OpenPLA.ExportUrl", "http://one"), S_OK);
+    assert_int_equal(set_put_value(set, "OpenPLA.ExportUrl[]", "http://two"), S_OK);
+    assert_int_equal(setting_read_text(set, NULL, SETTING_ExportUrl, &text), S_OK);
+    assert_string_equal(text, "http://one");
+    memory_free(text);
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(settings_validate(set, issues), S_OK);
     assert_int_equal(collection_count(issues), 0);
