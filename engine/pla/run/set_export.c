@@ -200,12 +200,11 @@ static HRESULT export_find_queue(struct set_export *x)
 
 static HRESULT export_read_credentials(struct set_export *x, struct object *set)
 {
-    char *text;
+    char *text = NULL;
     HRESULT hr = setting_read_text(set, NULL, SETTING_ExportCredentials, &text);
     if (SUCCEEDED(hr) && *text)
         hr = push_credentials_parse(text, strlen(text), &x->credentials);
-    if (SUCCEEDED(hr) || hr != E_OUTOFMEMORY)
-        memory_free_secret(text);
+    memory_free_secret(text);
     return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportCredentials) ": ") : S_OK;
 }
 
