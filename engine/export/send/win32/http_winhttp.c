@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Posts by WinHTTP, which is loaded when something is sent. Certificates are those that the system trusts. */
+#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"
@@ -192,7 +193,8 @@ static bool client_end(struct http_client *c)
     return closed;
 }
 
-static HRESULT read_answer(HINTERNET request, struct http_answer *out)
+/* A server that sends its answer in small parts meets the limit of each part, so `until` limits all of them. */
+static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer *out)
 {
     DWORD number = 0, size = sizeof number, got;
     char rest[1024];
@@ -211,8 +213,8 @@ static HRESULT read_answer(HINTERNET request, struct http_answer *out)
                                      &got))
             return winhttp_error("cannot read the answer");
         out->size += room ? got : 0;
-    } while (got > 0);
-    return S_OK;
+    } while (got > 0 && clock_monotonic_ms() < until);
+    return got == 0 ? S_OK : error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "the server's answer does not end");
 }
 
 static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHAR *type, const void *body, size_t size,
@@ -220,6 +222,7 @@ static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHA
 {
     DWORD none = WINHTTP_DISABLE_REDIRECTS, answer_ms = timeout_ms;
     const int ms = (int)timeout_ms;
+    const uint64_t until = clock_monotonic_ms() + timeout_ms;
     winhttp.WinHttpSetTimeouts(request, ms, ms, ms, ms);
     /* The time for the headers is not among them, and Wine knows no other. */
     winhttp.WinHttpSetOption(request, WINHTTP_OPTION_RECEIVE_RESPONSE_TIMEOUT, &answer_ms, sizeof answer_ms);
@@ -231,7 +234,7 @@ static HRESULT make_request(struct http_client *c, HINTERNET request, const WCHA
                                     (DWORD)size, 0) ||
         !winhttp.WinHttpReceiveResponse(request, NULL))
         return winhttp_error("cannot send");
-    return read_answer(request, out);
+    return read_answer(request, until, out);
 }
 
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
