@@ -78,7 +78,7 @@ static HRESULT winhttp_error(const char *what)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].code == code)
             return error_set(HRESULT_FROM_WIN32(code), "%s", texts[i].text);
-    return error_set(HRESULT_FROM_WIN32(code), "%s: error %lu", what, code);
+    return error_set(code != 0 ? HRESULT_FROM_WIN32(code) : E_FAIL, "%s: error %lu", what, code);
 }
 
 /* "user:password" in base64, as in a header; NULL: out of memory. */
