@@ -179,7 +179,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     struct file *f = NULL;
     if (!name_is_batch(entry->name, &number))
         return S_OK;
-    if (q->count >= MOST_BATCHES)
+    if (q->count > MOST_BATCHES) /* one more if a process died before it dropped the oldest */
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "'%s' has more than %d files", q->folder,
                          MOST_BATCHES);
     char *path = queued_path(q, number);
