@@ -275,7 +275,7 @@ static HRESULT queue_load(struct push_queue *q, uint32_t kind, struct push_batch
         hr = push_batch_read(bytes, size, out);
     if (SUCCEEDED(hr) && out->kind != kind) {
         push_batch_free(out);
-        hr = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+        hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED); /* not corrupt: it stays for a sender of that kind */
     }
     memory_free(bytes);
     memory_free(path);
@@ -295,7 +295,7 @@ HRESULT push_queue_first(struct push_queue *q, uint32_t kind, struct push_batch 
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA) || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE))
             (void)queue_delete(q, 0);
         else
-            queue_forget(q, 0); /* it cannot be read now; perhaps when the folder is opened again */
+            queue_forget(q, 0); /* it cannot be sent now; perhaps when the folder is opened again */
         hr = S_FALSE;
     }
     q->loaded = hr == S_OK ? q->items[0].number : 0;

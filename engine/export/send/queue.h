@@ -37,7 +37,8 @@ HRESULT push_queue_open(const char *folder, uint64_t most_bytes, struct push_que
 /* Adds it behind all others, or with `front` before them, and drops the oldest while there are more bytes than
    `most_bytes`. */
 HRESULT push_queue_add(struct push_queue *q, const struct push_batch *b, bool front);
-/* Loads the oldest; corrupt ones are deleted and counted. S_FALSE: the queue is empty. */
+/* Loads the oldest; corrupt ones are deleted and counted. Those of another kind are counted too, and stay in the
+   folder. S_FALSE: the queue is empty. */
 HRESULT push_queue_first(struct push_queue *q, uint32_t kind, struct push_batch *out);
 /* Deletes the one that push_queue_first returned last, if it is still there. */
 void push_queue_remove(struct push_queue *q);

@@ -144,6 +144,10 @@ static void a_queue_keeps_order_and_survives(void **state)
     push_queue_remove(q);
     expect_first(q, "first", 1);
     push_queue_close(q);
+    assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
+    struct push_batch none;
+    assert_int_equal(push_queue_first(q, PUSH_INFLUX, &none), S_FALSE); /* and does not delete the others */
+    push_queue_close(q);
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK); /* the first was not removed */
     assert_int_equal(push_queue_state(q).points, 3);
     expect_first(q, "first", 1);
