@@ -93,12 +93,13 @@ HRESULT push_url(enum push_kind kind, const char *url, char **out)
 {
     const size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0;
     const char *host = url + scheme, *path = host + strcspn(host, "/?#");
+    const char *shown = strchr(url, '@') ? "..." : url; /* it may have a password, wherever it is malformed */
     *out = NULL;
     for (const char *p = url; *p; p++)
         if ((unsigned char)*p <= ' ' || *p == 0x7F || *p == '#')
-            return error_set(E_INVALIDARG, "invalid URL '%s': it contains a blank, a control character or '#'", url);
+            return error_set(E_INVALIDARG, "invalid URL '%s': it contains a blank, a control character or '#'", shown);
     if (scheme == 0 || path == host)
-        return error_set(E_INVALIDARG, "invalid URL '%s': expected http://HOST[:PORT]/PATH or https://...", url);
+        return error_set(E_INVALIDARG, "invalid URL '%s': expected http://HOST[:PORT]/PATH or https://...", shown);
     if (memchr(host, '@', (size_t)(path - host)))
         return error_set(E_INVALIDARG, "invalid URL: it contains a user or password (use a file of credentials)");
     const bool has_path = *path && strcmp(path, "/") != 0;

@@ -23,6 +23,8 @@ static void urls_are_checked(void **state)
         {PUSH_OTLP, "http://", NULL},
         {PUSH_OTLP, "http:///v1/metrics", NULL},
         {PUSH_OTLP, "http://user:secret@host/", NULL},
+        {PUSH_OTLP, "HTTP://user:secret@host/", NULL},
+        {PUSH_OTLP, "http://user:secret @host/", NULL},
         {PUSH_OTLP, "http://host/a b", NULL},
         {PUSH_OTLP, "http://host/\r\nX: y", NULL},
         {PUSH_OTLP, "http://host/#x", NULL},
