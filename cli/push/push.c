@@ -237,9 +237,14 @@ static HRESULT push_all(struct push *push, struct feed *feed, const struct input
         cli_progress_show(&progress, done, total);
     }
     cli_progress_end(&progress);
-    if (hr == S_FALSE && push_finish(push) == S_FALSE)
-        hr = E_ABORT;
-    return hr;
+    if (hr == S_FALSE)
+        return push_finish(push) == S_FALSE ? E_ABORT : S_OK;
+    /* Samples that were read before an error are sent; those before Ctrl+C count as not sent. */
+    const struct error_kept why = error_keep(hr);
+    (void)feed_flush(feed);
+    if (hr != E_ABORT)
+        (void)push_finish(push);
+    return error_restore(&why);
 }
 
 static HRESULT push_open_logs(struct push_verb *v, struct inputs *in, struct filter *filter,
@@ -269,11 +274,16 @@ static void push_report_warnings(const struct inputs *in)
     }
 }
 
+/* `first`: of the samples that were read and not sent; 0: all of them were sent. */
 static void push_report_rest(const struct inputs *in, int64_t first)
 {
-    char *time = format_time(first, &log_reader_info(in->items[0].reader)->zone);
+    uint64_t samples;
+    int64_t begin, last;
+    inputs_range(in, &samples, &begin, &last);
+    first = first ? first : last;
+    char *time = first ? format_time(first, &log_reader_info(in->items[0].reader)->zone) : NULL;
     fprintf(stderr, "openpla %s: interrupted: samples from %s were not sent (continue with -b)\n", verb_name,
-            time ? time : "?");
+            time ? time : "the first one on");
     memory_free(time);
 }
 
@@ -312,7 +322,7 @@ static int push_logs(struct push_verb *v)
         result = push_summarize(v, &figures);
     }
     if (hr == E_ABORT) {
-        push_report_rest(&in, figures.first_waiting ? figures.first_waiting : in.from);
+        push_report_rest(&in, figures.first_waiting);
         result = CLI_FAILED;
     } else if (FAILED(hr)) {
         result = cli_error(verb_name, error_restore(&why));

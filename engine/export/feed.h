@@ -14,6 +14,8 @@ HRESULT feed_open(enum push_kind kind, const char *service, struct exporter *e, 
 HRESULT feed_sample(struct feed *f);
 /* Gives the next sample of the logs, several samples in one request. S_FALSE: no more; all have been given. */
 HRESULT feed_next(struct feed *f);
+/* Gives the samples that feed_next has not given yet. */
+HRESULT feed_flush(struct feed *f);
 void feed_close(struct feed *f); /* NULL is allowed */
 
 #endif

@@ -72,6 +72,11 @@ HRESULT feed_next(struct feed *f)
     return FAILED(ended) ? ended : hr;
 }
 
+HRESULT feed_flush(struct feed *f)
+{
+    return feed_end(f, true);
+}
+
 void feed_close(struct feed *f)
 {
     if (!f)
