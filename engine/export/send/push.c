@@ -9,8 +9,8 @@
    Requests leave in the order in which they were given. While the queue has some, new ones go behind them, so one
    thread knows what is next: the queue's oldest, else the oldest that waits. A request that is on its way is in memory,
    or still in the queue. It is forgotten when the server has accepted it, or has refused it in a way that would not
-   change. So a process that is killed loses what waits in memory (at most MOST_WAITING requests) and may send the one
-   on its way again.
+   change. So a process that is killed loses what is in memory (at most MOST_WAITING requests and the one on its way),
+   and the next one sends a request of the queue that was on its way again.
 
    After a failure the sender waits, longer each time. With a queue, push_give never waits for the server: when too many
    requests wait in memory, it writes them to the queue itself. */
