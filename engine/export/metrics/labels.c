@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Labels and values that were text for Prometheus, as parts and numbers for other formats. */
 #include "engine/export/metrics.h"
+#include "engine/logs/number_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +47,6 @@ bool metric_value_of(const struct metric_sample *s, struct metric_number *out)
 
 void metric_add_real(struct text_buffer *b, double value)
 {
-    char text[40];
-    int length = snprintf(text, sizeof text, "%.15g", value);
-    if (strtod(text, NULL) != value)
-        length = snprintf(text, sizeof text, "%.17g", value);
-    text_buffer_add_n(b, text, (size_t)length);
+    char text[NUMBER_TEXT_SIZE];
+    text_buffer_add_n(b, text, number_text_shortest(value, 15, false, text));
 }
