@@ -52,6 +52,7 @@ struct push {
     bool ending;
     int64_t first_refused; /* of a request that push_give was stopped with; 0: none */
     atomic_uint_fast64_t sent_points, sent_requests, dropped_points;
+    atomic_bool queue_fails; /* the last request could not be written to the queue, as was reported */
     /* Of the sender's thread alone. */
     unsigned failures;
     uint32_t random;
@@ -205,9 +206,11 @@ static enum push_verdict batch_send(struct push *p, const struct push_batch *b, 
 static void batch_keep(struct push *p, struct push_batch *b, bool front)
 {
     const HRESULT hr = push_queue_add(p->queue, b, front);
+    const bool reported = atomic_exchange(&p->queue_fails, FAILED(hr));
     if (FAILED(hr)) {
         const struct error_kept why = error_keep(hr);
-        report(p, hr, why.text);
+        if (!reported)
+            report(p, hr, why.text);
         atomic_fetch_add(&p->dropped_points, b->points);
     }
     push_batch_free(b);
