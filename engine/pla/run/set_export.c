@@ -121,16 +121,24 @@ static bool export_wait(struct set_export *x, uint64_t until)
     return goes_on;
 }
 
+/* A sample that fails is left out, as from the set's logs; the first of several is reported. */
 static HRESULT export_sample_all(struct set_export *x, struct feed *feed)
 {
     const uint64_t begun = clock_monotonic_ms();
     uint64_t next = begun;
-    HRESULT hr = S_OK;
-    while (SUCCEEDED(hr) && export_wait(x, next)) {
-        hr = feed_sample(feed);
+    bool fails = false;
+    while (export_wait(x, next)) {
+        const HRESULT hr = feed_sample(feed);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        if (FAILED(hr) && !fails) {
+            const struct error_kept why = error_keep(hr);
+            export_report(x, hr, why.text);
+        }
+        fails = FAILED(hr);
         next = begun + ((clock_monotonic_ms() - begun) / x->interval_ms + 1) * x->interval_ms;
     }
-    return hr;
+    return S_OK;
 }
 
 static HRESULT export_run(struct set_export *x)
