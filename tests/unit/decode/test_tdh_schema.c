@@ -83,7 +83,7 @@ static void members_must_follow_the_top_level(void **state)
     assert_rejected("'Part'");
     (void)create_consistent_schema(NULL);
     schema.top_level = 5;
-    assert_rejected("top-level");
+    assert_rejected("top level");
 }
 
 static void names_and_maps_must_exist(void **state)
