@@ -299,8 +299,9 @@ static void channel_name_is_random(void **state)
 #ifdef _WIN32
     HANDLE section = NULL;
     PSECURITY_DESCRIPTOR descriptor;
-    for (int i = 0; i < 2 && !section; i++) {
-        char *path = text_format("%s\\%s", i ? "Local" : "Global", channels.items[channels.count - 1]);
+    /* The latest one may have ended with a host process that did not survive what its extension wrote. */
+    for (size_t i = 2 * channels.count; i > 0 && !section; i--) {
+        char *path = text_format("%s\\%s", i % 2 ? "Local" : "Global", channels.items[(i - 1) / 2]);
         section = OpenFileMappingA(READ_CONTROL, FALSE, path);
         memory_free(path);
     }
