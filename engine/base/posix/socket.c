@@ -24,6 +24,8 @@ typedef int host_socket;
 #define socket_error()        errno
 #define IS_INTERRUPTED(error) ((error) == EINTR)
 #define IS_UNDER_WAY(error)   ((error) == EINPROGRESS)
+#define ACCESS_DENIED         EACCES
+#define PORT_IN_USE           EADDRINUSE
 #define END_OF_SENDING        SHUT_WR
 #define PORT_OPTION           SO_REUSEADDR
 

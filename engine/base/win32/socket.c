@@ -19,6 +19,8 @@ typedef SOCKET host_socket;
 #define IS_INTERRUPTED(error) ((error) == WSAEINTR)
 #define IS_UNDER_WAY(error)   ((error) == WSAEWOULDBLOCK)
 #define MSG_NOSIGNAL          0
+#define ACCESS_DENIED         WSAEACCES
+#define PORT_IN_USE           WSAEADDRINUSE
 #define END_OF_SENDING        SD_SEND
 /* On Windows SO_REUSEADDR lets a second program take the connections of a used port; Wine passes it to the host. */
 #define PORT_OPTION           (os_is_wine() ? SO_REUSEADDR : SO_EXCLUSIVEADDRUSE)
