@@ -192,12 +192,14 @@ static void export_thread(void *user)
 
 /* ---- the settings ---- */
 
-/* One queue for each set: namespaces and sets may have any name. */
+/* One queue for each set and server: what waits for one server must not go to another. Namespaces and sets may have any
+   name. */
 static HRESULT export_find_queue(struct set_export *x)
 {
     char *data = os_data_folder(), *all = data ? path_join(data, "push") : NULL, *set = store_file_name(x->name);
-    char *name =
-        set ? text_format("set-%016llx", (unsigned long long)hash_text(hash_text(HASH_START, x->space), set)) : NULL;
+    uint64_t hash = hash_text(hash_number(HASH_START, x->kind), x->url);
+    hash = hash_text(hash_text(hash, x->space), set ? set : "");
+    char *name = set ? text_format("set-%016llx", (unsigned long long)hash) : NULL;
     x->queue = all && name ? path_join(all, name) : NULL;
     memory_free(data);
     memory_free(all);
@@ -246,15 +248,16 @@ static HRESULT export_read(struct set_export *x, const struct run_set *run)
     uint64_t shortest = 0;
     x->space = text_copy(run->space);
     x->name = text_copy(run->name);
-    HRESULT hr = x->space && x->name ? export_find_queue(x) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = setting_read_text(set, NULL, SETTING_ExportCertificates, &x->certificates);
+    HRESULT hr = x->space && x->name ? setting_read_text(set, NULL, SETTING_ExportCertificates, &x->certificates)
+                                     : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !*x->certificates) {
         memory_free(x->certificates);
         x->certificates = NULL;
     }
     if (SUCCEEDED(hr))
         hr = export_read_numbers(x, set);
+    if (SUCCEEDED(hr))
+        hr = export_find_queue(x);
     if (SUCCEEDED(hr))
         hr = export_read_credentials(x, set);
     if (SUCCEEDED(hr))

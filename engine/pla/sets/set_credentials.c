@@ -229,6 +229,18 @@ static HRESULT export_setting(struct object *o, const char *key, char **value)
     return *value ? S_OK : E_OUTOFMEMORY;
 }
 
+/* A URL with a password would be in events and messages. */
+static HRESULT check_export_url(struct object *o, const char *url)
+{
+    uint32_t kind = 0;
+    char *whole = NULL;
+    HRESULT hr = setting_read(o, SETTING_ExportKind, &kind);
+    if (SUCCEEDED(hr) && *url)
+        hr = push_url(kind ? PUSH_INFLUX : PUSH_OTLP, url, &whole);
+    memory_free(whole);
+    return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportUrl) ": ") : S_OK;
+}
+
 /* The credentials of an export are kept as those of a data source that no collector can have: for exactly the same URL,
    because another server must not get them. */
 static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
@@ -236,6 +248,8 @@ static HRESULT take_out_export(struct object *o, const struct set_secret *old, s
 {
     char *url = NULL, *credentials = NULL;
     HRESULT hr = export_setting(o, SETTING_KEY(ExportUrl), &url);
+    if (SUCCEEDED(hr))
+        hr = check_export_url(o, url);
     if (SUCCEEDED(hr))
         hr = export_setting(o, SETTING_KEY(ExportCredentials), &credentials);
     if (SUCCEEDED(hr) && *credentials) {
