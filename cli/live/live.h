@@ -50,8 +50,7 @@ void live_add_value(struct text_buffer *b, const struct live_counter *c, float v
 
 /* ---- live_counters.c: which counters ---- */
 
-/* Adds the counters of a stored set's collectors and alerts, and lowers *interval_ms to their shortest interval unless
-   that is 0. PLA_E_DCS_NOT_FOUND; E_INVALIDARG if the set has no counters. */
+/* set_list_counters of a stored set. PLA_E_DCS_NOT_FOUND; E_INVALIDARG if the set has no counters. */
 HRESULT live_set_counters(const char *set, struct texts *counters, uint64_t *interval_ms);
 /* Adds the default counters. */
 HRESULT live_default_counters(struct texts *counters);

@@ -460,7 +460,7 @@ struct alert_threshold {
 /* Parsed from the right, because a counter name may contain < and >. E_INVALIDARG names the string. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 /* Adds the counters of the set's counter collectors and alerts, each once. *interval_ms becomes the shortest of their
-   intervals if that is shorter; 0: none yet. */
+   intervals if that is shorter, or if it is 0. */
 HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *interval_ms);
 
 /* Checks the program of an API tracing collector as Commit and Start do, and returns its expanded path, from

@@ -22,7 +22,7 @@ static HRESULT add_collector(struct object *collector, struct texts *counters, u
         return hr;
     const uint64_t ms = (uint64_t)v.u32 * 1000;
     value_free(&v);
-    if (ms > 0 && *interval_ms > 0 && ms < *interval_ms)
+    if (ms > 0 && (*interval_ms == 0 || ms < *interval_ms))
         *interval_ms = ms;
     hr = object_get(collector, class_property(collector->class, is_alert ? "AlertThresholds" : "PerformanceCounters"),
                     &v);

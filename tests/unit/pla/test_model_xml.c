@@ -601,6 +601,31 @@ static void who_wants_no_issues_reads_the_same(void **state)
     assert_null(set);
 }
 
+/* An export without an interval of its own samples as often as the set does. */
+static void counters_are_listed_with_the_shortest_interval(void **state)
+{
+    static const char xml[] = "<DataCollectorSet><PerformanceCounterDataCollector><Name>a</Name>"
+                              "<SampleInterval>7</SampleInterval><Counter>\\A\\x</Counter>"
+                              "</PerformanceCounterDataCollector><PerformanceCounterDataCollector><Name>b</Name>"
+                              "<SampleInterval>5</SampleInterval><Counter>\\a\\X</Counter><Counter>\\B\\y</Counter>"
+                              "</PerformanceCounterDataCollector></DataCollectorSet>";
+    const struct {
+        uint64_t before, after;
+    } rows[] = {{0, 5000}, {UINT64_MAX, 5000}, {6000, 5000}, {3000, 3000}};
+    struct object *set;
+    (void)state;
+    assert_int_equal(set_create_from_xml(xml, sizeof xml - 1, &set), S_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct texts counters = {0};
+        uint64_t interval_ms = rows[i].before;
+        assert_int_equal(set_list_counters(set, &counters, &interval_ms), S_OK);
+        assert_int_equal(interval_ms, rows[i].after);
+        assert_int_equal(counters.count, 2);
+        texts_free(&counters);
+    }
+    object_release(set);
+}
+
 /* The number of items of that key whose text contains `word`. */
 static size_t count_issues(struct object *issues, const char *key, const char *word)
 {
@@ -670,6 +695,7 @@ int main(void)
         cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
         cmocka_unit_test(data_manager_texts_are_xml),
         cmocka_unit_test(who_wants_no_issues_reads_the_same),
+        cmocka_unit_test(counters_are_listed_with_the_shortest_interval),
         cmocka_unit_test(each_item_that_is_dropped_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
