@@ -60,8 +60,8 @@ _api_thunk_arguments:
     push ecx
     push edx
     mov ebx, eax
-    mov [ebp-0x28], eax
     sub esp, 0x1F0              # to -48, and API_FRAME_ROOM below it
+    mov [ebp-0x28], eax
     mov [ebp-0x24], esp
     and esp, -16
     sub esp, 16
