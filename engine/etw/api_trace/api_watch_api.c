@@ -232,7 +232,7 @@ static bool stub_write(struct entry *e, const WCHAR *path)
 static bool stub_write_32(struct entry *e, const WCHAR *path)
 {
     uint8_t bytes[API_ENTRY_32_ROOM];
-    struct api_entry_32_places places;
+    struct api_entry_32_places places = {0};
     const size_t size =
         api_entry_32_write((uint32_t)(uintptr_t)e->stub, (uint32_t)(uintptr_t)e->entry, e->kept, path, bytes, &places);
     e->done = e->stub + places.done;
