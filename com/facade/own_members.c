@@ -323,7 +323,9 @@ static HRESULT set_commit_own(struct object *set, const struct whole_commit *wha
 {
     const struct caller caller = com_caller();
     char *password = NULL;
-    HRESULT hr = set_from_xml(set, what->xml, strlen(what->xml), NULL);
+    HRESULT hr = object_complete(set);
+    if (SUCCEEDED(hr))
+        hr = set_from_xml(set, what->xml, strlen(what->xml), NULL);
     if (SUCCEEDED(hr) && what->masked) {
         hr = set_credentials_unpack(set, what->masked, &password);
         hr = hr == E_INVALIDARG ? DISP_E_TYPEMISMATCH : hr;
@@ -511,7 +513,9 @@ HRESULT whole_query_answer(struct object *set, const DISPPARAMS *params, VARIANT
     HRESULT hr = text_from_bstr(V_BSTR(&params->rgvarg[0]), "name", &name);
     if (FAILED(hr))
         return hr;
-    hr = set_query(set, &caller, name, "");
+    hr = object_complete(set);
+    if (SUCCEEDED(hr))
+        hr = set_query(set, &caller, name, "");
     if (SUCCEEDED(hr))
         hr = add_queried(set, &texts);
     VariantInit(result);
