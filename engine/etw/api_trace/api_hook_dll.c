@@ -189,11 +189,12 @@ static void stub_write(struct api_function *f, uint8_t *to)
     memcpy(to + 12, &distance, sizeof distance);
 }
 #else
-/* Those that take an argument in eax. */
+/* Those that take an argument in eax, or leave their caller's value in it. */
 static bool is_unhookable(const char *name)
 {
-    static const char *const names[] = {"chkstk",          "alloca_probe",     "EH_prolog",       "SEH_prolog",
-                                        "CxxFrameHandler", "KiFastSystemCall", "KiIntSystemCall", "wine_"};
+    static const char *const names[] = {
+        "chkstk", "alloca_probe", "EH_prolog", "SEH_prolog", "CxxFrameHandler", "KiFastSystemCall", "KiIntSystemCall",
+        "wine_",  "allshl",       "allshr",    "aullshr",    "chkesp",          "vbaChkstk"};
     while (*name == '_')
         name++;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
