@@ -488,6 +488,11 @@ static void an_exports_credentials_go_the_same_way(void **state)
     assert_int_equal(set_put_value(again, "OpenPLA.ExportCredentials", "T0ken"), S_OK);
     assert_int_equal(commit(again, &callers.administrator, "export", SETS_MODIFY), E_INVALIDARG);
     assert_null(strstr(error_text(E_INVALIDARG), "T0ken"));
+    assert_int_equal(set_put_value(again, "OpenPLA.ExportCredentials", NULL), S_OK);
+    assert_int_equal(set_put_value(again, "OpenPLA.ExportUrl", "http://me:T0ken@other"), S_OK);
+    assert_int_equal(commit(again, &callers.administrator, "export", SETS_MODIFY), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "OpenPLA.ExportUrl"));
+    assert_null(strstr(error_text(E_INVALIDARG), "T0ken"));
     object_release(again);
     /* A commit that fails leaves the object as it was. */
     char *text;
