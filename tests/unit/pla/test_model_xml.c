@@ -601,7 +601,7 @@ static void who_wants_no_issues_reads_the_same(void **state)
     assert_null(set);
 }
 
-/* An export without an interval of its own samples as often as the set does. */
+/* An export without an interval samples as often as the set does. */
 static void counters_are_listed_with_the_shortest_interval(void **state)
 {
     static const char xml[] = "<DataCollectorSet><PerformanceCounterDataCollector><Name>a</Name>"
