@@ -41,7 +41,7 @@ def what_cannot_be_served_is_named():
     write("wide.xml", TEMPLATE, "utf-16")
     text = openpla(3, "t.xml")[0]
     check("counters: 3 of 6 can be collected" in text and "providers: 1 of 2 are registered" in text, "how many", text)
-    check(f"{QUEUE}: The kernel reports the length of a queue only by netlink" in text, "a counter of Windows: why not", text)
+    check(f"{QUEUE}: The kernel reports the length of a queue only through netlink" in text, "a counter of Windows: why not", text)
     check(f"{UNKNOWN}: this computer has no such object" in text, "a counter of a program", text)
     check(f"{LESS}: the object has no such counter" in text, "a counter that nobody has", text)
     check(f"{PROVIDER} Nobody: the provider is not registered on this computer" in text, "a provider", text)

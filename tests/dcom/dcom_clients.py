@@ -419,7 +419,7 @@ def exhaustion_test(port):
 
 
 def journal_test():
-    code, events, _ = openpla("events", "-max", "1000")
+    code, events, _ = openpla("events", "-last", "1000")
     for number, what in ((9040, "listening"), (9042, "a logon"), (9043, "a failed logon"), (9044, "a refusal"),
                          (9045, "an activation")):
         check(f"the journal has {what}", f" {number} " in events, True)

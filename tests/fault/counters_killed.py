@@ -28,7 +28,7 @@ def failed_logon(there):
                           env=dict(os.environ, OPENPLA_WINE_RUN="through"), input="a password of nobody\n",
                           encoding="utf-8", errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     check(done.returncode != 0, f"a logon without an account: {done.stdout}")
-    code, text = wine(PROGRAM, "events", "-max", "1000")
+    code, text = wine(PROGRAM, "events", "-last", "1000")
     lines = [line for line in text.splitlines() if name in line]
     check(code == 0 and lines and "9043" in lines[0] and "counters" in lines[0], f"no event about it: {lines}")
 
