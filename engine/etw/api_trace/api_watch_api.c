@@ -2,11 +2,9 @@
 /* Watches for new processes and injects openapitrace.dll at their entry point.
 
    Windows has no event for a new process that works for every account, and Wine none at all. The watcher asks every
-   6 ms for a number that changes with the processes and threads (windows_threads_mark), and lists the processes only
-   while it changes and for a while after. Under Wine this number is a call of the server, and so is a wait for an
-   event. So the watcher sleeps instead of waiting, and asks only if the host OS has assigned an id to a process or
-   thread, which a file of its kernel says; and a few times a second in any case. A new process of the program is
-   suspended, the first bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
+   6 ms for a number that changes with the processes and threads (windows_threads_mark), which costs microseconds, and
+   lists the processes only while it changes and for a while after. A new process of the program is suspended, the first
+   bytes at its entry point are replaced by a jump to a stub in new memory, and it is resumed:
 
        entry point: mov rax, stub; jmp rax             (12 of the 16 bytes that are kept)
        stub:        save the argument registers; LoadLibraryW(dll); put the 16 bytes back;
@@ -27,7 +25,6 @@
    To attach to a process that runs already, a remote thread loads the DLL, too. The watcher does not wait for it,
    because the loader of a stopped process would hold it up while others start. */
 #include "engine/base/file.h"
-#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/process.h"
@@ -61,7 +58,6 @@ enum {
     PATH_UNITS = (STUB_ROOM - STUB_PATH) / sizeof(WCHAR),
     HEADERS_ROOM = 4096,
     CALIBRATE_MS = 20,
-    SKIPPED_MOST = 25, /* polls */
     GUARD_POLL_MS = 500,
     GUARD_WAIT_MS = 1500, /* that a change of a process may take */
 };
@@ -346,13 +342,9 @@ struct api_watch {
     WCHAR *program;    /* full path */
     const WCHAR *name; /* of its file, in `program` */
     char *text;        /* the path, for error texts */
-    HANDLE thread, ready;
-    atomic_bool stops;
-    struct kernel_file *load; /* /proc/loadavg; NULL: Windows */
-    uint32_t last_id;         /* that it showed */
-    unsigned skipped;         /* polls since the last one that asked */
-    HANDLE guard, watched;    /* `watched`: the watching thread has ended */
-    HANDLE busy;              /* process that the watching thread changes; NULL: none. `lock` protects both */
+    HANDLE thread, stopped, ready;
+    HANDLE guard, watched; /* `watched`: the watching thread has ended */
+    HANDLE busy;           /* process that the watching thread changes; NULL: none. `lock` protects both */
     ULONGLONG busy_since;
     struct seen *seen; /* processes that need no more attention */
     size_t seen_count, seen_room;
@@ -597,22 +589,6 @@ static void reap_pending(struct api_watch *w)
     }
 }
 
-/* Whether a process may have started since the last poll that said so. */
-static bool watch_must_ask(struct api_watch *w)
-{
-    const char *text;
-    size_t size;
-    if (!w->load || FAILED(kernel_file_read_piece(w->load, &text, &size)))
-        return true;
-    while (size > 0 && text[size - 1] != ' ')
-        size--;
-    const uint32_t last_id = (uint32_t)strtoul(text + size, NULL, 10); /* "0.00 0.01 0.05 1/123 4567" */
-    const bool asks = last_id != w->last_id || ++w->skipped >= SKIPPED_MOST;
-    w->last_id = last_id;
-    w->skipped = asks ? 0 : w->skipped;
-    return asks;
-}
-
 static DWORD WINAPI watch_run(void *argument)
 {
     struct api_watch *w = argument;
@@ -621,8 +597,8 @@ static DWORD WINAPI watch_run(void *argument)
     SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
     check_processes(w, true);
     SetEvent(w->ready);
-    while (thread_sleep_us((GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS) * 1000), !atomic_load(&w->stops)) {
-        const uint32_t now = watch_must_ask(w) ? windows_threads_mark() : mark;
+    while (WaitForSingleObject(w->stopped, GetTickCount64() < hot ? HOT_POLL_MS : POLL_MS) == WAIT_TIMEOUT) {
+        const uint32_t now = windows_threads_mark();
         if (now != mark)
             hot = GetTickCount64() + HOT_MS;
         mark = now;
@@ -679,12 +655,11 @@ HRESULT api_watch_start(const char *program, bool attach, struct api_watch **out
     if (SUCCEEDED(hr)) {
         const WCHAR *slash = wcsrchr(w->program, '\\');
         w->name = slash ? slash + 1 : w->program;
-        if (FAILED(kernel_file_open("/proc/loadavg", &w->load)))
-            w->load = NULL;
+        w->stopped = CreateEventW(NULL, TRUE, FALSE, NULL);
         w->ready = CreateEventW(NULL, TRUE, FALSE, NULL);
         w->watched = CreateEventW(NULL, TRUE, FALSE, NULL);
         w->guard = w->watched ? CreateThread(NULL, 0, guard_run, w, 0, NULL) : NULL;
-        w->thread = w->ready && w->guard ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
+        w->thread = w->stopped && w->ready && w->guard ? CreateThread(NULL, 0, watch_run, w, 0, NULL) : NULL;
         if (!w->thread)
             hr = error_set(HRESULT_FROM_WIN32(GetLastError()), "API tracing: cannot start the watching thread");
     }
@@ -703,7 +678,7 @@ void api_watch_stop(struct api_watch *w)
     if (!w)
         return;
     if (w->thread) {
-        atomic_store(&w->stops, true);
+        SetEvent(w->stopped);
         WaitForSingleObject(w->thread, INFINITE);
         CloseHandle(w->thread);
     }
@@ -717,7 +692,8 @@ void api_watch_stop(struct api_watch *w)
     for (struct pending *p = w->pending; p < w->pending + PENDING; p++)
         if (p->used)
             pending_close(p);
-    kernel_file_close(w->load);
+    if (w->stopped)
+        CloseHandle(w->stopped);
     if (w->ready)
         CloseHandle(w->ready);
     memory_free(w->seen);
