@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS for the server's connections, by a library of the host OS that is loaded when it is needed. */
+/* TLS for the server's connections: by GnuTLS, which is loaded when it is needed, or by Mbed TLS, which the program
+   contains (cmake/Tls.cmake). */
 #ifndef OPENPLA_HTTP_TLS_H
 #define OPENPLA_HTTP_TLS_H
 
 #include "cli/http/web_config.h"
+#include "engine/base/clock.h"
 #include "engine/base/network.h"
 
 struct tls_server;
@@ -22,5 +24,17 @@ HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms);
 HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size);
 HRESULT tls_receive_some(struct tls_session *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
 void tls_session_close(struct tls_session *s); /* NULL is allowed */
+
+/* For the two libraries, which call it until a record is complete: socket_receive_some until that time of
+   clock_monotonic_ms(). The time is that of all calls, because a client that sends a byte now and then must not hold
+   the connection beyond the caller's limits. */
+static inline HRESULT tls_bytes_receive(struct socket_end *socket, uint64_t deadline, void *bytes, size_t size,
+                                        size_t *got)
+{
+    const uint64_t now = clock_monotonic_ms();
+    *got = 0;
+    return now < deadline ? socket_receive_some(socket, bytes, size, (uint32_t)(deadline - now), got)
+                          : HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+}
 
 #endif

@@ -181,16 +181,11 @@ static ssize_t session_push(void *user, const void *bytes, size_t size)
     return -1;
 }
 
-/* GnuTLS calls it until a record is complete, so the time is that of all its calls: a client that sends a byte now and
-   then must not hold the connection beyond the caller's limits. */
 static ssize_t session_pull(void *user, void *bytes, size_t size)
 {
     struct tls_session *s = user;
     size_t got;
-    const uint64_t now = clock_monotonic_ms();
-    const HRESULT hr = now < s->deadline
-                           ? socket_receive_some(s->socket, bytes, size, (uint32_t)(s->deadline - now), &got)
-                           : HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+    const HRESULT hr = tls_bytes_receive(s->socket, s->deadline, bytes, size, &got);
     if (hr == S_OK)
         return (ssize_t)got;
     if (hr == S_FALSE)

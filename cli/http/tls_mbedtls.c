@@ -202,16 +202,11 @@ static int session_push(void *user, const unsigned char *bytes, size_t size)
     return SUCCEEDED(socket_send(s->socket, bytes, size)) ? (int)size : MBEDTLS_ERR_NET_CONN_RESET;
 }
 
-/* The library calls it until a record is complete, so the time is that of all its calls: a client that sends a byte now
-   and then must not hold the connection beyond the caller's limits. */
 static int session_pull(void *user, unsigned char *bytes, size_t size)
 {
     const struct tls_session *s = user;
     size_t got;
-    const uint64_t now = clock_monotonic_ms();
-    const HRESULT hr = now < s->deadline
-                           ? socket_receive_some(s->socket, bytes, size, (uint32_t)(s->deadline - now), &got)
-                           : HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+    const HRESULT hr = tls_bytes_receive(s->socket, s->deadline, bytes, size, &got);
     if (hr == S_OK)
         return (int)got;
     if (hr == S_FALSE)
