@@ -13,6 +13,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,31 +37,17 @@ void push_batch_free(struct push_batch *b)
     *b = (struct push_batch){0};
 }
 
-static void put_number(char *at, uint64_t value, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        at[i] = (char)(value >> 8 * i);
-}
-
-static uint64_t get_number(const char *at, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value |= (uint64_t)(unsigned char)at[i] << 8 * i;
-    return value;
-}
-
 /* magic, version, kind, points, size of the body, its earliest time, reserved, hash of all but itself */
-static void put_header(const struct push_batch *b, char header[HEADER_BYTES])
+static void put_header(const struct push_batch *b, uint8_t header[HEADER_BYTES])
 {
     memset(header, 0, HEADER_BYTES);
     memcpy(header, magic, sizeof magic);
-    put_number(header + 8, VERSION, 4);
-    put_number(header + 12, b->kind, 4);
-    put_number(header + 16, b->points, 4);
-    put_number(header + 20, b->size, 4);
-    put_number(header + 24, (uint64_t)b->first, 8);
-    put_number(header + 40, hash_bytes(hash_bytes(HASH_START, header, 40), b->bytes, b->size), 8);
+    put_u32(header + 8, VERSION);
+    put_u32(header + 12, b->kind);
+    put_u32(header + 16, (uint32_t)b->points);
+    put_u32(header + 20, (uint32_t)b->size);
+    put_u64(header + 24, (uint64_t)b->first);
+    put_u64(header + 40, hash_bytes(hash_bytes(HASH_START, header, 40), b->bytes, b->size));
 }
 
 char *push_batch_write(const struct push_batch *b, size_t *size)
@@ -68,28 +55,29 @@ char *push_batch_write(const struct push_batch *b, size_t *size)
     char *bytes = memory_alloc(HEADER_BYTES + b->size);
     if (!bytes)
         return NULL;
-    put_header(b, bytes);
+    put_header(b, (uint8_t *)bytes);
     memcpy(bytes + HEADER_BYTES, b->bytes, b->size);
     *size = HEADER_BYTES + b->size;
     return bytes;
 }
 
-static bool header_is_valid(const char *header, uint64_t file_size)
+static bool header_is_valid(const uint8_t *header, uint64_t file_size)
 {
-    return memcmp(header, magic, sizeof magic) == 0 && get_number(header + 8, 4) == VERSION &&
-           get_number(header + 20, 4) <= PUSH_BATCH_BYTES && get_number(header + 20, 4) + HEADER_BYTES == file_size;
+    return memcmp(header, magic, sizeof magic) == 0 && get_u32(header + 8) == VERSION &&
+           get_u32(header + 20) <= PUSH_BATCH_BYTES && get_u32(header + 20) + HEADER_BYTES == file_size;
 }
 
 HRESULT push_batch_read(const char *bytes, size_t size, struct push_batch *out)
 {
+    const uint8_t *const header = (const uint8_t *)bytes;
     *out = (struct push_batch){0};
-    if (size < HEADER_BYTES || !header_is_valid(bytes, size) ||
+    if (size < HEADER_BYTES || !header_is_valid(header, size) ||
         hash_bytes(hash_bytes(HASH_START, bytes, 40), bytes + HEADER_BYTES, size - HEADER_BYTES) !=
-            get_number(bytes + 40, 8))
+            get_u64(header + 40))
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
-    out->kind = (uint32_t)get_number(bytes + 12, 4);
-    out->points = (uint32_t)get_number(bytes + 16, 4);
-    out->first = (int64_t)get_number(bytes + 24, 8);
+    out->kind = get_u32(header + 12);
+    out->points = get_u32(header + 16);
+    out->first = (int64_t)get_u64(header + 24);
     out->size = size - HEADER_BYTES;
     out->bytes = memory_alloc(out->size + 1);
     if (!out->bytes)
@@ -174,7 +162,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
 {
     struct push_queue *q = user;
     uint64_t number, size = 0;
-    char header[HEADER_BYTES];
+    uint8_t header[HEADER_BYTES];
     size_t got = 0;
     struct file *f = NULL;
     if (!name_is_batch(entry->name, &number))
@@ -191,7 +179,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     if (hr == E_OUTOFMEMORY)
         return hr;
     const bool valid = SUCCEEDED(hr) && got == sizeof header && header_is_valid(header, size);
-    return queue_note(q, number, size, valid ? (uint32_t)get_number(header + 16, 4) : 0);
+    return queue_note(q, number, size, valid ? get_u32(header + 16) : 0);
 }
 
 static int compare_numbers(const void *left, const void *right)
