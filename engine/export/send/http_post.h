@@ -21,8 +21,8 @@ struct http_target {
 
 struct http_client;
 /* Copies the strings. ERROR_MOD_NOT_FOUND's HRESULT with a message that names the missing package; E_INVALIDARG with a
-   message for a malformed URL; ERROR_NOT_SUPPORTED's for -ca where the host OS cannot do that. The first call must be
-   made before other threads run. */
+   message for a malformed URL; ERROR_NOT_SUPPORTED's for -ca where the host OS cannot do that. May be called by
+   several threads. */
 HRESULT http_client_open(const struct http_target *target, struct http_client **out);
 
 struct http_answer {

@@ -2,6 +2,7 @@
 /* Posts by libcurl, which is loaded by name: the package need not depend on it. The options that are used, and their
    numbers, have stood in its interface since version 7.32. */
 #include "engine/base/memory.h"
+#include "engine/base/os.h"
 #include "engine/base/text.h"
 #include "engine/export/send/http_post.h"
 
@@ -74,7 +75,7 @@ struct http_client {
     atomic_bool stopped;
 };
 
-static HRESULT curl_load(void)
+static HRESULT curl_load_once(void)
 {
     if (curl.loaded)
         return S_OK;
@@ -101,6 +102,16 @@ static HRESULT curl_load(void)
         return error_set(E_FAIL, "cannot initialise libcurl: %s", curl.curl_easy_strerror(error));
     curl.loaded = true;
     return S_OK;
+}
+
+/* Senders of several threads may be opened at the same time. */
+static HRESULT curl_load(void)
+{
+    static struct lock lock = LOCK_INIT;
+    lock_enter(&lock);
+    const HRESULT hr = curl_load_once();
+    lock_leave(&lock);
+    return hr;
 }
 
 static size_t answer_add(char *bytes, size_t unit, size_t count, void *user)
