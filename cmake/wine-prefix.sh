@@ -52,7 +52,7 @@ leave_template() {
 }
 
 # Wine's own programs in a prefix have debug information, three quarters of their size. Wine takes them from its library
-# folder, so nobody misses it here. A file that is no program stays as it is.
+# folder and does not need it here. Files that are not programs stay unchanged.
 strip_programs() {
     for strip in x86_64-w64-mingw32-strip strip; do
         command -v "$strip" >/dev/null || continue

@@ -298,7 +298,7 @@ static struct host_session *pipe_next_call(struct host_pipe *p, struct link_head
 
 static void worker_run(void *user);
 
-/* Another worker reads on. False: there is no memory for one. */
+/* Lets another worker take over reading. False: not enough memory for one. */
 static bool pipe_pass_reading(struct host_pipe *p)
 {
     struct thread *thread;
