@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles of the library, its results, and checks of arguments.
+/* The library's handles and results, and the checks of its arguments.
 
-   A handle is a number, not an address: the slot of an object in a table, and a generation that no other handle ever
-   had. So a call with a closed handle finds another generation or an empty slot, and a call during another one finds
-   the slot in use. The table has a lock, which is held for the lookup only. */
+   A handle is a number, not an address: an object's slot in a table and a generation, which is different for every
+   handle. A call with a closed handle therefore finds another generation or an empty slot, and a concurrent call with
+   the same handle finds the slot in use. The table's lock is held only for the lookup. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"
@@ -32,7 +32,7 @@ static struct {
 
 static const char *const kind_names[] = {[HANDLE_LOG] = "log", [HANDLE_WRITER] = "writer", [HANDLE_TRACE] = "trace"};
 
-/* The slot of a handle, NULL if it is not valid. Under the lock. */
+/* Returns the slot of a handle, or NULL if the handle is not valid. The caller holds the lock. */
 static struct handle_slot *find_slot(const void *handle)
 {
     const uintptr_t number = (uintptr_t)handle;
@@ -63,7 +63,7 @@ HRESULT handle_open(enum handle_kind kind, void *object, void **out)
     if (SUCCEEDED(hr)) {
         handles.generation = (handles.generation + 1) & (UINTPTR_MAX >> SLOT_BITS);
         handles.slots[place] = (struct handle_slot){.object = object, .generation = handles.generation, .kind = kind};
-        /* Never dereferenced. */
+        /* This pointer is never dereferenced. */
         *out = (void *)(handles.generation << SLOT_BITS | (place + 1));
     }
     lock_leave(&handles.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An open performance log of the library: the samples of inputs.h as the columns of columns.h. */
+/* An open performance log of the library: the samples of log_inputs.h, arranged as the columns of columns.h. */
 #ifndef OPENPLA_LIBRARY_LOG_H
 #define OPENPLA_LIBRARY_LOG_H
 
@@ -13,7 +13,7 @@ struct library_log {
     bool learns; /* counters are added while samples are read */
     int64_t begin;
     struct openpla_log_info info;
-    struct openpla_counter **counters; /* those given out so far, each allocated separately because it stays */
+    struct openpla_counter **counters; /* returned so far; allocated one by one: callers keep them */
     size_t counter_count, counter_capacity;
     struct openpla_value *values; /* of the current sample */
     size_t value_capacity;

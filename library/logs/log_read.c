@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance logs for programs: counters, samples and their values, through the reader and the columns of relog. */
+/* Reads performance logs for programs: counters, samples and their values, with relog's reader and columns. */
 #include "engine/base/memory.h"
 #include "library/logs/log_parts.h"
 
@@ -26,7 +26,8 @@ static void log_free(struct library_log *log)
     memory_free(log);
 }
 
-/* Counters that come with later samples have wildcards, or are in logs that keep raw values. */
+/* Returns whether later samples can add counters. Only logs that store raw values, without formatted ones, can do
+   that. */
 static bool counters_come_late(const struct library_log *log)
 {
     for (size_t i = 0; i < log->inputs.count; i++)
@@ -170,7 +171,8 @@ openpla_result openpla_log_get_counter_count(openpla_log *log, size_t *count)
     return OPENPLA_OK;
 }
 
-/* The list of columns moves when it grows; what it gives out does not. The strings stay where they are. */
+/* Copies the next column's counter for the caller. The copy keeps its address when the list of columns moves; its
+   strings are borrowed from the columns. */
 static HRESULT counter_give_out(struct library_log *log)
 {
     const struct log_counter *from = &log->columns.counters.items[log->counter_count];
@@ -295,7 +297,7 @@ openpla_result openpla_log_seek(openpla_log *log, int64_t time)
 
 /* ---- warnings ---- */
 
-/* The text of the warning, empty if there are not as many. */
+/* Formats the warning at `index`; an empty text means that there are no more than `index` warnings. */
 static void find_warning(struct library_log *log, size_t index)
 {
     log->warning.length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many samples at once: the formatted values of a performance log as one block, column by column, which grows in both
-   directions while the log is read. */
+/* Reads many samples of a performance log into one table of formatted values. The table is stored column by column and
+   grows in both directions during the reading. */
 #include "engine/base/memory.h"
 #include "library/logs/log_parts.h"
 
@@ -11,7 +11,7 @@
 enum { FIRST_ROWS = 64 };
 
 struct table {
-    struct openpla_table shown; /* what the caller has: the first member */
+    struct openpla_table shown; /* the caller's part; must be the first member */
     int64_t *times;
     double *values;
     size_t column_capacity; /* row_capacity is shown.stride */
@@ -33,7 +33,7 @@ static HRESULT no_memory(const struct library_log *log, const struct table *t)
                      t->shown.samples + 1, log->columns.counters.count);
 }
 
-/* Doubles the rows. The columns move apart, so they are copied. */
+/* Doubles the number of rows. This changes the distance between the columns, so they are copied. */
 static bool grow_rows(struct table *t)
 {
     const size_t stride = t->shown.stride ? 2 * t->shown.stride : FIRST_ROWS, columns = t->column_capacity;
@@ -54,7 +54,7 @@ static bool grow_rows(struct table *t)
     return true;
 }
 
-/* Adds columns, which have no value in the samples before. */
+/* Adds columns; earlier samples get no value (NaN) in them. */
 static bool grow_columns(struct table *t, size_t count)
 {
     size_t capacity = t->column_capacity;
@@ -115,7 +115,7 @@ openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, str
     }
     while (hr == S_OK && (hr = library_log_next(l, &utc)) == S_OK)
         hr = add_sample(t, l, utc, max_values != 0 ? max_values : DEFAULT_VALUES);
-    if (SUCCEEDED(hr) && !grow_columns(t, l->columns.counters.count)) /* without a sample */
+    if (SUCCEEDED(hr) && !grow_columns(t, l->columns.counters.count)) /* a log without samples still has its counters */
         hr = no_memory(l, t);
     if (SUCCEEDED(hr)) {
         t->shown.times = t->times;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance logs written by programs, through the writers of collectors and relog. */
+/* Writes performance logs for programs, with the same writers as data collectors and relog. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -55,7 +55,7 @@ static HRESULT writer_take_counters(struct library_writer *w, const struct openp
     return hr;
 }
 
-/* The format of the options, or of the name. */
+/* Returns the format that the options choose, or the one of the file name's extension. */
 static HRESULT choose_format(const char *path, int32_t chosen, enum log_format *out)
 {
     static const enum log_format formats[] = {[OPENPLA_FORMAT_CSV] = LOG_CSV,
@@ -131,7 +131,7 @@ openpla_result openpla_writer_create(const char *path, const struct openpla_coun
         hr = error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", library_short_name(path));
     if (SUCCEEDED(hr))
         hr = writer_take_counters(w, counters, count);
-    if (SUCCEEDED(hr)) /* before the file, which a failure must not leave */
+    if (SUCCEEDED(hr)) /* before writer_begin: a failure here must not leave a file */
         hr = handle_open(HANDLE_WRITER, w, &handle);
     if (SUCCEEDED(hr))
         hr = writer_begin(w, path, &own);

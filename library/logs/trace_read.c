@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces for programs: their events in the order of time, decoded by the schemas that the command line uses. */
+/* Reads event traces for programs: their events in time order, decoded with the same schemas as in the command-line
+   tools. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
@@ -13,7 +14,7 @@
 enum { MOST_WARNINGS = 100 };
 #define NO_TEXT SIZE_MAX
 
-/* Places in `strings` until the event is complete, because the buffer moves when it grows. */
+/* Offsets in `strings`. They become pointers when the event is complete, because the buffer moves when it grows. */
 struct field_places {
     size_t name, text;
 };
@@ -28,10 +29,10 @@ struct library_trace {
     struct openpla_field *fields;
     struct field_places *places;
     size_t field_capacity, place_capacity;
-    struct text_buffer strings; /* of the current event, each with its NUL */
+    struct text_buffer strings; /* strings of the current event, each with its NUL */
     struct text_buffer room;
     const struct event_schema *schema;
-    const struct found_schema *found; /* of the current event: its names are the schema's */
+    const struct found_schema *found; /* the current event's schema; the event's names point into it */
     bool begun;
 };
 
@@ -54,7 +55,7 @@ static void take_warning(void *context, const char *text)
 {
     struct library_trace *t = context;
     if (t->warnings.count < MOST_WARNINGS)
-        (void)texts_add(&t->warnings, text); /* out of memory for a warning does not stop the reading */
+        (void)texts_add(&t->warnings, text); /* a warning that does not fit into memory does not stop the reading */
 }
 
 #define OPEN "openpla_trace_open"
@@ -195,7 +196,8 @@ static HRESULT add_field(struct library_trace *t, const struct openpla_field *fi
     return S_OK;
 }
 
-/* The kind of a value by its type and its text: a map's name or a hexadecimal number is a text. */
+/* Determines a field's kind from the value's type and text. A map's name and a hexadecimal number are of the kind
+   text. */
 static void classify(const struct event_value *v, const char *text, struct openpla_field *field)
 {
     const bool is_true = strcmp(text, "true") == 0;
@@ -239,7 +241,7 @@ static HRESULT take_field(void *context, enum event_step step, const struct even
     return add_field(t, &field, name, add_string(t, text));
 }
 
-/* Ends what an event whose data end too early left open. */
+/* Closes the arrays and structures that remain open when an event's data are truncated. */
 static HRESULT close_fields(struct library_trace *t)
 {
     const struct openpla_field end = {.kind = OPENPLA_FIELD_END};
@@ -283,7 +285,7 @@ static HRESULT decode(struct library_trace *t, const struct dumped_event *e, str
         if (SUCCEEDED(hr))
             at->message = add_string(t, t->room.length ? t->room.text : "");
         else if (hr == EVENT_DATA_INVALID)
-            hr = S_OK; /* the fields say why */
+            hr = S_OK; /* the fields' `reason` explains it */
     }
     if (FAILED(hr))
         return hr;

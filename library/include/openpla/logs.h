@@ -2,23 +2,25 @@
 /* libopenpla-logs: reads Windows' performance logs (BLG, CSV, TSV, databases through ODBC) and event traces (ETL), and
    writes performance logs.
 
-   Results. Every function returns an openpla_result: OPENPLA_OK, OPENPLA_END (nothing more), or a negative number, an
-   HRESULT. Then openpla_error() is the reason, which names the file or argument, and output parameters are NULL or 0.
+   Results. Functions return an openpla_result: OPENPLA_OK, OPENPLA_END (nothing more), or a negative number, which is
+   an HRESULT. After a failure, openpla_error() returns the reason, which names the file or argument, and output
+   parameters are NULL or 0.
 
    Handles. openpla_log, openpla_writer and openpla_trace are handles. The caller of openpla_..._open or _create closes
-   them. A handle that was closed or never opened is OPENPLA_E_HANDLE, not a crash.
+   them. A call with a handle that was closed or never opened returns OPENPLA_E_HANDLE instead of crashing.
 
-   Ownership. The library copies its arguments. What a function returns belongs to the handle: counters, information and
-   the names in them until the handle is closed; samples, values, events and fields until the next call with the handle.
-   A table belongs to the caller. Strings are UTF-8.
+   Ownership. The library copies its arguments. Returned pointers belong to the handle. Counters, information structures
+   and their strings stay valid until the handle is closed; samples, values, events and fields stay valid until the next
+   call with the handle. A table belongs to the caller. Strings are UTF-8.
 
-   Threads. Functions can be called on any thread, and different handles at the same time. One handle serves one call at
-   a time: a second one gets OPENPLA_E_BUSY at once. openpla_error() is separate for each thread.
+   Threads. Functions can be called on any thread, and several threads can use different handles at the same time. A
+   handle serves one call at a time: a concurrent second call returns OPENPLA_E_BUSY without waiting. Each thread has
+   its own openpla_error().
 
-   Times are FILETIMEs: 100 ns since 1601-01-01, UTC (openpla_time_to_unix_ns).
+   Times are FILETIMEs: units of 100 ns since 1601-01-01, UTC (see openpla_time_to_unix_ns).
 
-   Compatibility. Structures with `size` can grow: initialise them with {sizeof(struct ...)}. All others, and the
-   functions, stay as they are as long as the soname is libopenpla-logs.so.0. */
+   Compatibility. Structures with a member `size` can get new members: initialise them with {sizeof(struct ...)}. All
+   other structures and the functions stay unchanged while the soname is libopenpla-logs.so.0. */
 #ifndef OPENPLA_LOGS_H
 #define OPENPLA_LOGS_H
 
@@ -40,7 +42,7 @@ typedef int32_t openpla_result;
 
 #define OPENPLA_OK         0
 #define OPENPLA_END        1
-#define OPENPLA_E_NO_FILE  ((openpla_result)0x80070002) /* the file does not exist; 0x80070003: its folder */
+#define OPENPLA_E_NO_FILE  ((openpla_result)0x80070002) /* no such file (0x80070003: no such folder) */
 #define OPENPLA_E_ACCESS   ((openpla_result)0x80070005)
 #define OPENPLA_E_HANDLE   ((openpla_result)0x80070006) /* closed, or not a handle of this kind */
 #define OPENPLA_E_INVALID  ((openpla_result)0x8007000D) /* the file is not a log */
@@ -50,14 +52,16 @@ typedef int32_t openpla_result;
 #define OPENPLA_E_FULL     ((openpla_result)0x80070070) /* the disk is full */
 #define OPENPLA_E_BUSY     ((openpla_result)0x800700AA) /* another thread uses the handle */
 
-/* The reason of this thread's last failed call, "" if none failed. Valid until the thread's next failing call. */
+/* Returns the reason of this thread's last failed call, or "" if no call has failed. Valid until the thread's next
+   failed call. */
 OPENPLA_API const char *openpla_error(void);
-/* The version of the library, such as "0.1.0". Constant. */
+/* Returns the library's version, such as "0.1.0". The string is constant. */
 OPENPLA_API const char *openpla_logs_version(void);
 
 #define OPENPLA_TIME_MIN INT64_MIN
 #define OPENPLA_TIME_MAX INT64_MAX
-/* A FILETIME as nanoseconds since 1970-01-01, UTC, limited to what 64 bits hold (1677 to 2262). */
+/* Converts a FILETIME to nanoseconds since 1970-01-01, UTC, and back. Times outside the range of 64-bit nanoseconds
+   (1677 to 2262) become its nearest limit. */
 OPENPLA_API int64_t openpla_time_to_unix_ns(int64_t time);
 OPENPLA_API int64_t openpla_time_from_unix_ns(int64_t ns);
 
@@ -66,7 +70,7 @@ OPENPLA_API int64_t openpla_time_from_unix_ns(int64_t ns);
 typedef struct openpla_log openpla_log;
 
 enum openpla_format {
-    OPENPLA_FORMAT_BY_NAME, /* writing: by the file's extension; reading: another format, see format_name */
+    OPENPLA_FORMAT_BY_NAME, /* writing: chosen by the file's extension; reading: another format, see format_name */
     OPENPLA_FORMAT_CSV,
     OPENPLA_FORMAT_TSV,
     OPENPLA_FORMAT_SQL,
@@ -74,18 +78,18 @@ enum openpla_format {
 };
 
 enum openpla_log_flags {
-    /* Does not read the log ahead. Counters of a binary log whose instances start later are then added at the end of
-       the list while samples are read, and samples, begin and end of the information are 0. */
+    /* Does not read ahead in the log. Then instances of a binary log that start later add their counters at the end of
+       the list while samples are read, and openpla_log_info's `samples`, `begin` and `end` are 0. */
     OPENPLA_LOG_STREAM = 1,
 };
 
 struct openpla_log_options {
     size_t size;
     uint32_t flags;              /* enum openpla_log_flags */
-    const char *const *counters; /* only counters that match one of these paths; * and ? are wildcards, a path without a
-                                    computer matches all computers, one without an instance all instances */
+    const char *const *counters; /* only counters that match one of these paths; * and ? are wildcards; a path without a
+                                    computer or instance matches all computers or instances */
     size_t counter_count;        /* 0: all */
-    int64_t begin, end;          /* only samples of these times, inclusive; both 0: all */
+    int64_t begin, end;          /* only samples from `begin` to `end`, inclusive; both 0: all */
 };
 
 struct openpla_log_info {
@@ -93,7 +97,7 @@ struct openpla_log_info {
     const char *format_name;
     const char *computer; /* "\\NAME"; NULL: unknown */
     const char *comment;  /* NULL: none */
-    const char *zone;     /* name of the time zone of the log; NULL: unknown */
+    const char *zone;     /* name of the log's time zone; NULL: unknown */
     int32_t bias_minutes; /* UTC = local time + bias */
     int32_t format;       /* enum openpla_format */
     uint64_t samples;
@@ -104,88 +108,88 @@ struct openpla_log_info {
 struct openpla_counter {
     const char *path;                                            /* \\computer\object(parent/instance#index)\counter */
     const char *computer, *object, *parent, *instance, *counter; /* NULL: none */
-    uint32_t index;                                              /* of instances with the same name, 0 for the first */
+    uint32_t index;                                              /* among instances of the same name, from 0 */
     uint32_t type;                                               /* PERF_ type of winperf.h */
-    int64_t time_base;                                           /* units per second of raw times */
-    int32_t default_scale;                                       /* a power of ten for charts */
+    int64_t time_base;                                           /* units of raw times per second */
+    int32_t default_scale;                                       /* power of ten for charts */
 };
 
 /* The value of one counter in one sample. */
 struct openpla_value {
     double value;          /* formatted, as Performance Monitor shows it; NaN without has_value */
-    int64_t first, second; /* raw: PDH_RAW_COUNTER's FirstValue and SecondValue */
-    const char *text;      /* of a text counter, else NULL */
+    int64_t first, second; /* raw values: FirstValue and SecondValue of PDH_RAW_COUNTER */
+    const char *text;      /* value of a text counter, otherwise NULL */
     uint32_t status;       /* PDH_CSTATUS_: 0 and 1 are valid data */
     uint32_t multi_count;
-    bool has_value; /* false: missing, or a rate without an earlier sample */
+    bool has_value; /* false: the value is missing, or is a rate without an earlier sample */
 };
 
 struct openpla_sample {
     int64_t time;
-    size_t count; /* as many as counters; with OPENPLA_LOG_STREAM it can be more than at the sample before */
+    size_t count; /* number of counters; with OPENPLA_LOG_STREAM it can be higher than for the previous sample */
     const struct openpla_value *values;
 };
 
-/* Opens a log at its first sample. `path`: a file, whose content determines its format, "SQL:DSN!SET" for a database,
-   or a name with * and ? for several logs that are merged by time. Reads the log once to find all counters, unless
-   OPENPLA_LOG_STREAM is set or the format lists them at its beginning. `options` may be NULL. */
+/* Opens a log at its first sample. `path` is a file, whose content determines its format, or "SQL:DSN!SET" for a
+   database, or a name with * and ? for several logs, which are merged by time. Reads the whole log one time to find all
+   counters, unless OPENPLA_LOG_STREAM is set or the format lists them at its beginning. `options` may be NULL. */
 OPENPLA_API openpla_result openpla_log_open(const char *path, const struct openpla_log_options *options,
                                             openpla_log **log);
 OPENPLA_API openpla_result openpla_log_get_info(openpla_log *log, const struct openpla_log_info **info);
 OPENPLA_API openpla_result openpla_log_get_counter_count(openpla_log *log, size_t *count);
-/* OPENPLA_END: there are not as many counters. */
+/* Returns the counter at `index`. OPENPLA_END: the log has no more than `index` counters. */
 OPENPLA_API openpla_result openpla_log_get_counter(openpla_log *log, size_t index,
                                                    const struct openpla_counter **counter);
-/* The next sample, or OPENPLA_END. Corrupt parts of the log are skipped (openpla_log_get_warning). */
+/* Reads the next sample, or returns OPENPLA_END. Skips corrupt parts of the log (see openpla_log_get_warning). */
 OPENPLA_API openpla_result openpla_log_next(openpla_log *log, const struct openpla_sample **sample);
-/* Continues with the first sample at or after `time`, also backwards; OPENPLA_TIME_MIN: the first one. The first values
-   of rates are missing then. */
+/* Makes openpla_log_next continue with the first sample at or after `time`, which can be an earlier one;
+   OPENPLA_TIME_MIN: the log's first sample. The first value of each rate after that is missing. */
 OPENPLA_API openpla_result openpla_log_seek(openpla_log *log, int64_t time);
-/* A message about corrupt parts that were read so far, or about an option `counters` that matches nothing; OPENPLA_END:
-   there are not as many. */
+/* Returns the message at `index` about a corrupt part that was read so far, or about an entry of the option `counters`
+   that matches nothing. OPENPLA_END: there are no more than `index` messages. */
 OPENPLA_API openpla_result openpla_log_get_warning(openpla_log *log, size_t index, const char **text);
 OPENPLA_API openpla_result openpla_log_close(openpla_log *log);
 
-/* The formatted values of many samples. Value of a counter in a sample: values[counter * stride + sample]; NaN if it
-   has none. */
+/* The formatted values of many samples. values[counter * stride + sample] is the value of a counter in a sample; NaN:
+   no value. */
 struct openpla_table {
     size_t samples, counters, stride;
     const int64_t *times;
     const double *values;
 };
-/* Reads the samples that follow, to the end. More than `max_values` values (0: 2^29, or 4 GiB) are OPENPLA_E_MEMORY. */
+/* Reads all remaining samples. Returns OPENPLA_E_MEMORY for more than `max_values` values (0: 2^29, or 4 GiB). */
 OPENPLA_API openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, struct openpla_table **table);
-/* Frees a table once; the log may be closed already. NULL is allowed. */
+/* Frees a table; the log may already be closed. NULL is allowed. */
 OPENPLA_API void openpla_table_free(struct openpla_table *table);
 
 /* ---- performance logs: writing ---- */
 
 typedef struct openpla_writer openpla_writer;
 
-/* A counter type for values that are not raw: the library stores openpla_value.value. */
+/* Counter type for values that are already computed: the library stores openpla_value.value. */
 #define OPENPLA_TYPE_DOUBLE UINT32_C(0x00012000)
 
 struct openpla_writer_options {
     size_t size;
     int32_t format; /* enum openpla_format */
-    bool append;    /* continues an existing log with the same counters */
+    bool append;    /* continues an existing log that has the same counters */
     bool replace;   /* overwrites an existing log; other files are never overwritten */
-    bool circular;  /* binary: at max_bytes the newest samples replace the oldest */
-    bool has_zone;  /* `bias_minutes` is the time zone of the log's local times, else this computer's */
+    bool circular;  /* binary logs: at max_bytes, the newest samples replace the oldest */
+    bool has_zone;  /* the log's local times use `bias_minutes`; false: they use this computer's time zone */
     int32_t bias_minutes;
-    const char *zone;    /* its name, may be NULL */
+    const char *zone;    /* name of the time zone; may be NULL */
     const char *comment; /* may be NULL */
     uint64_t max_bytes;  /* 0: no limit */
     int64_t start;       /* time of the log's start; 0: now */
 };
 
-/* Creates a log. Uses `path`, `type`, `time_base` and `default_scale` of the counters. Wildcards are
-   OPENPLA_E_ARGUMENT. `options` may be NULL. A failure creates no file. */
+/* Creates a log. Uses `path`, `type`, `time_base` and `default_scale` of the counters. Returns OPENPLA_E_ARGUMENT for
+   paths with wildcards. `options` may be NULL. No new file remains after a failure. */
 OPENPLA_API openpla_result openpla_writer_create(const char *path, const struct openpla_counter *counters, size_t count,
                                                  const struct openpla_writer_options *options, openpla_writer **writer);
-/* Adds a sample of as many values as there are counters. Binary logs store raw values, or `value` for counters of
-   OPENPLA_TYPE_DOUBLE; text logs store `value`; databases both. OPENPLA_END: the log has max_bytes, and the sample is
-   not in it. After a failure the log is whole, without this sample. */
+/* Adds a sample with one value per counter. Binary logs store the raw values, or `value` for counters of the type
+   OPENPLA_TYPE_DOUBLE. Text logs store `value`, and databases store both. OPENPLA_END: the log has reached max_bytes,
+   and the sample is not stored. After a failure the log is complete without this sample. */
 OPENPLA_API openpla_result openpla_writer_append(openpla_writer *writer, int64_t time,
                                                  const struct openpla_value *values, size_t count);
 /* Makes the samples readable by other processes. */
@@ -197,7 +201,8 @@ OPENPLA_API openpla_result openpla_writer_close(openpla_writer *writer);
 
 typedef struct openpla_trace openpla_trace;
 
-/* Definitions of events, besides those in the trace, of Windows' kernel and of this computer. All may be NULL. */
+/* Event definitions in addition to those in the trace, those of the Windows kernel, and those on this computer. All
+   members may be NULL. */
 struct openpla_trace_options {
     size_t size;
     const char *const *manifests; /* manifest files, or folders of them */
@@ -205,10 +210,10 @@ struct openpla_trace_options {
     const char *programs;       /* programs with manifests, or folders of them, separated by ';' */
     const char *formats;        /* TMF files for WPP, separated by ';' */
     const char *format_folders; /* folders of TMF files, separated by ';' */
-    int64_t begin, end;         /* only events of these times, inclusive; both 0: all */
+    int64_t begin, end;         /* only events from `begin` to `end`, inclusive; both 0: all */
 };
 
-struct openpla_trace_info { /* of the first trace; the counts are of all */
+struct openpla_trace_info { /* about the first trace, but the counts are sums over all traces */
     const char *path;
     const char *session;  /* NULL: unknown */
     int64_t begin, end;   /* of the session; 0: unknown */
@@ -219,12 +224,12 @@ struct openpla_trace_info { /* of the first trace; the counts are of all */
 
 enum openpla_field_kind {
     OPENPLA_FIELD_TEXT,
-    OPENPLA_FIELD_INTEGER,  /* `text` is a decimal number: `integer` */
-    OPENPLA_FIELD_UNSIGNED, /* the same: `integer` as an uint64_t */
+    OPENPLA_FIELD_INTEGER,  /* `text` is a decimal number, and `integer` is its value */
+    OPENPLA_FIELD_UNSIGNED, /* the same, but `integer` contains the bits of an uint64_t */
     OPENPLA_FIELD_REAL,     /* `real` */
     OPENPLA_FIELD_BOOL,     /* `integer` is 0 or 1 */
     OPENPLA_FIELD_ARRAY,    /* the following fields up to OPENPLA_FIELD_END are its elements */
-    OPENPLA_FIELD_STRUCT,   /* the same: its members */
+    OPENPLA_FIELD_STRUCT,   /* the following fields up to OPENPLA_FIELD_END are its members */
     OPENPLA_FIELD_END,
 };
 
@@ -239,15 +244,15 @@ struct openpla_field {
 struct openpla_event {
     int64_t time;
     uint64_t keywords;
-    const char *provider;    /* name, or class of a classic event; NULL: unknown */
+    const char *provider;    /* event provider's name, or a classic event's class; NULL: unknown */
     const char *provider_id; /* "{GUID}" */
     const char *activity_id;
     const char *event, *task, *opcode_name, *level_name; /* NULL: none, or not decoded */
-    const char *message;                                 /* of a WPP message with its arguments, else NULL */
+    const char *message;                                 /* WPP message with its arguments, otherwise NULL */
     const char *reason;                                  /* why the fields are not decoded; NULL: they are */
     const struct openpla_field *fields;
     size_t field_count;
-    const uint8_t *data; /* the event's bytes behind its header */
+    const uint8_t *data; /* the event's bytes after its header */
     size_t data_size;
     uint32_t process, thread; /* UINT32_MAX: unknown */
     uint32_t processor;
@@ -255,13 +260,15 @@ struct openpla_event {
     uint8_t version, channel, level, opcode;
 };
 
-/* Opens a trace. A name with * and ? is several traces, merged by time. `options` may be NULL. */
+/* Opens a trace. A name with * and ? opens all matching traces and merges their events by time. `options` may be
+   NULL. */
 OPENPLA_API openpla_result openpla_trace_open(const char *path, const struct openpla_trace_options *options,
                                               openpla_trace **trace);
 OPENPLA_API openpla_result openpla_trace_get_info(openpla_trace *trace, const struct openpla_trace_info **info);
-/* The next event in the order of time, or OPENPLA_END. Corrupt parts are skipped (openpla_trace_get_warning). */
+/* Reads the next event in time order, or returns OPENPLA_END. Skips corrupt parts (see openpla_trace_get_warning). */
 OPENPLA_API openpla_result openpla_trace_next(openpla_trace *trace, const struct openpla_event **event);
-/* A message about corrupt parts or unusable definitions so far; OPENPLA_END: there are not as many. */
+/* Returns the message at `index` about a corrupt part or an unusable definition that was found so far. OPENPLA_END:
+   there are no more than `index` messages. */
 OPENPLA_API openpla_result openpla_trace_get_warning(openpla_trace *trace, size_t index, const char **text);
 OPENPLA_API openpla_result openpla_trace_close(openpla_trace *trace);
 
