@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of extension DLLs: their installation files and their registration in the registry. */
+/* Installation files of performance extension DLLs, and the registration of their counters in the registry. */
 #ifndef OPENPLA_PDH_EXTENSION_REGISTRATION_H
 #define OPENPLA_PDH_EXTENSION_REGISTRATION_H
 
@@ -8,7 +8,7 @@
 /* The two installation files of an extension DLL: an ini file with names and help, and a header that defines the number
    of each symbol. Microsoft documents both under "Creating a performance counter's .ini file". */
 
-/* A name or help string. Its number counts from the DLL's First Counter or First Help. */
+/* A name or help string. Its number is `offset` plus the DLL's First Counter or First Help. */
 struct extension_text {
     uint32_t offset; /* even */
     uint32_t line;   /* line in the ini file */
@@ -26,23 +26,23 @@ struct extension_ini {
     uint32_t last; /* the highest offset */
 };
 
-enum { EXTENSION_MOST_BYTES = 4 << 20 /* of either file */, EXTENSION_MOST_OFFSET = 65534 };
+enum { EXTENSION_MOST_BYTES = 4 << 20 /* of each file */, EXTENSION_MOST_OFFSET = 65534 };
 #define EXTENSION_INVALID HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
 
-/* Reads only section [info]: the header's name and the service. Both files are UTF-8 and end with a NUL. Fails with
-   EXTENSION_INVALID and a message with line, key and value; *out is then empty. */
+/* Reads only section [info]: the header file's name and the service. Both files are UTF-8 and end with a NUL. Fails
+   with EXTENSION_INVALID and a message with line, key and value; *out is then empty. */
 HRESULT extension_ini_begin(const char *ini, struct extension_ini *out);
-/* Reads the rest. `symbols` is the text of the header. On failure *out is unchanged. */
+/* Reads the rest. `symbols` is the text of the header file. On failure *out is unchanged. */
 HRESULT extension_ini_read(const char *ini, const char *symbols, struct extension_ini *out);
 void extension_ini_free(struct extension_ini *out);
 
 /* The registration below HKEY_LOCAL_MACHINE. SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib has the highest
    numbers (Last Counter, Last Help); SYSTEM\CurrentControlSet\Services\NAME\Performance has the numbers of a service
    (First Counter, Last Counter, First Help, Last Help, Object List). Windows keeps the strings in Perflib\009, which
-   Wine does not allow programs to write. Therefore they are values of the service's key: "Counter 009" and "Help 009",
-   of type REG_MULTI_SZ, as number, string, number, string ... */
+   Wine does not allow programs to write. Therefore this engine stores them in values of the service's key: "Counter
+   009" and "Help 009", of type REG_MULTI_SZ, as number, string, number, string ... */
 #define SERVICES_KEY       "SYSTEM\\CurrentControlSet\\Services"
-#define COUNTERS_OF_SYSTEM 1846u /* Windows' own counters have the numbers up to this one */
+#define COUNTERS_OF_SYSTEM 1846u /* the highest number that Windows' own counters use */
 
 /* Registers the service's strings under the next free numbers, all or none. Fails with ERROR_FILE_NOT_FOUND's HRESULT
    if the service has no key Performance, and with ERROR_ALREADY_EXISTS's if it already has numbers. */
@@ -68,7 +68,7 @@ struct registered_extensions {
     struct registered_extension *items;
     size_t count, capacity;
 };
-/* Reads all services that have a key Performance, or only `service` unless it is NULL; fails with
+/* Reads all services that have a key Performance, or only `service` if it is not NULL. Fails with
    ERROR_FILE_NOT_FOUND's HRESULT if that service has no such key. *out is empty on failure. */
 HRESULT registered_extensions_read(const char *service, struct registered_extensions *out);
 void registered_extensions_free(struct registered_extensions *list);

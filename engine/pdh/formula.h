@@ -5,26 +5,25 @@
 
 #include "engine/logs/pdh_types.h"
 
-/* True if `format` requests exactly one of LONG, DOUBLE and LARGE, without contradicting flags. */
+/* Returns true if `format` requests exactly one of LONG, DOUBLE and LARGE, without contradicting flags. */
 bool formula_format_is_valid(DWORD format);
-/* True if the type needs two samples. */
+/* Returns true if the formula of the type needs two samples. */
 bool formula_needs_two(DWORD type);
-/* True if the value is divided by another value of its row, its base. */
+/* Returns true if the value is divided by another value of its row, its base. */
 bool formula_is_fraction(DWORD type);
-/* The number of the type's time units per second: 10,000,000 for 100 ns types, else the frequency of the performance
-   counter. */
+/* Returns the number of the type's time units per second: 10,000,000 for 100 ns types, otherwise the frequency of the
+   performance counter. */
 int64_t formula_time_base(DWORD type);
 
 /* Computes the displayed value of `newer` as `format` requests. `older` may be NULL for types that need one sample.
    `scale` is a power of ten that PDH_FMT_NOSCALE disables. Percentages are limited to 100 unless PDH_FMT_NOCAP100 is
-   set. `format` must be valid.
-   The result, also stored in out->CStatus, is PDH_CSTATUS_VALID_DATA, the status of an invalid sample
-   (PDH_CSTATUS_INVALID_DATA if the older one is missing), PDH_CALC_NEGATIVE_*, or PDH_INVALID_ARGUMENT for a type that
-   has no displayed value (bases and texts). On failure the value is 0. */
+   set. `format` must be valid. The result, also stored in out->CStatus, is PDH_CSTATUS_VALID_DATA, the status of an
+   invalid sample (PDH_CSTATUS_INVALID_DATA if the older one is missing), PDH_CALC_NEGATIVE_*, or PDH_INVALID_ARGUMENT
+   for a type that has no displayed value (bases and text types). On failure the value is 0. */
 DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
                      const PDH_RAW_COUNTER *older, PDH_FMT_COUNTERVALUE *out);
 
-/* Computes minimum, maximum and mean of a ring of `count` raw values whose oldest is at `first`. Values that cannot be
+/* Computes minimum, maximum and mean of a ring of `count` raw values; the oldest is at `first`. Values that cannot be
    computed are skipped; types that need two samples yield one value per pair of adjacent samples. `time_base` and
    `scale` are as above. The status of each result and the function's result are PDH_CSTATUS_VALID_DATA, or the status
    of the last sample if there is no value. out->count is the number of values. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves this computer's counters to other computers (MS-PCQ): the settings, the access check, the eight methods and
+/* Serves this computer's counters to remote computers (MS-PCQ): the settings, the access check, the eight methods and
    the TCP port. */
 #ifndef OPENPLA_PDH_PCQ_SERVER_H
 #define OPENPLA_PDH_PCQ_SERVER_H
@@ -18,51 +18,53 @@
 struct pcq_settings {
     uint16_t port;        /* TCP port; 0: only the named pipe and local calls */
     char *from;           /* addresses separated by blanks or commas, with the wildcards * and ? */
-    bool unauthenticated; /* callers of the port of counter_port_open need no account */
+    bool unauthenticated; /* the port of counter_port_open accepts callers without an account */
 };
-/* Reads the settings. S_FALSE if no port is set: counters are not served at all. Fails with E_INVALIDARG and a message
-   that names the setting and its value, or E_OUTOFMEMORY. *out is empty unless the result is S_OK. */
+/* Reads the settings. S_FALSE if no port is set: this computer then does not serve counters. Fails with E_INVALIDARG
+   and a message that names the setting and its value, or E_OUTOFMEMORY. *out is empty unless the result is S_OK. */
 HRESULT pcq_settings_read(struct pcq_settings *out);
 void pcq_settings_free(struct pcq_settings *s);
 
 /* The facts about a call that the access check uses. */
 struct pcq_call {
-    bool by_port;        /* by counter_port_open; else by the host OS' RPC */
+    bool by_port;        /* the call came through counter_port_open, otherwise through the host OS' RPC */
     bool level_known;    /* false for Wine's RPC, which never reports the level (behaviour 21) */
     uint32_t level;      /* RPC_C_AUTHN_LEVEL_* */
-    const char *address; /* the client's if the call came by TCP; NULL: by the named pipe, or from this computer */
-    const char *account; /* by_port: the account that logged on; NULL: none */
+    const char *address; /* the client's address for calls by TCP; NULL: the call came by named pipe or from this
+                            computer */
+    const char *account; /* for by_port: the account that logged on; NULL: none */
     struct caller caller;
 };
-/* The access check: ERROR_SUCCESS or ERROR_ACCESS_DENIED. A TCP client's address must match settings->from; that alone
-   never suffices. The caller must use packet privacy if the level is known (MS-PCQ 3.1.4). By the port, it must have
-   logged on with an account of this computer's store, each of which may read counters, unless the settings admit
-   unauthenticated callers. By the host OS' RPC it must be an administrator or a member of Performance Monitor Users. */
+/* Decides whether a call is allowed; returns ERROR_SUCCESS or ERROR_ACCESS_DENIED. A TCP client's address must match
+   settings->from, which is necessary but not sufficient. The caller must use packet privacy if the level is known
+   (MS-PCQ 3.1.4). Callers through the port must have logged on with an account of this computer's store, unless the
+   settings admit unauthenticated callers; every account may read counters. Callers through the host OS' RPC must be
+   administrators or members of Performance Monitor Users. */
 uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings *settings);
 
 /* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All return Win32 errors. They do not trust any
-   input, and their output is complete or empty. One lock protects all queries of a server. */
+   input, and their output is either complete or empty. One lock protects all queries of a server. */
 
 /* Errors that the specification names. */
 #define PCQ_NOT_ENOUGH_MEMORY  8 /* the buffer is too small */
 #define PCQ_OUT_OF_MEMORY      14
-#define PCQ_SAMPLE_FAILED      31 /* sampling an object failed, and not with a Win32 error */
+#define PCQ_SAMPLE_FAILED      31 /* sampling an object failed with an error that is not a Win32 error */
 #define PCQ_NO_RESOURCES       1450
 #define PCQ_LANGUAGE_NOT_FOUND 1815
 #define PCQ_GUID_NOT_FOUND     4200
 #define PCQ_INSTANCE_NOT_FOUND 4201
 #define PCQ_ITEM_NOT_FOUND     4202
 
-/* The counters of this computer, for all clients. */
+/* This computer's counters, for all clients. */
 struct pcq_server;
 /* Takes ownership of the catalogue, even on failure. Fails with E_OUTOFMEMORY. */
 HRESULT pcq_server_open(struct catalogue *catalogue, struct pcq_server **out);
 
-/* The output buffer of a method, with a capacity of `room` units. After the call `written` units are valid and `needed`
-   is the size of the whole output. If the room is too small the method fails with PCQ_NOT_ENOUGH_MEMORY and leaves the
-   buffer unchanged. */
+/* The output buffer of a method, with a capacity of `room` units. After the call `written` units are valid, and
+   `needed` is the size of the whole output. If the room is too small, the method fails with PCQ_NOT_ENOUGH_MEMORY and
+   leaves the buffer unchanged. */
 struct pcq_buffer {
-    void *bytes; /* may be NULL if the room is 0 */
+    void *bytes; /* NULL is allowed if the room is 0 */
     uint32_t room, written, needed;
 };
 /* Writes the GUIDs of all countersets. The units are GUIDs. */
@@ -71,23 +73,22 @@ DWORD pcq_enumerate_sets(struct pcq_server *s, struct pcq_buffer *out);
    PCQ_GUID_NOT_FOUND, PCQ_ITEM_NOT_FOUND, or PCQ_LANGUAGE_NOT_FOUND for languages other than English. */
 DWORD pcq_registration_info(struct pcq_server *s, const GUID *set, uint32_t request, uint32_t lcid,
                             struct pcq_buffer *out);
-/* Writes a pcq_instances header and a pcq_instance per instance. A counterset without instances has one with the name
-   "". Fails with PCQ_GUID_NOT_FOUND or PCQ_INSTANCE_NOT_FOUND. */
+/* Writes a pcq_instances header and a pcq_instance per instance. For a counterset without instances it writes one
+   instance with the name "". Fails with PCQ_GUID_NOT_FOUND or PCQ_INSTANCE_NOT_FOUND. */
 DWORD pcq_enumerate_instances(struct pcq_server *s, const GUID *set, struct pcq_buffer *out);
 
 /* The counters that a client samples repeatedly. */
 struct pcq_query;
 enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4096 };
-/* Limit for the names of all instances of a query, in bytes of UTF-8. Patterns count too, even if they match nothing.
- */
+/* Maximum size of all instance names of a query, in bytes of UTF-8. Patterns count too, even if they match nothing. */
 #define PCQ_NAMES_OF_QUERY (1u << 20)
-/* Opens a query. `client` is any string that identifies the client. Fails with PCQ_OUT_OF_MEMORY, and with
-   PCQ_NO_RESOURCES beyond PCQ_QUERIES_OF_CLIENT of one client or PCQ_QUERIES in all. */
+/* Opens a query. `client` is any string that identifies the client. Fails with PCQ_OUT_OF_MEMORY, or with
+   PCQ_NO_RESOURCES if the client already has PCQ_QUERIES_OF_CLIENT queries or the server PCQ_QUERIES. */
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
 
-/* Adds or removes the counters that the pcq_identifiers in `size` bytes name, and stores the status of each in its
-   block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block exceeds its bytes. */
+/* Adds or removes the counters that the pcq_identifiers in `size` bytes name, and stores the status of each counter in
+   its block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block extends beyond `bytes`. */
 DWORD pcq_validate_counters(struct pcq_query *q, void *bytes, uint32_t size, bool add);
 /* Writes a pcq_identifier for each counter of the query, with the position of its block in the data. */
 DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out);
@@ -96,12 +97,14 @@ DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out);
 
 /* The TCP port on which this computer serves counters without the host OS' RPC. */
 
-/* Limit for simultaneous connections from permitted addresses. Further ones are closed at once. */
+/* Maximum number of simultaneous connections from permitted addresses. The server immediately closes further
+   connections. */
 #define COUNTER_PORT_CONNECTIONS 256
 
-/* Listens on settings->port until the process exits, with one thread per connection. Clients log on by NTLM with the
-   accounts (NULL: nobody can). `report` (NULL: nobody) is called by the threads of connections, several at the same
-   time. All arguments are borrowed permanently. Fails with the system's error and a message that names the port. */
+/* Listens on settings->port until the process exits, with one thread per connection. Clients log on by NTLM with
+   `accounts` (NULL: nobody can log on). The threads of the connections call `report` (may be NULL), possibly several at
+   the same time. All arguments are borrowed for the life of the process. Fails with the system's error and a message
+   that names the port. */
 struct auth_accounts;
 struct rpc_port_event; /* engine/rpc/port.h */
 HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* For programs that are linked with this PDH: counters of other computers. openpdh.dll always has them. */
+/* Enables counters of remote computers for programs that are linked with this PDH. openpdh.dll always supports them. */
 #ifndef OPENPLA_REMOTE_COUNTERS_H
 #define OPENPLA_REMOTE_COUNTERS_H
 
-/* From now on counter paths may name other computers, which are reached by TCP (engine/pdh/remote/link.h). */
+/* Allows counter paths to name remote computers from now on. The connections use TCP (engine/pdh/remote/link.h). */
 void remote_counters_by_tcp(void);
 
 #endif

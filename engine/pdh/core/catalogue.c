@@ -87,14 +87,15 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
 
 /* ---- live data ---- */
 
-/* Objects of extension DLLs and Perflib providers are added when a query first asks for an unknown object. */
+/* Extension DLLs and Perflib providers are searched when a query first requests an unknown object. */
 
-/* Time limit for starting the processes of all extensions and getting their first data, once per query. */
+/* Time limit in milliseconds for starting the processes of all extensions and receiving their first data, once per
+   query. */
 #define START_MS 5000
 
 struct real_time {
     struct catalogue catalogue; /* first */
-    bool searched;              /* true after extensions were searched */
+    bool searched;              /* extensions have been searched */
     struct extension **extensions;
     size_t count;
     struct extension_names_table names;
@@ -154,7 +155,7 @@ static PDH_STATUS real_time_connect(struct catalogue *c, const char *machine)
     return real_time_connect_machine(c, machine, false);
 }
 
-/* Requests data from all extensions before waiting for the first reply. */
+/* Requests data from all extensions before it waits for the first reply. */
 static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
 {
     struct real_time *r = (struct real_time *)c;
@@ -173,7 +174,7 @@ static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
-/* The extensions prepare their replies while our own objects are sampled. */
+/* The extensions prepare their replies while the objects of this computer are sampled. */
 static void real_time_begin(struct catalogue *c)
 {
     struct real_time *r = (struct real_time *)c;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A catalogue: the counter objects that one query can use. They are those of this computer and of remote computers once
-   a path names them, or those of log files. Not locked: the query's lock protects it. */
+/* A catalogue is the list of counter objects that one query can use. They are either this computer's objects, plus the
+   objects of each remote computer as soon as a path names it, or the objects of log files. A catalogue has no lock; the
+   query's lock protects it. */
 #ifndef OPENPLA_PDH_CATALOGUE_H
 #define OPENPLA_PDH_CATALOGUE_H
 
@@ -8,31 +9,32 @@
 
 struct catalogue;
 struct catalogue_functions {
-    /* Adds the new objects of the computer (as in catalogue_machine); existing ones keep their positions. NULL: no new
-       objects can appear. */
+    /* Adds the computer's new objects (`machine` as in catalogue_machine); existing objects keep their positions. NULL:
+       no new objects can appear. */
     PDH_STATUS (*refresh)(struct catalogue *c, const char *machine);
-    /* Like catalogue_machine for a computer other than this one. NULL: only the computers of the known objects
-       exist. */
+    /* Like catalogue_machine, for a computer other than this one. NULL: the catalogue has no computers except those of
+       its objects. */
     PDH_STATUS (*connect)(struct catalogue *c, const char *machine);
     /* Called before a sample is taken. May be NULL. */
     void (*begin)(struct catalogue *c);
-    /* Log files: moves to the next sample and stores its local FILETIME in *local, or returns PDH_NO_MORE_DATA. NULL:
-       live data. */
+    /* Log files: moves to the next sample and stores its time (local FILETIME) in *local, or returns PDH_NO_MORE_DATA.
+       NULL: live data. */
     PDH_STATUS (*advance)(struct catalogue *c, int64_t *local);
     /* Log files: restarts and limits the samples to those from `begin` to `end` (local FILETIMEs). */
     PDH_STATUS (*set_range)(struct catalogue *c, int64_t begin, int64_t end);
-    void (*close)(struct catalogue *c); /* frees `c` itself too; the caller frees types[] afterwards */
+    void (*close)(struct catalogue *c); /* frees also `c` itself; the caller frees types[] afterwards */
 };
 
-/* The first member of each kind of catalogue. */
+/* The first member of each type of catalogue. */
 struct catalogue {
     const struct catalogue_functions *functions;
-    const struct counter_object_type **types; /* live as long as the catalogue */
+    const struct counter_object_type **types; /* valid as long as the catalogue */
     size_t count, capacity;
-    char *computer; /* this computer's name for live data, owned; NULL for log files */
+    char *computer; /* this computer's name for live data, owned by the catalogue; NULL for log files */
 };
 
-/* Objects of remote computers, for live data. engine/pdh/remote, which is above this layer, provides them. */
+/* Functions for objects of remote computers, for live data. engine/pdh/remote, which is above this layer, provides
+   them. */
 struct remote_objects; /* the remote objects of one catalogue */
 struct catalogue_remote {
     /* Adds the new objects of `machine` (without backslashes) to `c`. Queries the computer if it is not known yet or if
@@ -40,15 +42,16 @@ struct catalogue_remote {
        PDH_MEMORY_ALLOCATION_FAILURE. */
     PDH_STATUS (*connect)(struct remote_objects **all, const char *machine, bool search_again, struct catalogue *c);
     void (*begin)(struct remote_objects *all); /* as in catalogue_functions; never waits */
-    void (*close)(struct remote_objects *all); /* called after its objects are closed */
+    void (*close)(struct remote_objects *all); /* called after the objects are closed */
 };
-/* Sets the functions for catalogues that are opened from now on; NULL: remote computers are not supported. Borrowed. */
+/* Sets the functions for catalogues that are opened from now on; NULL disables remote computers. `remote` is
+   borrowed. */
 void catalogue_set_remote(const struct catalogue_remote *remote);
 
 /* Opens the objects of this computer. */
 PDH_STATUS catalogue_open_real_time(struct catalogue **out);
-/* Opens the objects of the log files `paths`, whose samples follow in the order of their times. Fails with
-   PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_INVALID_DATASOURCE or PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Opens the objects of the log files `paths`, and merges their samples by time. Fails with PDH_FILE_NOT_FOUND,
+   PDH_LOG_FILE_OPEN_ERROR, PDH_INVALID_DATASOURCE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_open_logs(const struct texts *paths, struct catalogue **out);
 void catalogue_close(struct catalogue *c); /* NULL is allowed */
 
@@ -57,12 +60,12 @@ bool catalogue_is_real_time(const struct catalogue *c);
    use of a remote computer connects to it and waits for it. Returns ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE,
    PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine);
-/* True if the object belongs to `machine`, which catalogue_machine must have accepted. */
+/* Returns true if the object belongs to `machine`, which catalogue_machine must have accepted. */
 bool catalogue_is_of(const struct catalogue *c, const struct counter_object_type *p, const char *machine);
-/* The position of the object called `name` (ignoring case) on `machine`, after a refresh if necessary; c->count if it
-   does not exist. */
+/* Returns the position of the object called `name` (ignoring case) on `machine`, after a refresh if necessary; c->count
+   if the object does not exist. */
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name);
-/* Adds an object, for the kinds of catalogues. False if memory runs out. */
+/* Adds an object. Only implementations of catalogues call it. False if memory runs out. */
 bool catalogue_add(struct catalogue *c, const struct counter_object_type *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about counters for people: schemas and reasons for absence. */
+/* Looks up counter schemas and the reasons why Windows counters do not exist here. */
 #include "engine/pdh/counter_facts.h"
 
 #include "engine/base/text.h"
@@ -18,7 +18,7 @@ const struct counter_schema *counter_row(const char *object, const char *counter
     return NULL;
 }
 
-/* True if the name is one of a list such as "a | b | c". */
+/* Returns true if the name is an element of a list such as "a | b | c". */
 static bool is_among(const char *name, const char *list)
 {
     size_t length = strlen(name);

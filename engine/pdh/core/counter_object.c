@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of counter objects, and their lists of instances.
 
-   A reading may hang: a disk that does not respond blocks a thread in the kernel for as long as it likes. So every
-   object has two sides, both of type struct counter_object:
+   Reading a source may hang: a disk that does not respond blocks the reading thread in the kernel indefinitely.
+   Therefore every object has two sides, both of type struct counter_object:
 
        query's side  (struct counter_object *)      sampling side  (struct counter_object_work)
          values, instances, result of the     <--     side: what `sample` fills now
          last completed sample                        last: the completed sample, for `sample` to read
 
    - Objects whose type sets at_once (log files, extension DLLs, Perflib countersets, remote computers) limit their
-   waits themselves. The caller samples them directly, and the rest of this list does not concern them.
-   - Objects whose type sets tries_at_once are sampled by the caller if nothing makes them wait. The thread that most
-   samples then do not need costs more than reading a small kernel file: it is woken, on another processor, and wakes
-   the caller. If such a sample would have to wait (source_may_wait), it is begun again as below.
+     waits themselves. The caller samples them directly, and the rest of this list does not apply to them.
+   - Objects whose type sets tries_at_once are first sampled on the caller's thread, because waking another thread,
+     which then wakes the caller, costs more than reading a small kernel file. If such a sample needs to wait
+     (source_may_wait), it is discarded and taken again as described below.
    - counter_objects_sample passes the works of all other objects to timed_work_run, which runs them one after another
-   on another thread. A work that exceeds the time limit stays on its thread, and the others continue on a new one.
-   - The query's thread alone writes the query's side and `last`, and only while the work does not run. The sampling
-     thread alone writes `side`, and only while it runs. No lock is needed between them.
-   - settle_sample runs after the call for each object. If the work still runs, the object's result is ERROR_TIMEOUT and
-     its values stay those of the last completed sample, which counters do not show because of the result. A completed
-     work is published: `side` becomes `last` and the query's side, and the array of the old values becomes the room for
-     the next sample.
-   - A later sample does not start a work that still runs. Its values are missing until it ends.
-   - counter_object_close gives a running work up. It outlives the object and its query, and frees itself at its end
-     (abandoned).
+     on another thread. A work that exceeds the time limit stays on its thread, and a new thread runs the remaining
+     works.
+   - Only the query's thread writes the query's side and `last`, and only while the work does not run. Only the sampling
+     thread writes `side`, and only while the work runs. No lock is needed between them.
+   - settle_sample runs after the call for each object. If the work is still running, the object's result is
+     ERROR_TIMEOUT. Its values remain those of the last completed sample, but counters do not show them because of the
+     result. If the work is complete, its sample is published: `side` becomes `last` and the query's side, and the next
+     sample reuses the array of the old values.
+   - A later sample does not start a work that is still running. The object's values are missing until the work is
+     complete.
+   - counter_object_close abandons a running work. The work outlives the object and its query, and frees itself when it
+     is complete.
 
    Instance lists are immutable and reference-counted, so both sides and all counters can share one list. */
 #include "engine/pdh/core/counter_object.h"
@@ -72,8 +74,8 @@ void instance_name_make_safe(char *name)
             *name = '_';
 }
 
-/* Finds duplicates while a list is created: the last item of each base name's bucket and, per item, the previous one in
-   its bucket. */
+/* Finds duplicate base names while a list is created. `last` has the last item of each hash bucket; `before` has, for
+   each item, the previous item in the same bucket. */
 struct doubles {
     uint32_t *last, *before;
 };
@@ -89,14 +91,14 @@ static bool same_base(const struct instance *a, const struct instance *b)
     return same;
 }
 
-/* The number of items before `at` with the same base name. The item at `at` has only its base name so far. */
+/* Returns the number of items before `at` with the same base name. The item at `at` has only its base name so far. */
 static uint64_t doubles_before(const struct instance_list *list, const struct doubles *d, size_t at)
 {
     const struct instance *item = &list->items[at];
     for (uint32_t i = d->before[at]; i; i = d->before[i - 1]) {
         const struct instance *other = &list->items[i - 1];
         if (same_base(other, item)) {
-            /* the nearest one knows its own number */
+            /* the nearest item with the same base name already has its number */
             uint64_t number = 0;
             if (other->name[other->base_length])
                 text_to_u64(other->name + other->base_length + 1, &number);
@@ -112,7 +114,7 @@ static void enter_bucket(uint32_t *bucket, uint32_t *next, size_t at)
     *bucket = (uint32_t)at + 1;
 }
 
-/* The length without "#1" at the end. Names that were made safe contain no other '#'. */
+/* Returns the length without "#1" at the end. Names that were made safe contain no other '#'. */
 static size_t bare_length(const char *name, size_t length)
 {
     size_t at = length;
@@ -220,7 +222,7 @@ int64_t *counter_object_row(struct counter_object *o, size_t row)
     return o->values + row * o->type->value_count;
 }
 
-/* The sampling side. It outlives the query's side while it runs. */
+/* The sampling side. It outlives the query's side if that is closed while the work is running. */
 struct counter_object_work {
     struct timed_work work;
     struct counter_object side, last;
@@ -241,7 +243,7 @@ static void run_sample(struct timed_work *work)
     take_sample((struct counter_object_work *)work, false);
 }
 
-/* False: the object must be sampled on another thread. */
+/* Samples the object on the calling thread. False: it must be sampled on another thread instead. */
 static bool sample_on_own_thread(struct counter_object_work *w, uint32_t limit)
 {
     const struct counter_object_type *type = w->side.type;
@@ -269,7 +271,7 @@ static void abandoned(struct timed_work *work)
     work_free((struct counter_object_work *)work);
 }
 
-/* Makes the completed sample the last one, and reuses the old values as room for the next sample. */
+/* Publishes the completed sample as the last sample, and reuses the old values' array for the next sample. */
 static void publish_sample(struct counter_object *o)
 {
     struct counter_object *side = &o->work->side, *last = &o->work->last;
@@ -287,7 +289,7 @@ static void publish_sample(struct counter_object *o)
     *o = *last;
 }
 
-/* Publishes the completed sample, or records that it has not completed. */
+/* Publishes the completed sample, or records that the sample is not complete. */
 static void settle_sample(struct counter_object *o, struct source *source)
 {
     if (timed_work_running(&o->work->work)) {
@@ -304,7 +306,7 @@ static void settle_sample(struct counter_object *o, struct source *source)
     o->local_time.dwHighDateTime = (DWORD)(local >> 32);
 }
 
-/* Objects that are sampled in parallel. Within this number a slow object does not delay the others. */
+/* The number of objects that are sampled together. A slow object does not delay the other objects of its group. */
 #define MOST_AT_ONCE 64
 
 static void sample_some(const struct counter_object_use *uses, size_t count, struct source *source)
@@ -315,7 +317,7 @@ static void sample_some(const struct counter_object_use *uses, size_t count, str
     for (size_t i = 0; i < count; i++) {
         struct counter_object_work *w = uses[i].object->work;
         if (timed_work_running(&w->work))
-            continue; /* from an earlier sample */
+            continue; /* still running since an earlier sample */
         w->wanted = uses[i].wanted;
         if (!sample_on_own_thread(w, limit))
             work[n++] = &w->work;

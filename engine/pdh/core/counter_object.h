@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter objects: the description of an object (its type) and one sample of all its instances. struct counter_object
-   serves for both sides of a sample: the sampling side, which the type's `sample` fills on a thread with a time limit,
-   and the query's side, which is the last completed sample. */
+/* Counter objects: the description of an object (its type) and one sample of all its instances. A struct counter_object
+   exists for each side of a sample. The type's `sample` fills the sampling side on a thread with a time limit. The
+   query's side is the last completed sample. */
 #ifndef OPENPLA_PDH_COUNTER_OBJECT_H
 #define OPENPLA_PDH_COUNTER_OBJECT_H
 
@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* A value without a true source in this instance or at this time. */
+/* A value that this instance does not have, or not at this time. */
 #define VALUE_ABSENT        INT64_MIN
 /* The bits of `wanted` and `present`. Each counter has its own bit; counters from the 64th on share the last one. */
 #define OBJECT_BIT(counter) (1ull << ((counter) < 63 ? (counter) : 63))
@@ -23,21 +23,22 @@ struct counter_schema {
     const char *help;
     DWORD type;         /* PERF_* counter type */
     DWORD detail;       /* PERF_DETAIL_* */
-    LONG scale;         /* suggested power of ten for a chart */
+    LONG scale;         /* suggested power of ten for charts */
     uint32_t base;      /* fractions: index of the denominator in the row */
-    uint32_t index;     /* well-known index of the name on Windows (the help has the next one); 0: none */
+    uint32_t index;     /* well-known index of the name on Windows; the help has the next index; 0: none */
     const char *source; /* counters of tables: the formula of the value, see table.h */
     enum counter_total total;
 };
 
-/* The instances of a sample. A list never changes after its creation. Readers that keep values by position share it. */
+/* The instances of a sample. A list never changes after its creation, so that readers that keep values by position can
+   share it. */
 struct instance {
     char *name;         /* as in a path: "svchost#1" */
     size_t base_length; /* of "svchost" */
-    size_t bare_length; /* length of "svchost" even if the name came with its number, as in logs */
+    size_t bare_length; /* length of "svchost", even if the name already had its number, as in logs */
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
-    uint64_t key;       /* identity: the same name with another key is another thing */
+    uint64_t key;       /* identity: a different key means a different thing, even if the name is the same */
     uint32_t next;      /* the next one of the same bucket, as in `buckets` */
 };
 struct instance_list {
@@ -52,10 +53,10 @@ struct counter_object;
 struct table;
 struct counter_object_type {
     const char *name, *help;
-    uint32_t index; /* well-known index of the name, as for counters */
-    const char *
-        machine; /* objects of log files and remote computers: the computer, without backslashes; NULL: this computer */
-    const GUID *guid; /* a Perflib V2 counterset: its GUID and the ids of its values; NULL: neither exists */
+    uint32_t index;      /* well-known index of the name, as for counters */
+    const char *machine; /* the computer of objects from log files and remote computers, without backslashes; NULL: this
+                            computer */
+    const GUID *guid; /* the GUID of a Perflib V2 counterset, and the ids of its values; NULL: not such a counterset */
     const uint32_t *value_ids;
     const GUID *provider_guid; /* the Perflib provider that registered the counterset; NULL: unknown */
     const char *provider_name; /* set if provider_guid is */
@@ -63,15 +64,15 @@ struct counter_object_type {
     const struct counter_schema *counters;
     uint32_t counter_count;
     uint32_t value_count; /* values per instance: those of the counters in their order, then hidden bases */
-    /* The object never waits, so the caller samples it directly, without a time limit. A type that is not constant must
-       set this, because a delayed sample may outlive everything else. */
+    /* The object limits its waits itself, so the caller samples it directly, without a time limit. Types that are not
+       constant must set this, because a delayed sample can outlive the type. */
     bool at_once;
-    /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. This saves two
-       hand-overs between threads. */
+    /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. Sampling there
+       saves two switches between threads. */
     bool tries_at_once;
     /* Takes one sample of the values whose bits are in `wanted`; other values may be VALUE_ABSENT. Calls
        counter_object_row for each instance and sets o->time, o->present and, if they changed, the instances. Never runs
-       on two threads at a time. *o->last is the previous sample. */
+       on two threads at the same time. *o->last is the previous sample. */
     HRESULT (*sample)(struct counter_object *o, struct source *source, uint64_t wanted);
     /* Replace the defaults of counter_object_raw and counter_object_time_base; NULL for most types. Called only for
        existing rows. */
@@ -95,57 +96,60 @@ struct counter_object {
     uint64_t present; /* OBJECT_BIT of the counters that have a source on this host OS */
     struct source_time time;
     FILETIME local_time; /* local time of the sample, as PDH stamps it */
-    HRESULT result; /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if it exceeded the time limit */
-    struct counter_object_work *work;  /* query's side: the sampling side */
+    HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
+                            limit */
+    struct counter_object_work *work;  /* query's side: its sampling side */
     const struct counter_object *last; /* sampling side: the query's side before this sample */
     struct source_hold hold;           /* sampling side: what it currently reads */
 };
 
-/* Opens the object with a first sample. Fails if its source does not exist. If the source does not respond in time the
-   object opens with all counters of its type, and `result` reports the timeout. */
+/* Opens the object and takes a first sample. Fails if its source does not exist. If the source does not respond within
+   the time limit, the object opens with all counters of its type, and `result` reports the timeout. */
 HRESULT counter_object_open(const struct counter_object_type *type, struct source *source, struct counter_object **out);
 struct counter_object_use {
     struct counter_object *object;
     uint64_t wanted; /* OBJECT_BIT of the counters to sample */
 };
-/* Takes a sample of each object. All share one time limit. An object that exceeds it does not delay the others: it has
-   no values in this sample, nor in later ones until its sampling ends. Failures are in the objects' `result`. */
+/* Takes a sample of each object. All objects share one time limit. An object that exceeds the limit does not delay the
+   others: it has no values in this sample, nor in later samples until its delayed sample is complete. Each object's
+   `result` reports its failures. */
 void counter_objects_sample(const struct counter_object_use *uses, size_t count, struct source *source);
 void counter_object_close(struct counter_object *o); /* NULL is allowed */
 
 /* Returns the raw value of a counter in a row of the last sample, or the status if that sample failed. */
 void counter_object_raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out);
-/* Ticks per second of the counter's clock. */
+/* Returns the ticks per second of the counter's clock. */
 int64_t counter_object_time_base(const struct counter_object *o, uint32_t counter);
-/* True if the counter has a source on this host OS. */
+/* Returns true if the counter has a source on this host OS. */
 static inline bool counter_object_has_counter(const struct counter_object *o, uint32_t counter)
 {
     return (o->present & OBJECT_BIT(counter)) != 0;
 }
-/* The position of the counter called `name` (ignoring case) that has a source here; counter_count if it does not
-   exist. */
+/* Returns the position of the counter called `name` (ignoring case); counter_count if no such counter has a source
+   here. */
 uint32_t counter_object_find_counter(const struct counter_object *o, const char *name);
-/* The position of the instance called `name` as in a path, ignoring case; SIZE_MAX if it does not exist. */
+/* Returns the position of the instance called `name`, as in a path, ignoring case; SIZE_MAX if it does not exist. */
 size_t instance_list_find(const struct instance_list *list, const char *name);
-/* The same for a caller that keeps the hash of the name. */
+/* Do the same for a caller that keeps the hash of the name. */
 uint32_t instance_name_hash(const char *name);
 size_t instance_list_find_hashed(const struct instance_list *list, const char *name, uint32_t hash);
 void instance_list_release(struct instance_list *list); /* NULL is allowed */
 
-/* For implementations of `sample`. Starts a new set of rows in which all values are absent. */
+/* For implementations of `sample`. Starts a new set of rows with all values absent. */
 HRESULT counter_object_set_rows(struct counter_object *o, size_t rows);
 int64_t *counter_object_row(struct counter_object *o, size_t row);
 /* Creates a list of `count` instances and copies their names. Duplicate names get "#1", "#2" ... in their order.
    Characters that are special in paths are replaced as in instance_name_make_safe. NULL if memory runs out. */
 struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys);
-/* The same for names that are valid in paths already: only duplicates get their numbers. */
+/* Does the same for names that are already valid in paths: it only numbers duplicates. */
 struct instance_list *instance_list_create_ready(size_t count, const char *const *names, const uint64_t *keys);
 /* Replaces the characters that are special in paths: "(" and ")" by "[" and "]"; "/", "\" and "#" by "_". */
 void instance_name_make_safe(char *name);
 /* Makes `list` the object's instances and takes ownership of it. */
 void counter_object_set_instances(struct counter_object *o, struct instance_list *list);
 
-/* The PDH status for a failed sample or a missing source. Statuses of remote computers pass through unchanged. */
+/* Returns the PDH status for a failed sample or a missing source. Statuses of remote computers pass through
+   unchanged. */
 PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formulas of the counter types, as the SDK documents them per type. */
+/* The formulas of the counter types, as the SDK documents them for each type. */
 #include "engine/pdh/formula.h"
 
 #include "engine/base/clock.h"
@@ -11,7 +11,7 @@
 enum formula {
     FORMULA_NONE,
     FORMULA_VALUE,    /* N */
-    FORMULA_SHOWN,    /* what a text log showed, as the bits of a double */
+    FORMULA_SHOWN,    /* the value that a text log shows, as the bits of a double */
     FORMULA_DELTA,    /* N1-N0 */
     FORMULA_RATE,     /* (N1-N0) / ((D1-D0)/TB) */
     FORMULA_TIMER,    /* 100 (N1-N0) / (D1-D0) */
@@ -110,7 +110,7 @@ static bool sample_is_valid(DWORD status)
     return status == PDH_CSTATUS_VALID_DATA || status == PDH_CSTATUS_NEW_DATA;
 }
 
-/* Difference without signed overflow. 32-bit counters wrap around at 2^32. */
+/* Returns the difference without signed overflow. 32-bit counters wrap around at 2^32. */
 static int64_t difference(int64_t newer, int64_t older, bool large)
 {
     uint64_t d = (uint64_t)newer - (uint64_t)older;
@@ -130,7 +130,7 @@ static DWORD rate_of_two(enum formula f, DWORD type, int64_t time_base, const PD
         return n < 0 ? PDH_CALC_NEGATIVE_VALUE : PDH_CSTATUS_VALID_DATA;
     }
     if (base_is_count && d == 0)
-        return PDH_CSTATUS_VALID_DATA; /* nothing happened: an average of nothing is shown as 0 */
+        return PDH_CSTATUS_VALID_DATA; /* nothing happened: an average over no events is shown as 0 */
     if (d <= 0)
         return PDH_CALC_NEGATIVE_TIMEBASE;
     if (n < 0 && f != FORMULA_INVERSE && f != FORMULA_MULTI_IN)
@@ -230,7 +230,7 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
     if (status != PDH_CSTATUS_VALID_DATA)
         return status;
     if ((type & 0xF0000000) == PERF_DISPLAY_PERCENT) {
-        /* The two clocks of a percentage may differ by a tick, so the result is never below 0. */
+        /* The two clocks of a percentage may differ by a tick, so negative results become 0. */
         value = value < 0 ? 0 : value > 100 && !(format & PDH_FMT_NOCAP100) ? 100 : value;
     }
     int power = (format & PDH_FMT_NOSCALE ? 0 : scale) + (format & PDH_FMT_1000 ? 3 : 0);
@@ -243,7 +243,7 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
     return status;
 }
 
-/* The value as a double, for comparisons and sums. */
+/* Returns the value as a double, for comparisons and sums. */
 static double number_of(DWORD format, const PDH_FMT_COUNTERVALUE *value)
 {
     if (format & PDH_FMT_DOUBLE)

@@ -43,7 +43,7 @@ void kernel_keys_free(struct kernel_keys *k)
     *k = (struct kernel_keys){0};
 }
 
-/* The key "GROUP.name", for example "Tcp.InSegs". */
+/* Finds the key "GROUP.name", for example "Tcp.InSegs". */
 static struct kernel_key *find_in_group(const struct kernel_keys *k, const char *group, size_t group_length,
                                         const char *name, size_t length)
 {
@@ -56,7 +56,7 @@ static struct kernel_key *find_in_group(const struct kernel_keys *k, const char 
     return NULL;
 }
 
-/* Counts keys that had no value before. */
+/* Sets the value of a key. *found counts the keys that get their first value. */
 static void set_key_value(struct kernel_key *key, const char *p, const char *end, size_t *found)
 {
     uint64_t v;
@@ -77,7 +77,7 @@ static bool has_group(const struct kernel_keys *k, const char *group, size_t len
     return false;
 }
 
-/* A line "Tcp: a b" followed by "Tcp: 1 2". */
+/* Parses a line "Tcp: a b" followed by "Tcp: 1 2". */
 static void set_pair(struct kernel_keys *k, const char *names, const char *names_end, const char *values,
                      const char *values_end, size_t group_length, size_t *found)
 {
@@ -126,7 +126,7 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
 
 #define STARTS(p, end, literal) kernel_starts(p, end, literal, sizeof(literal) - 1)
 
-/* "cpu0 user nice system idle iowait irq softirq ..."; false if the line ends before idle. */
+/* Parses "cpu0 user nice system idle iowait irq softirq ..."; false if the line ends before idle. */
 static bool parse_cpu(const char *p, const char *end, struct kernel_cpu *cpu)
 {
     uint64_t id = 0;
@@ -143,7 +143,7 @@ HRESULT kernel_cpus_parse(const char *text, size_t size, struct kernel_cpus *out
 {
     const char *end = text + size;
     out->count = 0;
-    /* The lines of the processors come first. */
+    /* The processors' lines are at the beginning. */
     for (const char *p = text, *line; p < end && STARTS(p, end, "cpu"); p = line + 1) {
         struct kernel_cpu cpu;
         line = kernel_line_end(p, end);
@@ -163,7 +163,7 @@ void kernel_cpus_free(struct kernel_cpus *cpus)
     *cpus = (struct kernel_cpus){0};
 }
 
-/* The header "   CPU0   CPU1". */
+/* Parses the header " CPU0 CPU1". */
 static HRESULT parse_columns(const char *p, const char *end, struct kernel_counts *out)
 {
     uint64_t id;
@@ -175,7 +175,7 @@ static HRESULT parse_columns(const char *p, const char *end, struct kernel_count
     return out->count ? S_OK : E_FAIL;
 }
 
-/* " 24:   1   0  text": adds the numbers if there is one per column. */
+/* Parses " 24: 1 0 text" and adds its numbers if there is one per column. */
 static void add_line(const char *p, const char *end, struct kernel_counts *out)
 {
     const char *label = kernel_skip(p, end);
@@ -188,7 +188,7 @@ static void add_line(const char *p, const char *end, struct kernel_counts *out)
     for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v));)
         n++;
     if (n < out->count)
-        return; /* a sum of all processors, like ERR */
+        return; /* the line has only a sum over all processors, like ERR */
     bool clock = colon - label == 3 && !memcmp(label, "LOC", 3);
     const char *at = colon + 1;
     for (n = 0; n < out->count && (at = kernel_number(at, end, &v)); n++) {
@@ -223,7 +223,7 @@ void kernel_counts_free(struct kernel_counts *counts)
     *counts = (struct kernel_counts){0};
 }
 
-/* " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0": the last word is the user. Several users are
+/* Parses " 38: 0 20710 PCI-MSIX-0000:00:03.0 1-edge virtio2-input.0": the last word is the user. Several users are
    separated by commas. */
 static bool parse_interrupt(const char *p, const char *end, struct kernel_interrupt *out)
 {
@@ -260,7 +260,7 @@ bool kernel_interrupt_next(const char **at, const char *end, struct kernel_inter
     return found;
 }
 
-/* "cpu MHz\t\t: 2299.998" as thousandths. */
+/* Parses "cpu MHz\t\t: 2299.998" as thousandths. */
 static bool parse_mhz(const char *p, const char *end, uint64_t *thousandths)
 {
     const char *colon = text_find(p, end, ':');
@@ -322,7 +322,7 @@ static void add_values(struct kernel_row *row, const char *p, const char *end)
         row->count++;
 }
 
-/* Skips lines until one parses. */
+/* Returns the first line that parses, and skips the lines before it. */
 static bool next_parsed_row(const char **at, const char *end, struct kernel_row *row,
                             bool (*parse)(const char *p, const char *end, struct kernel_row *row))
 {
@@ -382,7 +382,7 @@ static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
     p = kernel_word_end(p, end);
     row->length = (size_t)(p - row->name);
     p = kernel_skip(p, end);
-    add_values(row, kernel_word_end(p, end), end); /* after the type */
+    add_values(row, kernel_word_end(p, end), end); /* after the column with the type */
     return row->count >= 2;
 }
 
@@ -391,7 +391,7 @@ bool kernel_swap_next(const char **at, const char *end, struct kernel_row *row)
     return next_parsed_row(at, end, row, parse_swap);
 }
 
-/* "27 1 254:0 / /mnt rw ...": id, parent, device, root in it, mount point. */
+/* Parses "27 1 254:0 / /mnt rw ...": id, parent, device, root within the device, mount point. */
 static bool parse_mount(const char *p, const char *end, struct kernel_row *row)
 {
     uint64_t ignored;
@@ -418,7 +418,7 @@ static unsigned hex_digit(char c)
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
 }
 
-/* "  0: 0100007F:0016 00000000:0000 0A ...": the addresses are 8 digits, or 32 in tcp6. */
+/* Parses " 0: 0100007F:0016 00000000:0000 0A ...". The addresses have 8 digits, or 32 in tcp6. */
 static void add_connection(const char *p, const char *end, struct kernel_connections *c)
 {
     static const char mapped[] = "0000000000000000FFFF0000";
@@ -452,7 +452,7 @@ bool kernel_connections_add(const char *text, size_t size, struct kernel_connect
     return true;
 }
 
-/* "TCP: inuse 5 orphan 0 tw 17 alloc 7 mem 1" */
+/* Parses "TCP: inuse 5 orphan 0 tw 17 alloc 7 mem 1". */
 bool kernel_sockets_in_use(const char *text, size_t size, const char *protocol, uint64_t *count)
 {
     const char *end = text + size;

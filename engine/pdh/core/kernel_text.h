@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-/* Numbers with names, from files that name each number. */
+/* Named numbers, from files that name each number. */
 struct kernel_key {
     char *name; /* owned */
     size_t length;
@@ -16,7 +16,7 @@ struct kernel_keys {
     struct kernel_key *keys;
     size_t count, capacity;
 };
-/* Adds a name unless it exists. *slot is its position. Fails with E_OUTOFMEMORY. */
+/* Adds a name if it does not exist yet. *slot is its position. Fails with E_OUTOFMEMORY. */
 HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, size_t *slot);
 void kernel_keys_free(struct kernel_keys *k);
 /* Sets the values of the keys, from lines "name value" or "name: value" (/proc/meminfo, vmstat, stat, net/snmp6) and
@@ -43,7 +43,7 @@ void kernel_cpus_free(struct kernel_cpus *cpus);
 struct kernel_counts {
     struct kernel_count {
         uint32_t cpu;
-        uint64_t sum;   /* over all lines that have a number per processor, except TLB */
+        uint64_t sum;   /* over all lines with one number per processor, except TLB */
         uint64_t clock; /* the line "LOC" */
     } * counts;         /* one per column; owned */
     size_t count, capacity;
@@ -56,12 +56,12 @@ void kernel_counts_free(struct kernel_counts *counts);
 /* One numbered interrupt of /proc/interrupts. */
 struct kernel_interrupt {
     uint64_t number;
-    const char *counts; /* in the text: one number per processor of the table */
+    const char *counts; /* one number per processor of the table; points into the text */
     const char *end;    /* end of its line */
-    const char *user;   /* the name that the driver gave it, in the text, not terminated */
+    const char *user;   /* the name that the driver gave the interrupt; points into the text, not terminated */
     size_t user_length; /* 0: unused, or shared by several drivers */
 };
-/* Parses the next interrupt from *at on and moves *at behind it. False at the end. Skips other lines. */
+/* Parses the next interrupt from *at on and moves *at past its line. Skips other lines. False at the end. */
 bool kernel_interrupt_next(const char **at, const char *end, struct kernel_interrupt *out);
 /* Sets the `cpu` members of *out from the first line of /proc/interrupts or softirqs, and all counts to 0. Fails with
    E_FAIL if the line names no processor. */
@@ -70,13 +70,13 @@ HRESULT kernel_columns_parse(const char *text, size_t size, struct kernel_counts
 /* One line of a table of named things. */
 #define KERNEL_ROW_VALUES 24
 struct kernel_row {
-    const char *name; /* in the text, not terminated */
+    const char *name; /* points into the text, not terminated */
     size_t length;
     uint64_t values[KERNEL_ROW_VALUES];
     size_t count; /* numbers in the line, at most KERNEL_ROW_VALUES */
 };
-/* Parses the next row from *at on and moves *at behind it. False at the end. Skips other lines. /proc/diskstats: the
-   values are major, minor, then those after the name. */
+/* Parses the next row from *at on and moves *at past it. Skips other lines. False at the end. The values of
+   /proc/diskstats are major, minor, then the numbers after the name. */
 bool kernel_disk_next(const char **at, const char *end, struct kernel_row *row);
 /* /proc/net/dev: "name: values". */
 bool kernel_interface_next(const char **at, const char *end, struct kernel_row *row);
@@ -89,19 +89,20 @@ bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *ro
    minor. */
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row);
 
-/* Established connections and those that wait for us to close them, from /proc/net/tcp or tcp6. */
+/* Numbers of TCP connections that are established or that only this computer still has to close, from /proc/net/tcp or
+   tcp6. */
 struct kernel_connections {
     uint64_t ipv4, ipv6; /* mapped addresses of tcp6 count as IPv4 */
-    bool under_way;      /* some connections are being opened, or wait for us to close them */
+    bool under_way;      /* some connections are being opened, or wait for this computer to close them */
 };
-/* Adds the connections of one table. False: the text is not such a table. */
+/* Adds the connections of one table. False if the text is not such a table. */
 bool kernel_connections_add(const char *text, size_t size, struct kernel_connections *c);
 
-/* Reads the number of sockets in use from the line of a protocol ("TCP6") of /proc/net/sockstat or sockstat6. False:
-   the text has no such line. */
+/* Reads the number of sockets in use from a protocol's line ("TCP6") of /proc/net/sockstat or sockstat6. False if the
+   text has no such line. */
 bool kernel_sockets_in_use(const char *text, size_t size, const char *protocol, uint64_t *count);
 
-/* True if the number is in a list such as "0-3,8" (cpulist of a NUMA node). */
+/* Returns true if the number is in a list such as "0-3,8" (a NUMA node's cpulist). */
 bool kernel_list_has(const char *text, size_t size, uint64_t number);
 
 #endif

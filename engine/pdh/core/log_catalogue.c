@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files as the data source of a query. The counters of the files become objects, and each sample their raw
-   values. */
+/* Log files as the data source of a query. The counters of the files become objects, and each sample of a file provides
+   their raw values. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -12,7 +12,7 @@
 
 #define MINUTE 600000000 /* in 100 ns */
 
-/* The place of a counter of an object in a file: the index of a logged counter. */
+/* Where a file stores a counter of an object: the index of a logged counter. */
 struct place {
     size_t cell;
     uint32_t counter; /* index in the object */
@@ -27,7 +27,7 @@ struct places {
 
 struct log_file {
     struct log_reader *reader;
-    size_t mapped; /* counters of the reader that have a place so far */
+    size_t mapped; /* number of the reader's counters that have a place so far */
     bool has_sample;
     int64_t utc; /* time of the sample */
     const struct log_cell *cells;
@@ -35,7 +35,7 @@ struct log_file {
 
 /* An object of the log files. */
 struct log_object {
-    struct counter_object_type type; /* first, for log_object_sample and the function `raw` */
+    struct counter_object_type type; /* first, because log_object_sample and the function `raw` cast it */
     struct log_catalogue *catalogue;
     struct counter_schema *schemas;
     int64_t *time_bases;
@@ -53,17 +53,17 @@ struct log_catalogue {
     size_t object_count, object_capacity;
 };
 
-/* The chain of rows with the same name: the first one is in the hash table. Rows are stored as position + 1, 0 for
-   none. */
+/* Rows with the same name form a chain; the hash table refers to its first row. Rows are stored as position + 1; 0
+   means none. */
 struct log_row {
     uint32_t next; /* the next row of the chain */
-    /* In the first row of a chain only: */
+    /* Used only in the first row of a chain: */
     uint32_t last;
-    uint32_t free;  /* the next row that `taker` has not taken */
-    uint64_t taker; /* the search that takes rows: that of one place */
+    uint32_t free;  /* the next row that `taker` has not used yet */
+    uint64_t taker; /* the search that currently uses the chain's rows; each place has its own search */
 };
 
-/* The sample of an object: for each row and counter the raw value, if any. */
+/* An object's sample: the raw value, if any, for each row and counter. */
 struct log_sample {
     const struct log_raw **raw;
     size_t capacity;
@@ -73,7 +73,7 @@ struct log_sample {
     size_t key_capacity;
     struct log_row *rows;
     size_t row_capacity;
-    uint32_t *buckets; /* by the hash of the name: a row */
+    uint32_t *buckets; /* by the hash of the name: the first row of a chain */
     size_t bucket_count;
     uint64_t search; /* number of the current place's search */
 };
@@ -94,7 +94,7 @@ static bool same_or_both_null(const char *a, const char *b)
     return a && b ? text_equal_nocase(a, b) : a == b;
 }
 
-/* The bucket of the first row with the name, or the free bucket where it belongs. */
+/* Returns the bucket of the first row with the name, or the free bucket for a new row. */
 static size_t find_bucket(const struct log_sample *s, const char *name)
 {
     size_t at = (size_t)(text_hash_nocase(name) >> 32) & (s->bucket_count - 1);
@@ -103,8 +103,8 @@ static size_t find_bucket(const struct log_sample *s, const char *name)
     return at;
 }
 
-/* Takes the row for the next instance of the name at one place. A place may have several instances of the same name,
-   and each has its own row. SIZE_MAX if no row is left. */
+/* Returns the row for the next instance with this name at the current place. A place may have several instances with
+   the same name, and each has its own row. SIZE_MAX if the place has used all rows with this name. */
 static size_t take_row(struct log_sample *s, const char *name)
 {
     const uint32_t first = s->bucket_count ? s->buckets[find_bucket(s, name)] : 0;
@@ -122,7 +122,7 @@ static size_t take_row(struct log_sample *s, const char *name)
     return taken - 1;
 }
 
-/* Keeps half of the buckets free, for one more row. */
+/* Grows the table if one more row would fill more than half of the buckets. */
 static bool grow_buckets(struct log_sample *s, size_t rows)
 {
     if (2 * (rows + 1) <= s->bucket_count)
@@ -140,7 +140,7 @@ static bool grow_buckets(struct log_sample *s, size_t rows)
     return true;
 }
 
-/* Adds a row that the current search has taken. */
+/* Adds a row, which the current search uses. */
 static bool add_row(struct log_sample *s, size_t *rows, const char *name)
 {
     void *names = s->names, *keys = s->keys, *links = s->rows;
@@ -155,7 +155,7 @@ static bool add_row(struct log_sample *s, size_t *rows, const char *name)
     const size_t at = find_bucket(s, name);
     const uint32_t first = s->buckets[at], row = (uint32_t)++ * rows;
     s->names[row - 1] = name;
-    s->keys[row - 1] = 0; /* logs identify things only by name */
+    s->keys[row - 1] = 0; /* logs identify instances only by name */
     s->rows[row - 1] = (struct log_row){.last = row, .taker = s->search};
     if (first) {
         s->rows[s->rows[first - 1].last - 1].next = row;
@@ -206,7 +206,7 @@ static void fill_raw(struct log_sample *s, const struct log_object *lo, const st
     }
 }
 
-/* True if the instances are the same as in the last sample. */
+/* Returns true if the instances are the same as in the last sample. */
 static bool same_instances(const struct counter_object *o, const struct log_sample *s, size_t rows)
 {
     if (!o->instances || o->instances->count != rows)
@@ -328,7 +328,7 @@ static struct log_object *counter_object_for(struct log_catalogue *lc, const str
 {
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
     for (size_t i = lc->object_count;
-         i-- > 0;) { /* files list one object after another, so the last one is the most likely */
+         i-- > 0;) { /* files list their counters object by object, so the newest object is the most likely */
         struct log_object *lo = lc->objects[i];
         if (text_equal_nocase(lo->type.name, from->object ? from->object : "") &&
             same_or_both_null(lo->type.machine, machine) && lo->type.has_instances == (from->instance != NULL))
@@ -337,8 +337,8 @@ static struct log_object *counter_object_for(struct log_catalogue *lc, const str
     return add_object(lc, from, machine);
 }
 
-/* The index of the counter in the object, added if it is new; UINT32_MAX if memory runs out. A counter that two file
-   formats hold with different types becomes two counters. */
+/* Returns the index of the counter in the object, and adds the counter if it is new; UINT32_MAX if memory runs out. If
+   two files record a counter with different types, it becomes two counters. */
 static uint32_t counter_for(struct log_object *lo, const struct log_counter *from)
 {
     uint32_t n = lo->type.counter_count;
@@ -397,7 +397,7 @@ static bool map_counters(struct log_catalogue *lc, size_t at)
     return true;
 }
 
-/* S_FALSE at the end of the file. */
+/* Reads the file's next sample. S_FALSE at the end of the file. */
 static HRESULT read_sample(struct log_catalogue *lc, size_t at)
 {
     struct log_file *file = &lc->files[at];
@@ -439,7 +439,8 @@ static PDH_STATUS set_range(struct catalogue *c, int64_t begin, int64_t end)
     struct log_catalogue *lc = (struct log_catalogue *)c;
     for (size_t i = 0; i < lc->file_count; i++) {
         const struct log_zone *zone = &log_reader_info(lc->files[i].reader)->zone;
-        /* If the time zone is unknown start a day early; log_catalogue_advance skips samples that are too early. */
+        /* If the time zone is unknown, seek to a day earlier; log_catalogue_advance skips samples that are too
+           early. */
         int64_t early = zone->known ? (int64_t)zone->bias_minutes * MINUTE : -24 * 60LL * MINUTE;
         HRESULT hr = log_reader_seek(lc->files[i].reader, begin > INT64_MAX / 2 ? begin : begin + early);
         if (SUCCEEDED(hr))
@@ -477,7 +478,7 @@ static PDH_STATUS open_status(HRESULT hr)
         return PDH_ACCESS_DENIED;
     if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
         return PDH_LOG_TYPE_NOT_FOUND;
-    /* Errors of databases are PDH statuses already. */
+    /* Errors of databases are already PDH statuses. */
     return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
 }
 
@@ -495,7 +496,8 @@ static void sort_files(struct log_catalogue *lc)
     }
 }
 
-/* Reads the first sample at once, because in binary files only it names the instances and some counters. */
+/* Opens the files and reads the first sample of each, because binary files name the instances and some counters only in
+   their samples. */
 static PDH_STATUS open_files(struct log_catalogue *lc, const struct texts *paths)
 {
     for (size_t i = 0; i < paths->count; i++) {

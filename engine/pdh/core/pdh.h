@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Our PDH: the Win32 functions over the core, for systems whose own PDH does not work. Signatures, status codes and
-   buffer protocols are Windows'. Natively `openpdh_api` (engine/logs/pdh_types.h) is the table of these functions. */
+/* OpenPLA's PDH: the Win32 functions over the core, for systems without a working PDH. Signatures, status codes and
+   buffer protocols are the same as in Windows. In native builds `openpdh_api` (engine/logs/pdh_types.h) is the table of
+   these functions. */
 #ifndef OPENPLA_PDH_PDH_H
 #define OPENPLA_PDH_PDH_H
 
 #include "engine/logs/pdh_types.h"
 
-/* On Windows this also checks our list against the system's own prototypes. */
+/* On Windows, also makes the compiler compare PDH_API_LIST with the system's own prototypes. */
 #define PDH_DECLARE(name, parameters) PDH_STATUS WINAPI name parameters;
 PDH_API_LIST(PDH_DECLARE)
 #undef PDH_DECLARE
@@ -14,13 +15,14 @@ PDH_API_LIST(PDH_DECLARE)
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
 #ifndef _WIN32
 typedef struct {
-    DWORD dwStructureSize; /* size of this struct and of what follows */
+    DWORD dwStructureSize; /* size of this struct and of the data after it */
     DWORD dwRecordType;    /* PDH_LOG_TYPE_* */
     DWORD dwItems;         /* bytes that follow */
     BYTE RawBytes[1];
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record, LPDWORD bytes);
-/* Functions for programs that the engine's table does not have. Windows' own header declares them there. */
+/* Functions that programs use but the engine's table does not have. On Windows the system's own header declares
+   them. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
                                               PPDH_RAW_COUNTER values, PPDH_STATISTICS data);

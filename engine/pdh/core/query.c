@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: adding counters, taking samples, keeping the last two; and the set of live handles. */
+/* Queries: adding counters, taking samples and keeping the last two of them. Also the set of live handles. */
 #include "engine/pdh/core/query.h"
 
 #include "engine/base/debug_trace.h"
@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-/* The live handles. Programs check a handle with each value that they get, so a check takes no lock: it searches the
-   current table while another thread may change it.
-   - A slot that contains the handle proves that it was alive during the check.
-   - A removal moves handles to other slots, so a check may miss a live one. Such a handle is searched again with the
-     lock.
-   - A larger table replaces a full one, which stays, because a check may still search it. All older tables together are
-     smaller than the current one. */
+/* The live handles. Programs pass a handle with each request for a value, so checking a handle takes no lock: the check
+   searches the current table while another thread may change the table.
+   - A slot that contains the handle proves that the handle was alive during the check.
+   - A removal moves handles to other slots, so a check without the lock may miss a live handle. Therefore a handle that
+     was not found is searched again with the lock.
+   - A full table is replaced by a larger one, but not freed, because a check may still search it. All older tables
+     together are smaller than the current one. */
 struct handle_table {
     size_t count; /* a power of two; at most half of the slots are used */
     struct handle_table *older;
@@ -36,11 +36,11 @@ static const void *handle_at(const struct handle_table *t, size_t at)
     return atomic_load_explicit(&t->slots[at], memory_order_relaxed);
 }
 
-/* The slot of the handle, or the free slot where it belongs. Without the lock it may be another one. */
+/* Returns the slot of the handle, or the free slot for it. Without the lock it may return a wrong slot. */
 static size_t handle_find_slot(const struct handle_table *t, const void *handle)
 {
     size_t at = home(t, handle);
-    /* the limit is for a table that changes during the search */
+    /* limits the search in case another thread changes the table */
     for (size_t tries = 0; tries < t->count; tries++, at = (at + 1) & (t->count - 1)) {
         const void *there = handle_at(t, at);
         if (!there || there == handle)
@@ -81,7 +81,7 @@ bool handle_add(const void *handle)
     return ok;
 }
 
-/* Moves entries behind the gap forward if a search could no longer reach them. */
+/* Moves entries after the gap forward if a search could no longer find them. */
 static void close_gap(struct handle_table *t, size_t gap)
 {
     const size_t mask = t->count - 1;
@@ -217,7 +217,7 @@ PDH_STATUS query_object(struct query *q, size_t position, struct counter_object 
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
-/* Finds the object and counter of the parsed path. */
+/* Finds the object and the counter of the parsed path. */
 static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, c->path.machine);
@@ -252,7 +252,7 @@ static bool note_use(struct query *q, const struct counter *c, int change)
 {
     struct query_object *slot = &q->objects[c->position];
     uint32_t count = c->object->type->counter_count;
-    while (slot->use_count < count) { /* a log file may add counters while it is read */
+    while (slot->use_count < count) { /* a log file may define more counters while it is being read */
         void *uses = slot->uses;
         bool ok = memory_grow(&uses, &slot->use_capacity, count, sizeof *slot->uses);
         slot->uses = uses;
@@ -330,7 +330,7 @@ static void raw_value_store(union raw_value *to, const PDH_RAW_COUNTER *raw)
     uint64_t words[RAW_WORDS];
     memcpy(words, raw, sizeof words);
     for (size_t i = 0; i < RAW_WORDS; i++)
-        atomic_store_explicit(&to->words[i], words[i], memory_order_release); /* after the odd turn */
+        atomic_store_explicit(&to->words[i], words[i], memory_order_release); /* after q->turns became odd */
 }
 
 static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)
@@ -341,7 +341,8 @@ static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)
     memcpy(raw, words, sizeof words);
 }
 
-/* q->turns is odd while a sample stores values. Values between two equal even numbers are those of one sample. */
+/* q->turns is odd while a sample stores values. Values that were read between two equal even numbers belong to the same
+   sample. */
 void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *older)
 {
     const struct query *q = c->query;
@@ -361,7 +362,7 @@ void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *old
     query_leave(c->query);
 }
 
-/* Begins to replace the older values of all counters, which are then the newest. */
+/* Begins to overwrite the older value of each counter, which becomes the newest one. */
 static void values_begin(struct query *q)
 {
     atomic_store_explicit(&q->turns, atomic_load_explicit(&q->turns, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -415,7 +416,7 @@ static bool match_items(struct counter_items *items, const struct counter_object
     return true;
 }
 
-/* Returns the status of the whole. */
+/* Returns the status of the whole counter. */
 static DWORD sample_items(struct counter *c)
 {
     const struct counter_object *o = c->object;
@@ -503,7 +504,7 @@ const char *counter_item_bare_name(const struct counter_items *items, size_t i, 
     return item->name;
 }
 
-/* The index of the item whose instance is at `place` in the list; SIZE_MAX if it does not match. */
+/* Returns the index of the item whose instance is at `place` in the list; SIZE_MAX if the instance does not match. */
 static size_t find_item(const struct counter_items *items, size_t place)
 {
     size_t low = 0, high = items->count; /* positions are sorted */

@@ -11,20 +11,20 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The set of live handles. Handles are addresses, and a closed or invented one must be recognized without reading what
-   it points to. Thread-safe. */
+/* The set of live handles. Handles are addresses. A closed or invalid handle must be recognized without a read from its
+   address. Thread-safe. */
 
-/* False: out of memory. */
+/* False if memory runs out. */
 bool handle_add(const void *handle);
 /* Does nothing if the handle is not alive. */
 void handle_remove(const void *handle);
 bool handle_is_alive(const void *handle);
-/* For a module that is unloaded: frees what the set needs while no handle is alive. */
+/* Frees the set's memory, if no handle is alive. Called when the module is unloaded. */
 void handles_free(void);
 
 /* Queries and their counters: the objects behind PDH_HQUERY and PDH_HCOUNTER. Several threads may use a query: each
-   function that takes one locks it unless stated otherwise. Do not remove a counter or close a query while another call
-   uses it. */
+   function that takes a query locks it unless stated otherwise. Do not remove a counter or close a query while another
+   call uses it. */
 
 /* The first member of every object behind a handle. */
 enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
@@ -32,23 +32,23 @@ enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
 /* The values of a wildcard counter in one sample, one per matching instance. */
 struct counter_items {
     struct instance_list *list; /* one reference */
-    uint64_t generation;        /* the generation of the object's instances that `list` is */
+    uint64_t generation;        /* generation of the object's instances when `list` was current */
     size_t *positions;          /* positions of the matching instances in `list` */
     PDH_RAW_COUNTER *raw;
     size_t count, capacity, raw_capacity;
 };
 
-/* A raw value in words, which are stored and loaded one by one: see counter_get. */
+/* A raw value as words that are stored and loaded one by one: see counter_get. */
 #define RAW_WORDS (sizeof(PDH_RAW_COUNTER) / sizeof(uint64_t))
 union raw_value {
-    PDH_RAW_COUNTER raw; /* with the query's lock */
+    PDH_RAW_COUNTER raw; /* only with the query's lock */
     _Atomic uint64_t words[RAW_WORDS];
 };
 _Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "a raw value consists of words");
 
 struct query;
 struct counter {
-    /* A sample touches the members up to `raw`, which are in two lines of the cache. */
+    /* A sample uses only the members up to `raw`, which fit in two cache lines. */
     enum handle_kind kind;
     uint32_t schema; /* index of the counter in its object type */
     struct query *query;
@@ -61,9 +61,9 @@ struct counter {
     uint64_t generation; /* the instance list in which row and key were found */
     size_t row;          /* SIZE_MAX: not found */
     uint64_t key;
-    union raw_value raw[2]; /* of the last two samples: see counter_newer */
+    union raw_value raw[2]; /* the values of the last two samples: see counter_newer */
 
-    uint64_t serial; /* rises in the order of the query's counters */
+    uint64_t serial; /* increases in the order in which counters were added to the query */
     struct counter *previous;
     size_t position; /* index of the object in the query */
     struct counter_path path;
@@ -79,7 +79,7 @@ struct counter {
 /* An object of the query's catalogue and its use by counters. */
 struct query_object {
     struct counter_object *object; /* NULL until it is needed */
-    uint32_t *uses;                /* by counter index: how many counters of the query need it */
+    uint32_t *uses;                /* by counter index: number of the query's counters that need it */
     size_t use_count, use_capacity;
     uint64_t wanted; /* OBJECT_BIT of the counters in use */
 };
@@ -92,10 +92,10 @@ struct query {
     struct catalogue *catalogue;
     struct query_object *objects; /* by position in the catalogue; may be shorter than the catalogue */
     size_t object_count, object_capacity;
-    struct counter_object_use *uses; /* reusable room for one sample */
+    struct counter_object_use *uses; /* reusable array for one sample */
     size_t use_capacity;
     struct counter *first, *last;
-    unsigned now;       /* the index of the newest values among those of each counter */
+    unsigned now;       /* index of the newest value in `raw` of each counter */
     atomic_uint turns;  /* odd while counters get new values */
     uint64_t serial;    /* serial of the last counter that was added */
     int64_t sample_utc; /* UTC FILETIME of the first reading of the last sample */
@@ -109,20 +109,21 @@ struct query {
 /* Takes ownership of the catalogue, even on failure. */
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out);
 void query_destroy(struct query *q);
-/* Adds the counter of an English path. The instance need not exist yet. Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
-   NO_COUNTER, BAD_COUNTERNAME, NO_COUNTERNAME, or PDH_CSTATUS_NO_INSTANCE if the path names an instance and the object
-   has none, or the other way round. */
+/* Adds the counter that an English path names. The instance need not exist yet. Fails with PDH_CSTATUS_NO_MACHINE,
+   NO_OBJECT, NO_COUNTER, BAD_COUNTERNAME or NO_COUNTERNAME. Fails with PDH_CSTATUS_NO_INSTANCE if the path names an
+   instance and the object has none, or the other way round. */
 PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, struct counter **out);
 void query_remove(struct counter *c);
-/* Takes one sample of every object in use. *time (may be NULL) is the local FILETIME of the first reading. Fails with
-   PDH_NO_DATA if the query has no counters, and PDH_NO_MORE_DATA at the end of a log file. Failures of single counters
-   are in their own status. */
+/* Takes one sample of every object in use. *time (may be NULL) is the time of the first reading (local FILETIME). Fails
+   with PDH_NO_DATA if the query has no counters, and PDH_NO_MORE_DATA at the end of a log file. Failures of single
+   counters are in the counters' own status. */
 PDH_STATUS query_collect(struct query *q, int64_t *time);
 
 void query_enter(struct query *q);
 void query_leave(struct query *q);
 
-/* Copies the values of the last two samples (`older` may be NULL), without the lock unless values are being stored. */
+/* Copies the values of the last two samples (`older` may be NULL). Takes the lock only while values are being
+   stored. */
 void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *older);
 
 /* The following functions require that the caller holds the query's lock. */
@@ -134,30 +135,31 @@ static inline const PDH_RAW_COUNTER *counter_older(const struct counter *c)
 {
     return &c->raw[!c->query->now].raw;
 }
-/* The name of the i-th value of a wildcard counter, as in a path; borrowed. */
+/* Returns the name of the i-th value of a wildcard counter, as in a path; borrowed. */
 const char *counter_item_name(const struct counter_items *items, size_t i);
-/* The same without its number ("svchost" of "svchost#1"): *length bytes of the result. */
+/* Does the same without the instance's number ("svchost" for "svchost#1"); the name is the first *length bytes of the
+   result. */
 const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length);
-/* The position of the newest value of the instance called `name`; SIZE_MAX if it has none. */
+/* Returns the position of the newest value of the instance called `name`; SIZE_MAX if the instance has no value. */
 size_t counter_item_find(const struct counter *c, const char *name);
-/* The value of the same thing in the previous sample; NULL if it had no value. */
+/* Returns the previous sample's value of the same thing as item `i`; NULL if it had no value. */
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i);
 /* Returns the object at `position` in the query's catalogue, and opens it if necessary. Fails with
-   PDH_CSTATUS_NO_OBJECT if its source does not exist. */
+   PDH_CSTATUS_NO_OBJECT if the object's source does not exist. */
 PDH_STATUS query_object(struct query *q, size_t position, struct counter_object **out);
 
 /* Writes the samples of a query to a log file. */
 struct query_log;
 /* Creates the log, or continues it if options->append is set, with the current counters of the query. In CSV and TSV a
-   wildcard counter becomes one column per instance that exists now. `circular`: at its size limit the log makes room
-   for the newest samples, in place if it is binary, by starting over if it is text.
-   Fails with PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
+   wildcard counter becomes one column per instance that exists now. `circular` means that the log makes room for the
+   newest samples at its size limit: a binary log overwrites its oldest samples, a text log starts over. Fails with
+   PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
    PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS or PDH_MEMORY_ALLOCATION_FAILURE; the error's
    message (engine/base/error.h) has details. */
 PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
                             const struct log_options *options, bool circular, struct query_log **out);
 /* Takes a sample and writes it at least to the disk cache. Counters that were removed since the log was created have no
-   values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was written,
+   values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was written, with
    PDH_LOG_FILE_CREATE_ERROR if writing fails, or like query_collect. */
 PDH_STATUS query_log_update(struct query_log *l);
 uint64_t query_log_size(const struct query_log *l);

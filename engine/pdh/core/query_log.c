@@ -10,7 +10,7 @@
 /* A column of the log: a counter, or one instance of a wildcard counter. */
 struct column {
     uint64_t serial; /* serial of the counter */
-    char *instance;  /* for a wildcard counter in a format with one column per instance; else NULL */
+    char *instance;  /* for a wildcard counter in a format with one column per instance; otherwise NULL */
     struct log_item *items;
     size_t item_capacity;
 };
@@ -22,7 +22,7 @@ struct query_log {
     struct log_options options;
     bool circular;
     struct log_counters counters;
-    struct column *columns; /* by the index of the counter in the log */
+    struct column *columns; /* by the log's counter index */
     size_t column_capacity;
     struct log_cell *cells;
     struct log_writer *writer;
@@ -42,17 +42,18 @@ static PDH_STATUS status_of(HRESULT hr)
         return PDH_ACCESS_DENIED;
     case 0x80070032: /* ERROR_NOT_SUPPORTED */
         return PDH_UNKNOWN_LOG_FORMAT;
-    case 0x8007000D: /* ERROR_INVALID_DATA: the file to continue is not such a log */
+    case 0x8007000D: /* ERROR_INVALID_DATA: the file to continue is not a log of this format */
         return PDH_LOG_TYPE_NOT_FOUND;
     case (uint32_t)E_INVALIDARG:
         return PDH_UNMATCHED_APPEND_COUNTER;
     default:
-        /* Errors of databases are PDH statuses already. */
+        /* Errors of databases are already PDH statuses. */
         return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR;
     }
 }
 
-/* Adds a column with the counter's names as logs have them. `instance`, if given, replaces the counter's own. */
+/* Adds a column with the counter's names as they appear in logs. `instance`, if not NULL, replaces the counter's own
+   instance. */
 static HRESULT add_column(struct query_log *l, const struct counter *c, const char *machine, const char *instance)
 {
     const struct counter_schema *schema = &c->object->type->counters[c->schema];
@@ -161,7 +162,7 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
     return ERROR_SUCCESS;
 }
 
-/* Computes the value that a text log shows. False if it has no value. */
+/* Computes the value that a text log shows. False if the counter has no value. */
 static bool displayed_value(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
                             double *value)
 {
@@ -206,8 +207,8 @@ static void fill_item(const struct column *column, const struct counter *c, stru
         fill_value(c, &c->newer_items.raw[i], counter_item_older(c, i), cell);
 }
 
-/* The caller holds the query's lock. Columns and counters are in the same order; some counters may be gone, and new
-   ones are at the end. */
+/* The caller holds the query's lock. Columns and counters are in the same order. Counters may have been removed since
+   the columns were created, and new counters are at the end. */
 static HRESULT fill_cells(struct query_log *l)
 {
     HRESULT hr = S_OK;

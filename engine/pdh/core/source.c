@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files: small ones that stay open between samples, and those that the objects of one query share. */
+/* Kernel files: small files that stay open between samples, and the files that the objects of one query share. */
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"
@@ -71,7 +71,7 @@ HRESULT kept_files_text(struct kept_files *k, const char *path, const char **tex
         HRESULT hr = kernel_file_read(f->file, text, size);
         if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
             return hr;
-        forget(k, f); /* the thing is gone, and another may have its name now */
+        forget(k, f); /* the item no longer exists, and a new item may have its name */
     }
     return read_new(k, path, text, size);
 }
@@ -145,8 +145,8 @@ void kept_folder_close(struct kept_folder *k)
 /* The kernel files and the process list of one query ("parts").
 
    The objects of a query are sampled one after another, but an object that exceeds the time limit continues on its own
-   thread while others go on and the query takes its next sample (see counter_object.c). All of them need the same
-   files, but a file must be read only once per sample, and its text must not change under a reader:
+   thread while the query samples the other objects and takes its next sample (see counter_object.c). All of them need
+   the same files, but a file must be read only once per sample, and its text must not change under a reader:
 
        serial of the sample     1            2                        3
        object A (fast)          [hold]       [hold]                   [hold]
@@ -157,20 +157,20 @@ void kept_folder_close(struct kept_folder *k)
    Each object takes a hold at the start of its sampling, which records the serial of the sample. source_need_part
    brings a part up to that serial and increments `users`; source_hold_end decrements it.
 
-   - A part is read by one thread (`reading`), outside the lock. Others that need it wait for `changed`.
-   - A part whose read_in is at least the hold's serial is good enough. Newer data is fine: all values of the object
-     carry the time of the reading.
-   - A part that other holds still use must not be read again, because its buffer would change under them. The thread
-     waits until `users` is 0. Such waits go only from later samples to earlier ones, so they cannot deadlock. If the
-     earlier sample hangs, the later one exceeds its own time limit and is reported as missing.
-   - A hold of the query's own thread must not wait for any of this, nor for a file whose reading may hang.
-   - A failed reading counts as done for this sample (`result`), so that ten objects do not try ten times. Only a lack
-     of memory is tried again, since it says nothing about the file. A failed file is closed, and the next sample opens
-     it again.
+   - A part is read by one thread (`reading`), outside the lock. Other threads that need the part wait for `changed`.
+   - A part is recent enough if its read_in is at least the hold's serial. Newer data is allowed, because all values of
+     the object carry the time of the reading.
+   - While other holds use a part, it must not be read again, because that would change its buffer. The thread waits
+     until `users` is 0. Only later samples wait for earlier ones, so these waits cannot deadlock. If the earlier sample
+     hangs, the later sample exceeds its own time limit and is reported as missing.
+   - A hold on the query's own thread must not wait for another thread, and must not read a file whose reading may hang.
+   - A failed reading is not repeated in the same sample (`result`), so that ten objects do not try ten times. Only
+     after a lack of memory is the reading repeated, because that failure has nothing to do with the file. A file whose
+     reading failed is closed, and the next sample opens it again.
 
-   The process list is a part too. Its `figures` say which of the expensive values per process are needed. Values that
-   are requested in one sample are also read in the next, because objects start in any order. Values that no object
-   requested during a whole sample are dropped (figures_next).
+   The process list is a part too. Its `figures` select the expensive values per process. Values that an object
+   requested in one sample are read in the next sample from the beginning, because the objects start in any order.
+   Values that no object requested during a whole sample are no longer read (figures_next).
 
    The struct is reference-counted, because the sampling side of a slow object may outlive its query. */
 
@@ -283,7 +283,7 @@ void source_begin(struct source *s)
 {
     struct source_files *f = s->files ? s->files : (s->files = files_create());
     if (!f)
-        return; /* the first use reports the failure */
+        return; /* the first use of a part reports the failure */
     lock_enter(&f->lock);
     f->serial++;
     /* Values that no object requested in the previous sample are not read in this one. */
@@ -357,22 +357,22 @@ static HRESULT read_file(struct source_files *f, enum source_part part)
     return hr;
 }
 
-/* True if the part is recent enough for the hold's sample. */
+/* Returns true if the part is recent enough for the hold's sample. */
 static bool is_read(const struct source_files *f, enum source_part part, const struct source_hold *hold)
 {
     return f->parts[part].read_in >= hold->serial && (part != SOURCE_PROCESSES || (f->figures & ~f->figures_read) == 0);
 }
 
-/* Whether reading the part may hang. The options of a mounted file system and the counters of other computers' shares
-   come from code that may wait for these computers, and the swap files are locked while one is added or removed. The
-   files of a process, except stat, wait while it starts another program, which may be on such a share. */
+/* Returns true if reading the part may hang. Mount options and the counters of remote shares come from kernel code that
+   may wait for remote computers. The list of swap files is locked while a swap file is added or removed. A process's
+   files, except stat, block their readers while the process starts another program, which may be on a remote share. */
 static bool part_may_wait(enum source_part part, uint32_t figures)
 {
     return part == SOURCE_MOUNTS || part == SOURCE_SWAPS || part == SOURCE_CIFS ||
            (part == SOURCE_PROCESSES && figures != 0);
 }
 
-/* Reads the part if the hold's sample needs it, and adds it to the hold. */
+/* Reads the part if the hold's sample needs a newer one, and adds it to the hold. */
 static HRESULT source_need_part(struct source_files *f, struct source_hold *hold, enum source_part part,
                                 uint32_t figures, struct source_time *time)
 {

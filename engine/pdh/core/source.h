@@ -10,8 +10,9 @@
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
 
-/* Small kernel files, one per thing (/sys/class/thermal/thermal_zone3/temp). Opening a file costs many times what
-   reading it does, so handles stay open between samples. Files that were not read between two sweeps are closed. */
+/* Small kernel files, one per item (/sys/class/thermal/thermal_zone3/temp). Opening such a file costs many times more
+   than reading it, so handles stay open between samples. A sweep closes the files that were not read since the previous
+   sweep. */
 
 /* Zero-initialise. */
 struct kept_files {
@@ -22,8 +23,8 @@ struct kept_files {
 };
 /* Reads the current text of a file, borrowed until the next call. Fails like kernel_file_open and kernel_file_read. */
 HRESULT kept_files_text(struct kept_files *k, const char *path, const char **text, size_t *size);
-/* Reads the number at the beginning of the file. S_FALSE if it begins with none or the file cannot be read. Fails with
-   E_OUTOFMEMORY. */
+/* Reads the number at the beginning of the file. S_FALSE if the file does not begin with a number or cannot be read.
+   Fails with E_OUTOFMEMORY. */
 HRESULT kept_files_number(struct kept_files *k, const char *path, int64_t *value);
 void kept_files_sweep(struct kept_files *k);
 void kept_files_close(struct kept_files *k);
@@ -34,12 +35,12 @@ struct kept_folder {
     struct texts names;
     uint64_t listed_at; /* clock_monotonic_ms() of the last listing; 0: never */
 };
-/* A folder that does not exist has no names. Fails with E_OUTOFMEMORY. */
+/* Refreshes the list if it is too old. A folder that does not exist has no names. Fails with E_OUTOFMEMORY. */
 HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *prefix);
 void kept_folder_close(struct kept_folder *k);
 
-/* The kernel files and the process list that the objects of one query share. They stay open and are read at most once
-   per sample, whatever the number of objects and counters that need them. source.c describes how threads share them. */
+/* The kernel files and the process list that the objects of one query share. They stay open, and each is read at most
+   once per sample, no matter how many objects and counters need it. source.c describes how threads share them. */
 
 /* The time of a reading. */
 struct source_time {
@@ -47,8 +48,8 @@ struct source_time {
     int64_t ticks; /* performance counter */
 };
 
-/* X(part, short name in the sources of counters, file, true if the kernel writes it in one piece). While it is read,
-   the kernel waits at most for locks that it holds for short times; see source_may_wait for the exceptions. */
+/* X(part, short name in the counters' `source`, file, true if the kernel writes the file in one piece). While a file is
+   read, the kernel waits at most for locks that it holds for short times; see source_may_wait for the exceptions. */
 #define SOURCE_FILES(X)                                                                                                \
     X(SOURCE_STAT, "stat", "/proc/stat", true)                                                                         \
     X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo", true)                                                                \
@@ -72,9 +73,9 @@ struct source_time {
 enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 #undef SOURCE_PART
 
-/* The parts that one object uses in its current sample. Zero-initialise. */
+/* What one object uses in its current sample. Zero-initialise. */
 struct source_hold {
-    uint64_t serial; /* the sample that the hold belongs to */
+    uint64_t serial; /* the sample that `parts` belongs to */
     uint32_t parts;  /* one bit per part */
     /* The object is sampled on the query's thread: see source_may_wait. */
     bool must_not_wait, would_wait;
@@ -85,9 +86,9 @@ struct source {
     struct source_files *files;
     struct clock_zone zone;
 };
-/* Starts a sample: the next use of each part reads it again. */
+/* Starts a sample: the first use of each part in it reads the part again. */
 void source_begin(struct source *s);
-/* Makes *other a second user of the same files. Fails with E_OUTOFMEMORY. */
+/* Makes *other another user of the same files. Fails with E_OUTOFMEMORY. */
 HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
 /* For tests: sets a prefix for the paths of sources that are created from now on; borrowed. */
@@ -100,21 +101,22 @@ uint32_t source_limit(void);
 
 /* Begins an object's use of the current sample. */
 void source_hold_begin(struct source *s, struct source_hold *hold, bool must_not_wait);
-/* An object calls it before it does what may wait for a disk, a driver, another program or another computer. False: it
-   must not now, and its sample is discarded and begun again on a thread with a time limit; it returns E_PENDING. */
+/* An object calls this function before an operation that may wait for a disk, a driver, another program or another
+   computer. False means that the object must not wait now and returns E_PENDING. The caller then discards the sample
+   and takes it again on a thread with a time limit. */
 bool source_may_wait(struct source_hold *hold);
 /* Releases everything that the object holds. */
 void source_hold_end(struct source *s, struct source_hold *hold);
 /* Returns the text of a file in this sample, borrowed until source_hold_end, and the time of its reading (may be NULL).
-   If reading fails, other than for lack of memory, every call in this sample fails without a retry; the next sample
-   opens the file again. E_PENDING: the call might have to wait, and the hold must not. */
+   If reading fails, except for lack of memory, every later call in this sample fails without a retry; the next sample
+   opens the file again. Fails with E_PENDING if the call might wait and the hold must not wait. */
 HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
                     struct source_time *time);
-/* Returns the processes in this sample in the same way. `figures` (process_list.h) selects the values that the caller
+/* Does the same for the processes of this sample. `figures` (process_list.h) selects the values that the caller
    needs. */
 HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
                          const struct process_entry **entries, size_t *count, struct source_time *time);
-/* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS if it is unknown. */
+/* Returns the part with the short name in the `length` bytes at `name`; SOURCE_PARTS if the name is unknown. */
 enum source_part source_find(const char *name, size_t length);
 
 #endif

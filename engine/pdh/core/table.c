@@ -18,23 +18,23 @@
    1. Compile (table_compile, once per object). Each source becomes a program of at most TABLE_TERMS terms, and every
       term refers to a column. The columns of the table come first, then one column for each key of each kernel file
       that a source names. At most 63 columns fit, because sets of columns are bit masks; bit 63 stands for "time".
-   2. Select (table_sample). The query passes the counters that are in use. The bases of fractions are added, and the
-      masks of the programs say which columns these counters need. A gatherer may leave out other columns, so that an
-      expensive file is not read for nothing.
+   2. Select (table_sample). The query passes the counters that are in use. table_sample adds the bases of fractions and
+      determines from the programs' masks which columns these counters need. A gatherer may omit the other columns, so
+      that it does not read an expensive file needlessly.
    3. Gather (table_gather_rows). The gatherer of the object adds a row with table_add for each instance and fills its
       cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
-   4. Name (table_instances). The key of a row is a hash of its name and of what it really is, such as the start time of
-      a process. If the keys of all rows are the same as in the previous sample, the list of instances is reused, and
+   4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
+      start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, and
       with it all positions that counters have cached. Otherwise a new list is created.
    5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
       of plain rows. A counter whose value or base is absent in a row is absent there.
    6. Report presence (present_in). A counter exists if an instance has a value for it, if the host OS is known to
-      report its columns (table_know_columns), or if there are no instances to tell.
+      report its columns (table_know_columns), or if there are no instances from which to conclude.
 
-   The total of a rate needs care. If it were the plain sum, it would drop when an instance ends, and PDH would compute
-   a negative rate. So the total of a value that adds up (table_program.adds_up) continues from its own previous value:
-   it grows by the growth of each instance since the previous sample, and what an ended instance contributed stays in
-   it. This is why a row looks up its own position in the previous sample (find_places) before the totals are computed.
+   The total of a rate needs care. A plain sum would drop when an instance ends, and PDH would compute a negative rate.
+   Therefore the total of such a value (table_program.adds_up) continues from its own previous value: it grows by each
+   instance's increase since the previous sample, and keeps the contributions of ended instances. For this, find_places
+   finds each row's position in the previous sample before the totals are computed.
 
    Everything here runs on the sampling side of the object (see counter_object.c), so no locks are needed: o->last is
    the previous completed sample, which nobody changes during the sampling. */
@@ -53,15 +53,15 @@ struct term {
     uint8_t column;
     int64_t factor, divisor;
 };
-/* The program of one value. */
+/* The compiled source of one value. */
 struct table_program {
     struct term terms[TABLE_TERMS];
     uint8_t count;
-    bool adds_up; /* rates: the total keeps what ended instances contributed */
+    bool adds_up; /* a rate or similar value: the total keeps the contribution of instances that have ended */
     uint64_t columns;
 };
 
-/* A key of a kernel file during compilation. Its column is known only after all sources have been read. */
+/* A kernel file's key during compilation. Its column is not known until all sources have been parsed. */
 struct key_use {
     enum source_part part;
     size_t slot;
@@ -138,7 +138,7 @@ static HRESULT compile_value(struct compiler *c, const struct counter_schema *co
     }
 }
 
-/* Assigns columns to the keys of kernel files, after the table's own columns. */
+/* Assigns columns to the kernel files' keys, after the table's own columns. */
 static HRESULT place_keys(struct compiler *c)
 {
     struct table_state *t = c->state;
@@ -226,7 +226,7 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
     return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Fills the columns of the single row that come from kernel files. *read counts the files that could be read. */
+/* Fills the columns of the single row that come from kernel files. *read is the number of files that could be read. */
 static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {
     struct table_state *t = o->state;
@@ -272,7 +272,7 @@ static HRESULT table_gather_rows(struct counter_object *o, struct source *source
     if (SUCCEEDED(hr) && !o->type->has_instances) {
         hr = gather_keys(o, source, columns, &read);
         if (FAILED(hr) && hr != E_OUTOFMEMORY && read > 0)
-            hr = S_OK; /* other files were read: their counters have values */
+            hr = S_OK; /* other files were read, so their counters have values */
     }
     return hr;
 }
@@ -314,7 +314,7 @@ static int64_t table_evaluate_row(const struct table_program *p, const int64_t *
     return sum;
 }
 
-/* Enters the instances of `list` into `slots`, a hash table by key of position + 1. */
+/* Enters the instances of `list` into `slots`, a hash table that maps keys to position + 1. */
 static void enter_keys(const struct instance_list *list, uint32_t *slots, size_t mask)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -364,7 +364,7 @@ static int64_t value_before(const struct counter_object *o, const struct table_s
     return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->type->value_count + value];
 }
 
-/* Computes the total of one value over the plain rows from `from` to `to`, for the row `to`. */
+/* Computes the total of one value over the plain rows from `from` to before `to`, for the row `to`. */
 static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
                         uint32_t value)
 {
@@ -417,7 +417,7 @@ static HRESULT table_fill_rows(struct counter_object *o, uint64_t wanted)
     return hr;
 }
 
-/* True if the host OS reports everything that the value and its base need. */
+/* Returns true if the host OS can report all columns that the value and its base need. */
 static bool is_known(const struct counter_object *o, uint32_t value)
 {
     const struct table_state *t = o->state;
@@ -426,8 +426,9 @@ static bool is_known(const struct counter_object *o, uint32_t value)
     return !(needed & ~t->known_columns);
 }
 
-/* The counters among those in `wanted` that exist: some row has a value, or the host OS is known to report them. All
-   exist if nothing can be concluded: no rows, or only the total of no rows. */
+/* Returns the counters among `wanted` that exist: those that have a value in some row, and those that the host OS is
+   known to report. All counters exist if nothing can be concluded, because there are no rows or only a total of no
+   rows. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     const struct table_state *t = o->state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter objects as tables. A gatherer fills columns of numbers for each instance, and the `source` of each counter is
-   the formula of its value over the columns. The same string runs and is printed on the reference page:
+   a formula that computes its value from the columns. The engine evaluates the same string that the reference page
+   shows:
 
        source = term { ("+" | "-") term }
        term   = name [ ("*" | "/") number ]
@@ -17,7 +18,7 @@
 #define TABLE_TERMS   4
 #define TABLE_COLUMNS 63 /* including the keys of kernel files */
 
-/* A subtotal covers the plain rows since the previous subtotal, the total covers all plain rows. An alias repeats the
+/* A subtotal covers the plain rows since the previous subtotal; the total covers all plain rows. An alias repeats the
    values of a plain row. */
 enum table_row_kind { ROW_PLAIN, ROW_ALIAS, ROW_SUBTOTAL, ROW_TOTAL };
 
@@ -30,11 +31,11 @@ struct table_row {
 struct table_program;
 /* The first member of the object's state. */
 struct table_state {
-    struct table_program *program; /* one per value; NULL: not compiled yet */
+    struct table_program *program; /* one per value of the object; NULL: not compiled yet */
     uint32_t column_count;         /* columns of the table, then those of kernel files */
     uint64_t known_columns;        /* set by table_know_columns in this sample */
     struct kernel_keys *keys;      /* per kernel file */
-    uint8_t *key_columns;          /* by kernel file: its first column */
+    uint8_t *key_columns;          /* by kernel file: its first column in the table */
     struct table_row *rows;
     size_t row_count, row_capacity;
     int64_t *cells; /* row after row of columns */
@@ -49,24 +50,25 @@ struct table {
     const char *origin; /* description of the columns for the reference page */
     const char *const *columns;
     uint32_t column_count;
-    /* Adds the rows with at least the columns whose bits are in `columns`, and sets o->time. NULL: the object has one
-       row, from kernel files alone. */
+    /* Adds the rows and fills at least the columns whose bits are in `columns`, and sets o->time. NULL: the object has
+       one row, with values from kernel files only. */
     HRESULT (*gather)(struct counter_object *o, struct source *source, uint64_t columns);
     void (*close)(void *state); /* frees what the object's state owns besides the table's; may be NULL */
 };
 
-/* `sample` and `close` of an object type that is a table. */
+/* The functions `sample` and `close` of object types that are tables. */
 HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t wanted);
 void table_close(struct counter_object *o);
 
-/* For gatherers. Adds a row and returns its cells, which are all VALUE_ABSENT and valid until the next row; NULL if
-   memory runs out. `parent` may be NULL. Copies `length` bytes of the name. The name and `key` identify the thing. */
+/* For gatherers. Adds a row and returns its cells, which are all VALUE_ABSENT and valid until the next row is added;
+   NULL if memory runs out. `parent` may be NULL. Copies `length` bytes of the name. The name and `key` together
+   identify the instance. */
 int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
                    uint64_t key);
 
-/* Declares that this host OS reports the columns (bits) for such instances. Their counters then exist even while no
-   instance has a value, such as a container's drive without a block device or an adapter without a speed. Without this
-   call a counter exists if some instance has a value or if there are no instances (decision 128). */
+/* Declares that this host OS can report the columns (bits) for instances of this type. Their counters then exist even
+   while no instance has a value, as for a container's drive without a block device or an adapter without a speed.
+   Without this call a counter exists only if an instance has a value or if there are no instances (decision 128). */
 void table_know_columns(struct table_state *t, uint64_t columns);
 
 /* Adds the total of all plain rows, "_Total", with the parent "_Total" if the other rows have parents. */
@@ -93,7 +95,7 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
 #define SHARED_OF(rows) SOME_OF(rows, 0, rows##_shared, rows##_values)
 #define MORE_OF(rows)   SOME_OF(rows, rows##_shared, rows##_all - rows##_shared, rows##_all)
 
-/* Initialisers of an object type that is a table, to follow .name, .index, .help and .has_instances: the rows and their
+/* Initialisers for an object type that is a table, after .name, .index, .help and .has_instances: the rows and their
    subset, the type of the object's state, and the members of struct table. */
 #define TABLE_OBJECT(rows, which, state_type, gatherer, closer, columns_origin)                                        \
     which(rows), .sample = table_sample, .close = table_close, .state_size = sizeof(state_type),                       \
