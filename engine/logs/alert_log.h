@@ -25,18 +25,18 @@ struct alert_log;
 /* `path` must lie below `base`; both are copied. `replace`: the first write empties an existing alert log; otherwise it
    continues the log. The only failure is E_OUTOFMEMORY, because nothing is written yet. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
-/* Adds the row to those that wait for the next write. If ALERT_LOG_ROOM bytes already wait, or on E_OUTOFMEMORY, drops
-   the row and counts it. */
+/* Queues the row for the next write. Drops the row and counts it if ALERT_LOG_ROOM bytes are already queued, or on
+   E_OUTOFMEMORY. */
 HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
 #define ALERT_LOG_ROOM (1u << 20)
-/* Writes either all waiting rows or none, after a header if the file is new or empty. After a failure the rows wait for
+/* Writes all queued rows or none, after a header if the file is new or empty. After a failure the rows stay queued for
    the next call. ERROR_INVALID_DATA's HRESULT: the existing file is not an alert log; it is not changed. */
 HRESULT alert_log_write(struct alert_log *log);
-/* The next write empties the file. */
+/* Makes the next write empty the file first. */
 void alert_log_restart(struct alert_log *log);
 uint64_t alert_log_written(const struct alert_log *log); /* bytes since the file was created or restarted */
-uint64_t alert_log_dropped(const struct alert_log *log); /* rows */
-/* Writes waiting rows, returns the result, and frees the log in any case. NULL is allowed. */
+uint64_t alert_log_dropped(const struct alert_log *log); /* number of rows */
+/* Writes the queued rows, returns the result, and frees the log in any case. NULL is allowed. */
 HRESULT alert_log_close(struct alert_log *log);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of binary performance logs: the constants of the format, and joining records from events. */
+/* Records of binary performance logs: the format's constants, and the joining of records from events. */
 #ifndef OPENPLA_BLG_RECORDS_H
 #define OPENPLA_BLG_RECORDS_H
 
@@ -7,7 +7,7 @@
 #include "engine/logs/etl_file.h"
 #include "engine/logs/etl_record.h"
 
-/* Class type of a record's events. */
+/* Class types of the events that carry records. */
 enum {
     BLG_RECORD_CATALOG = 32,
     BLG_RECORD_SAMPLE = 34,
@@ -15,7 +15,7 @@ enum {
     BLG_RECORD_NAMES = 36,
     BLG_CLASS_VERSION = 60
 };
-/* Kinds of the 'B','L' blocks inside, and their sizes. */
+/* Kinds of the 'B','L' blocks in a sample, and their sizes. */
 enum {
     BLG_KIND_SAMPLE = 0x0003,
     BLG_KIND_SINGLE = 0x0103,
@@ -26,26 +26,27 @@ enum {
     BLG_WILDCARD_HEAD = 0x18,
     BLG_WILDCARD_ITEM = 0x18,
 };
-/* The catalog: bytes before its first entry, of an entry before its names, and an entry's flags. */
+/* The catalog: bytes before its first entry, bytes of an entry before its names, and flags of an entry. */
 enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, BLG_ENTRY_OBJECT = 0x10 };
-/* An event of a record: after the event's header the instance GUID, part number and part count, then the part. */
+/* An event of a record contains the event header, the instance GUID, the part number, the part count, and then the
+   part. */
 enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
 enum { BLG_MAX_RECORD = 0x40000000 };
 /* Buffer size of the container, as PDH writes it. */
 enum { BLG_BUFFER_SIZE = 0x10000 };
 
-/* {933f3bb3-943e-490d-9ced-3cbb14c14479}, the class of all of them, as it lies in the file. */
+/* Class of all record events, {933f3bb3-943e-490d-9ced-3cbb14c14479}, with the byte order of the file. */
 extern const uint8_t blg_class[16];
 
 struct log_reader;
-/* The origin of a copied log: the header fields that the copy takes over. */
+/* Header fields of a log, for a copy of that log. */
 struct blg_origin {
     const struct etl_log *log; /* borrowed from the reader */
     uint8_t instance[16];
-    uint32_t process; /* in the events */
+    uint32_t process; /* process id in the events */
     int32_t bias_minutes;
 };
-/* False: the reader is of another format. */
+/* Returns the header fields of the reader's log. False: the log has another format. */
 bool blg_reader_origin(const struct log_reader *reader, struct blg_origin *out);
 
 /* ---- reading ---- */
@@ -53,7 +54,7 @@ struct blg_record {
     uint8_t type;         /* BLG_RECORD_* */
     uint8_t instance[16]; /* GUID of the log it belongs to */
     int64_t stamp;        /* local FILETIME */
-    uint64_t position;    /* in the file: of the buffer it begins in */
+    uint64_t position;    /* offset in the file of the buffer that contains the record's beginning */
     const uint8_t *data;
     size_t size;
 };
@@ -62,14 +63,14 @@ struct blg_records {
     struct etl_reader *etl;
     etl_warn *warn; /* called for each incomplete record */
     void *context;
-    struct blg_record record; /* the last whole one; its data are valid until the next call */
-    bool in_the_middle; /* reading began somewhere in the file: the first parts of a record may be missing, without a
-                           warning */
-    bool foreign;       /* other events than records occurred */
-    bool kernel;        /* events of the kernel occurred */
-    uint8_t *parts;     /* of a record that has more than one */
+    struct blg_record record; /* the last complete record; its data are valid until the next call */
+    bool in_the_middle;       /* reading began inside the file, so the first parts of a record may be missing without a
+                                 warning */
+    bool foreign;             /* the file contains other events than records */
+    bool kernel;              /* the file contains kernel events */
+    uint8_t *parts;           /* data of a record that has several parts */
     size_t size, capacity;
-    uint32_t part, part_count; /* the last one read; 0: none */
+    uint32_t part, part_count; /* of the last part that was read; 0: none */
 };
 
 /* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;

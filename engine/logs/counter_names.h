@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* English names of objects and counters whose names are translated. For example, a log from a German Windows contains
-   \Prozessor(_Total)\Prozessorzeit (%). */
+/* Finds the English names of objects and counters with translated names. For example, a log from a German Windows
+   contains \Prozessor(_Total)\Prozessorzeit (%). */
 #ifndef OPENPLA_COUNTER_NAMES_H
 #define OPENPLA_COUNTER_NAMES_H
 
@@ -11,23 +11,24 @@
 struct counter_names;
 
 /* `files` (NULL or empty: only the table) come from the computer that wrote the log: exports (.reg) of the registry key
-   Perflib, or its files perfcNNN.dat, of which the English one is also found beside another. Fails with the name of a
-   file that cannot be read, has no names, or lacks the English ones. */
+   Perflib, or its perfcNNN.dat files. The English perfc009.dat is found without being listed if it is in the folder of
+   a listed file. Fails with the name of a file that cannot be read, has no names, or lacks the English ones. */
 HRESULT counter_names_create(const struct texts *files, struct counter_names **out);
 void counter_names_free(struct counter_names *n); /* NULL is allowed */
 
-/* Everything is borrowed from the names. */
+/* The strings are borrowed from the counter_names. */
 struct english_name {
     const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
     uint32_t languages;           /* languages that the given names may be in; bit 0 is English; 0: unknown */
-    bool is_unknown;              /* a name is not English, and it has no English equivalent or several */
+    bool is_unknown;              /* a name is not English, and it has no English equivalent or more than one */
 };
-/* Names are compared without regard to case, accents, width and type of blanks, and also as names in a text log with
-   another computer's ANSI code page. A counter with a wildcard stays unchanged. E_OUTOFMEMORY. */
+/* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the type of
+   blanks, and also tries the names as text in another computer's ANSI code page. A counter with a wildcard stays
+   unchanged. E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
-/* The path with English names, from memory_alloc; S_FALSE and NULL: its names are English or unknown, or it is not a
-   path. */
+/* Returns the path with English names, from memory_alloc. S_FALSE and NULL: its names are English or unknown, or it is
+   not a path. */
 HRESULT counter_names_path(const struct counter_names *n, const char *path, char **out);
 
 /* ---- how many names in a log were recognized ---- */
@@ -38,7 +39,7 @@ struct names_count {
 };
 /* Zero-initialise. */
 struct names_summary {
-    size_t total, foreign; /* number of counters; those of them with letters that English lacks */
+    size_t total, foreign; /* number of counters, and number of those with letters that English lacks */
     struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS]; /* by languages */
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */
@@ -46,8 +47,8 @@ struct names_summary {
     bool own; /* some names come from a computer */
 };
 HRESULT names_summary_add(struct names_summary *s, const struct counter_names *n, const struct log_counter *counter);
-/* "14 of 82 counters are German and were understood; 2 were not: ...", from memory_alloc. S_FALSE and NULL: the names
-   are English. */
+/* Returns a summary such as "14 of 82 counters are German and were understood; 2 were not: ...", from memory_alloc.
+   S_FALSE and NULL: the names are English. */
 HRESULT names_summary_text(const struct names_summary *s, char **out);
 void names_summary_free(struct names_summary *s);
 

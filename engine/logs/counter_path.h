@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: \\Computer\Object(Parent/Instance#Index)\Counter, parsed and formatted, in UTF-8; and the numbers of
-   instances with the same name. */
+/* Parses and formats counter paths, \\Computer\Object(Parent/Instance#Index)\Counter, in UTF-8. Also numbers instances
+   that have the same name. */
 #ifndef OPENPLA_COUNTER_PATH_H
 #define OPENPLA_COUNTER_PATH_H
 
@@ -32,16 +32,17 @@ void counter_path_free(struct counter_path *path);
 /* Whether the machine of a path or of an API call is this computer, as os_is_own_name says. ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
-/* The same with `ours` as this computer's name. */
+/* Like counter_path_machine_is_ours, but with `ours` as this computer's name. */
 bool counter_path_machine_is(const char *machine, const char *ours);
 
-/* The text of the path; from memory_alloc, NULL when out of memory. */
+/* Returns the text of the path, from memory_alloc; NULL: out of memory. */
 char *counter_path_format(const struct counter_path *path);
-/* "name" or "name#index" (index above 0), "parent/" before it if there is one; NULL when out of memory or when the path
-   has no instance. */
+/* Returns "name" or "name#index" (for an index above 0), after "parent/" if the path has a parent. NULL: out of memory,
+   or the path has no instance. */
 char *counter_path_instance(const struct counter_path *path);
 
-/* Numbers of instances as PDH shows them: the first has no number, the others are "name#1", "name#2" in order. */
+/* Numbers for instances with the same name, as PDH shows them: the first one has no number, and the following ones are
+   "name#1", "name#2" and so on. */
 struct instance_number;
 /* The names of one list. Zero-initialise. */
 struct instance_numbers {
@@ -49,12 +50,12 @@ struct instance_numbers {
     size_t slot_count, used;
 };
 
-/* *number: how many earlier names of the list equal this one, ignoring case. The name is borrowed until
+/* Returns in *number how many earlier names of the list equal this one, ignoring case. The list borrows the name until
    instance_numbers_clear. */
 HRESULT instance_numbers_next(struct instance_numbers *n, const char *name, size_t *number);
-/* The name with its number; from memory_alloc, NULL when out of memory. */
+/* Returns the name with its number, from memory_alloc; NULL: out of memory. */
 char *instance_numbers_text(const char *name, size_t number);
-void instance_numbers_clear(struct instance_numbers *n); /* for another list */
+void instance_numbers_clear(struct instance_numbers *n); /* empties it for another list */
 void instance_numbers_free(struct instance_numbers *n);
 
 #endif

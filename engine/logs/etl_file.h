@@ -9,7 +9,7 @@
 
 enum { ETL_EVENT_HEAD = 0x60 }; /* room for an event's header and fixed first fields */
 
-/* One event: `head` contains its whole header (with the Size field filled in) and may contain the first bytes of its
+/* One event: `head` contains its whole header, with the Size field filled in, and can contain the first bytes of its
    data. */
 struct etl_event {
     uint8_t head[ETL_EVENT_HEAD];
@@ -20,29 +20,29 @@ struct etl_event {
 
 struct file; /* engine/base/file.h */
 struct etl_file;
-/* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log`: the
-   header's fields, with the buffer size, whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER; format version, end,
-   counts and pointer size are set here. Its strings are not kept. replace: overwrite an existing file, which is an
-   error otherwise. No file remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG for another
-   size, and if the two names do not fit. */
+/* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log` has the
+   header's fields; its strings are not kept. Its buffer_size must be whole KB from ETL_SMALLEST_BUFFER to
+   ETL_LARGEST_BUFFER. This function sets the format version, end, counts and pointer size. `replace`: overwrites an
+   existing file, which is otherwise an error. No file remains after a failure. Errors: those of file_open and
+   file_write; E_INVALIDARG for an invalid buffer size, or if the two names do not fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
-/* The same in an open file, whose content is replaced; takes ownership of the file, even on failure. */
+/* Does the same in an open file and replaces its content; takes ownership of the file, even on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
-/* Whether a record of the format ends with this event. */
+/* Returns whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
 /* Continues a file that etl_file_create created, with its buffer size. `file` is open for writing; etl_file_continue
-   takes ownership of it, even on failure. `ends`: NULL if each event is a record. Removes everything that a crash left
-   after the last complete record: part of a buffer, buffers of zeros, events of a record without its end. Only the next
-   flush changes the file. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end that is
-   corrupt in another way. */
+   takes ownership of it, even on failure. `ends`: NULL if each event is a record. Drops everything that a crash left
+   after the last complete record: a partial buffer, buffers of zeros, and events of an incomplete record. The file
+   itself changes at the next flush. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end
+   that is corrupt in another way. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
 /* Makes the file a ring: its current content is kept, and when it has max_buffers, a new buffer overwrites the oldest
    of those added from now on. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Receives the sequence number of each buffer in a file; a failure aborts the opening. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
-/* Opens a file whose buffers a session wrote as a whole, to append more. Removes the remains of a crash: part of a
-   buffer, a buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring.
+/* Opens a file whose buffers a session wrote as a whole, to append more. Removes the remains of a crash: a partial
+   buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring created; 0: not a ring.
    `holds` may be NULL. Errors: those of file_open and etl_file_continue, except that a file without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
@@ -66,38 +66,39 @@ void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
 /* Writes all added events and the header's counts to the file. */
 HRESULT etl_file_flush(struct etl_file *e);
 uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
-uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with another whole buffer */
-/* The smallest sequence number that the next buffer of a session may have. */
+uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with one more whole buffer */
+/* Returns the smallest sequence number that a session can give its next buffer. */
 uint64_t etl_file_next_sequence(const struct etl_file *e);
-/* The header with current counts and end; without strings if etl_file_create made the file. Borrowed. */
+/* Returns the header with the current counts and end, borrowed. It has no strings if etl_file_create created the
+   file. */
 const struct etl_log *etl_file_log(const struct etl_file *e);
 /* Sets the end of the log, unless its newest event is later. */
 void etl_file_end(struct etl_file *e, int64_t utc);
-/* The size with these events; UINT64_MAX: the ring is too small for them. */
+/* Returns the file size after adding these events; UINT64_MAX: the ring is too small for them. */
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
-/* Flushes, closes and frees, even on failure. NULL is allowed. */
+/* Flushes and closes the file and frees e, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Only closes the file, because *e may be in the middle of a change. */
+/* Only closes the file. It does not use the rest of *e, which can be in the middle of a change. */
 void etl_file_cut_off(struct etl_file *e);
-/* Closes and frees without writing. NULL is allowed. */
+/* Closes the file and frees e without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
 
-/* ---- reading: every event once, in time order, over the buffers of all processors ----
+/* ---- reading: each event one time, in time order across the buffers of all processors ----
 
    Reads files of both pointer sizes, compressed buffers, and files that were never closed or are truncated or corrupt.
    Keeps 40 bytes per buffer of the file and one buffer per processor in memory. */
 struct etl_reader;
-/* Receives a warning for each corrupt place when the reader reaches it: the position in the file and the missing part,
-   without the file's name. After seeking backwards, the reader repeats warnings. */
+/* Receives a warning when the reader reaches a corrupt place. The text contains the position in the file and what is
+   missing, but not the file's name. After seeking backwards, the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
 /* Opens the file at its current size; later additions are not read. `warn` may be NULL. Errors: those of file_open and
    file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not begin with a log file header;
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* borrowed */
-/* The next event; the first is the log file header itself. *record points into the reader until its next call.
-   S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out of
-   memory are failures. */
+/* Reads the next event. The first event is the log file header itself. *record points into the reader until its next
+   call. S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out
+   of memory are failures. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Goes to a position at or before the first event with a stamp (of the file's clock) of at least `stamp`; some earlier
    events may follow. INT64_MIN: to the beginning. */

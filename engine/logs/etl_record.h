@@ -16,31 +16,31 @@ enum { ETL_STATE_FLUSHED = 3, ETL_TYPE_EVENTS = 0, ETL_TYPE_FILE_HEADER = 4 };
 enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSED = 0x40 };
 
 struct etl_buffer_header {
-    uint32_t size;     /* of the buffer in the file */
+    uint32_t size;     /* bytes of the buffer in the file */
     uint32_t saved;    /* equals `used`, except in the header buffer of some writers */
     uint32_t current;  /* unreliable */
     int64_t time;      /* time of the flush: etl_log_buffer_time */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;
     uint16_t logger;
-    uint32_t state; /* ETL_STATE_*; of the first buffer of a compressed file: the algorithm */
+    uint32_t state; /* ETL_STATE_*; in the first buffer of a compressed file: the algorithm */
     uint32_t used;  /* bytes with events, including this header; for a compressed buffer, after decompression */
     uint16_t flags; /* ETL_FLAG_* and flags of the logger */
     uint16_t type;  /* ETL_TYPE_* or another type of event buffers */
 };
-/* ETL_BUFFER_HEAD bytes. */
+/* Reads a buffer's header, which has ETL_BUFFER_HEAD bytes. */
 void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
 void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *buffer);
 
-/* The number of bytes in use, including the header, in a buffer of `size` bytes; 0: not such a buffer. */
+/* Returns the number of bytes in use, including the header, in a buffer of `size` bytes; 0: not a valid buffer. */
 uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
-/* The longest event, including its header and rounded up to 8, that fits into a buffer of `size` bytes. */
+/* Returns the longest event, including its header and rounded up to 8, that fits into a buffer of `size` bytes. */
 uint32_t etl_buffer_max_event(uint32_t size);
-/* Whether all bytes are zero, as in reserved space that was never written. */
+/* Returns whether all bytes are zero, as in reserved space that was never written. */
 bool etl_all_zero(const uint8_t *at, size_t size);
 
 /* ---- events ---- */
-/* Header types of events, their byte 2, and marks, their byte 3. */
+/* Header types (byte 2) and marks (byte 3) of events. */
 enum {
     ETL_HEADER_SYSTEM_32 = 0x01,
     ETL_HEADER_SYSTEM_64 = 0x02,
@@ -81,49 +81,53 @@ struct etl_record {
     int64_t stamp; /* on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
     uint16_t processor;
-    uint64_t position;                      /* in the file: of its buffer; filled by the reader */
-    const struct etl_buffer_header *buffer; /* of its buffer; filled by the reader */
+    uint64_t position;                      /* offset of its buffer in the file; filled by the reader */
+    const struct etl_buffer_header *buffer; /* header of its buffer; filled by the reader */
     bool last;                              /* the last event of its buffer; filled by the reader */
     uint32_t process, thread, kernel_time, user_time;
-    GUID provider; /* or class */
+    GUID provider; /* for a classic event, its class */
     uint16_t id, version, task;
-    uint8_t channel, level, opcode; /* opcode: for classic events their type */
+    uint8_t channel, level, opcode; /* opcode: the type of a classic event */
     uint64_t keyword;
-    GUID activity; /* of ETL_RECORD_INSTANCE the parent's GUID */
+    GUID activity; /* for ETL_RECORD_INSTANCE the parent's GUID */
     uint32_t instance, parent_instance;
 };
 
-/* The event at *offset (start with ETL_BUFFER_HEAD); advances *offset. False at the end, and if no valid event follows
-   within `used`. *event points into buffer. */
+/* Returns the event at *offset, which starts with ETL_BUFFER_HEAD, and advances *offset. False at the end, and if no
+   valid event follows within `used`. *event points into buffer. */
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
-/* The length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its header. */
+/* Returns the length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its
+   header. */
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
-/* Offset of the time stamp in an event (a truncated event may not contain it); 0: no stamp. */
+/* Returns the offset of an event's time stamp, which can be beyond the end of a truncated event. 0: no stamp. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
 /* Decodes an event that etl_buffer_event returned; fields that the reader fills in are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
-/* The event provider or class; for a kernel event, the class of its hook's group. GUID of zeros: unknown. */
+/* Returns the event provider or class; for a kernel event, the class of its hook's group. A GUID of zeros: unknown. */
 GUID etl_record_provider(const struct etl_record *e);
-/* Class EventMetadata of merged traces: the definition of an event or map. */
+/* Class EventMetadata: events of merged traces that define an event or a map. */
 extern const GUID etl_event_metadata_class;
-/* Whether the event describes others. Programs that merge traces write such events before the others, with the same
-   time: definitions (EventMetadata), the identity of images (ImageID), and the computer (SysConfigEx). */
+/* Returns whether the event describes other events. Programs that merge traces write such events before the other
+   events, with the same time: definitions (EventMetadata), the identity of images (ImageID), and the computer
+   (SysConfigEx). */
 bool etl_record_is_metadata(const struct etl_record *e);
-/* Whether the event comes before one of another file: it is older, or it has the same time and describes others. */
+/* Returns whether event a is before event b, which is in another file: a is older, or it has the same time and only a
+   describes other events. */
 bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b);
-/* Name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
+/* Returns the name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
-/* The group of the hook of a kernel event of that class and type. False: not a kernel class. */
+/* Returns the group of the hook that kernel events of that class and type have. False: not a kernel class. */
 bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
-/* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; invalid units become U+FFFD. NULL: out of
-   memory. */
+/* Converts UTF-16 bytes of a file (without a NUL) to UTF-8, from memory_alloc; invalid units become U+FFFD. NULL: out
+   of memory. */
 char *etl_text(const uint8_t *at, size_t units);
-/* Number of units of the UTF-16 text at `at` before its NUL, within `room` bytes. False: there is no NUL. */
+/* Returns the number of units before the NUL of the UTF-16 text at `at`, within `room` bytes. False: there is no
+   NUL. */
 bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
 
 /* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
-/* The time of a change: in `year`, or (year 0) every year on the day-th `weekday` (0 = Sunday) of the month, 5 = the
-   last. month 0: the zone has no such change. */
+/* The time of a change between standard and daylight time. It is in `year`, or (year 0) every year on the day-th
+   `weekday` (0 = Sunday) of the month, with 5 for the last one. month 0: the zone has no such change. */
 struct zone_change {
     uint16_t year, month, weekday, day, hour, minute, second, millisecond;
 };
@@ -134,35 +138,36 @@ struct zone_rules {
     int32_t standard_bias, daylight_bias;
 };
 
-/* Minutes to add to the local FILETIME to get UTC. `later`: in an hour that clocks show twice, use the second one. */
+/* Returns the minutes to add to the local FILETIME to get UTC. `later`: for an hour that clocks show twice, use the
+   second occurrence. */
 int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool later);
-/* FILETIMEs. For a local time that clocks show twice, zone_to_utc uses the second if the first would be before
-   `not_before`. */
+/* Convert FILETIMEs. For a local time that clocks show twice, zone_to_utc uses the second occurrence if the first one
+   is before `not_before`. */
 int64_t zone_to_utc(const struct zone_rules *rules, int64_t local, int64_t not_before);
 int64_t zone_to_local(const struct zone_rules *rules, int64_t utc);
 
 /* ---- the log file header ---- */
 enum {
-    ETL_CLOCK_TICKS = 1,  /* time stamps are the performance counter's */
-    ETL_CLOCK_SYSTEM = 2, /* ... FILETIMEs */
-    ETL_CLOCK_CYCLES = 3, /* ... the processor's cycles */
+    ETL_CLOCK_TICKS = 1,  /* time stamps are values of the performance counter */
+    ETL_CLOCK_SYSTEM = 2, /* time stamps are FILETIMEs */
+    ETL_CLOCK_CYCLES = 3, /* time stamps are cycles of the processor */
 };
 
-/* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Texts are UTF-8. */
+/* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Strings are UTF-8. */
 struct etl_log {
     bool private_logger;  /* written by a logger inside a process: the event's version is 0 */
-    uint32_t buffer_size; /* bytes, unpacked */
+    uint32_t buffer_size; /* bytes; for a compressed file, after decompression */
     uint8_t version_major, version_minor, sub_version, sub_minor;
     uint32_t build, processors;
     int64_t end_utc;
-    uint32_t timer_resolution; /* 100 ns */
-    uint32_t maximum_file_mb;  /* 0: none */
+    uint32_t timer_resolution; /* in 100 ns */
+    uint32_t maximum_file_mb;  /* 0: no limit */
     uint32_t mode;             /* EVENT_TRACE_*_MODE bits */
     uint32_t buffers_written, events_lost, buffers_lost;
     uint32_t pointer_size; /* of the writing process, 4 or 8 */
     uint32_t cpu_mhz;
     struct zone_rules zone;
-    const char *standard_name, *daylight_name; /* of the zone */
+    const char *standard_name, *daylight_name; /* names of the time zone */
     int64_t boot_utc, start_utc;
     int64_t frequency;   /* of the performance counter */
     uint32_t clock;      /* ETL_CLOCK_* */
@@ -177,16 +182,16 @@ enum { ETL_LOG_HEAD = 0x138 };
    `path` if the bytes are not a log file header. On success free with etl_log_free. */
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
-/* Writes the header event, of at most `room` bytes, ETL_LOG_HEAD or more; *size: its length. A NULL string is "".
-   E_INVALIDARG with a text if the two names do not fit; the errors of text_to_utf16. */
+/* Writes the header event into `room` bytes, ETL_LOG_HEAD or more; *size is its length. A NULL string is written as "".
+   E_INVALIDARG with a text if the two names do not fit; otherwise the errors of text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
 /* Updates the fields of a 64-bit header event that change while a log grows: end_utc, buffers and losses. */
 void etl_log_write_counts(const struct etl_log *log, uint8_t *event);
-/* FILETIME of a stamp of the file's clock, and back. */
+/* Convert a stamp of the file's clock to a FILETIME, and back. */
 int64_t etl_log_utc(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_stamp(const struct etl_log *log, int64_t utc);
-/* The TimeStamp of a buffer's header, for a stamp of the file's clock, and back: private loggers and relogging write
-   FILETIMEs there, for every clock of their events. */
+/* Convert a stamp of the file's clock to the TimeStamp of a buffer header, and back. Private loggers and relogging
+   store FILETIMEs there, whatever clock their events use. */
 int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time);
 

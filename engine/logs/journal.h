@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event journal: one line for each event about the sets, in a folder of numbered files of which the newest are
-   kept. Processes append under a lock; readers need no lock. */
+/* The event journal has one line per event about collector sets, in a folder of numbered files. Only the newest files
+   are kept. Processes append under a lock; readers need no lock. */
 #ifndef OPENPLA_JOURNAL_H
 #define OPENPLA_JOURNAL_H
 
@@ -21,17 +21,18 @@ struct journal_entry {
     struct journal_field fields[JOURNAL_FIELDS_MAX];
 };
 
-/* The folder of this host OS's events: <data folder>/events. From memory_alloc. */
+/* Returns the folder of this host OS's events, <data folder>/events, from memory_alloc. */
 char *journal_folder(void);
-/* Creates the folder if necessary. Keeps two files of about 1 MiB each and deletes the older one when a third begins.
-   S_FALSE: the event is dropped because this process has written too many; a separate event reports that. */
+/* Appends an event; creates the folder if necessary. Keeps two files of about 1 MiB each and deletes the oldest file
+   when a third one begins. S_FALSE: the event is dropped because this process has written too many; a separate event
+   reports that. */
 HRESULT journal_append(const char *folder, const struct journal_entry *e);
 
 struct journal_reader;
-/* Starts at the oldest event. A folder that does not exist yet has no events. */
+/* Opens a reader at the oldest event. A folder that does not exist yet has no events. */
 HRESULT journal_reader_open(const char *folder, struct journal_reader **out);
-/* S_OK: *out is the next event, its strings borrowed until the next call. S_FALSE: no event yet; a later call finds
-   events that were appended in the meantime. Skips lines that are not events. */
+/* S_OK: *out is the next event; its strings are borrowed until the next call. S_FALSE: no event now; later calls return
+   events that are appended in the meantime. Skips lines that are not events. */
 HRESULT journal_reader_next(struct journal_reader *r, struct journal_entry *out);
 void journal_reader_close(struct journal_reader *r); /* NULL is allowed */
 

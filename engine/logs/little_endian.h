@@ -42,19 +42,20 @@ static inline uint64_t get_u64(const uint8_t *at)
     return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
 }
 
-/* Zero-initialise; memory_free(bytes). A failed allocation sticks. Numbers are little endian. */
+/* A growing buffer of bytes with little-endian numbers. Zero-initialise; free with memory_free(bytes). After a failed
+   allocation, all later additions fail too. */
 struct byte_buffer {
     uint8_t *bytes;
     size_t size, capacity;
     bool failed;
 };
-/* Adds `count` zeros and returns their place; NULL: out of memory. */
+/* Adds `count` zero bytes and returns their address; NULL: out of memory. */
 uint8_t *byte_buffer_add(struct byte_buffer *b, size_t count);
 void byte_buffer_put(struct byte_buffer *b, const void *bytes, size_t size);
 void byte_buffer_u8(struct byte_buffer *b, uint8_t value);
 void byte_buffer_u16(struct byte_buffer *b, uint16_t value);
 void byte_buffer_u32(struct byte_buffer *b, uint32_t value);
-/* Overwrites a number at a place. */
+/* Overwrites the number at offset `at`. */
 void byte_buffer_set_u32(struct byte_buffer *b, size_t at, uint32_t value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of performance counters: one interface to write and one to read them, implemented for each format. Portable.
-   Both are streams: memory use does not depend on the length of the log. */
+/* Logs of performance counters: one interface to write them and one to read them, implemented for each format. Both are
+   portable and work as streams: memory use does not depend on the length of the log. */
 #ifndef OPENPLA_LOG_H
 #define OPENPLA_LOG_H
 
@@ -17,20 +17,22 @@ struct log_counter {
     const char *counter;
     bool wildcard;     /* instance is "*": a cell has an item for each current instance (formats with `wildcards`) */
     uint32_t type;     /* PERF_* counter type of winperf.h */
-    int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
+    int64_t time_base; /* ticks per second of the `second` values, or of the sample clock */
     int32_t default_scale;
-    const char *path; /* its path in the log that it was read from, if log_counter_path would build another; or NULL */
-    /* Of log_reader_translate; borrowed from its names. NULL: the name is English or unknown. */
+    const char *path; /* path in the log that it was read from, if log_counter_path would return a different one;
+                         otherwise NULL */
+    /* Set by log_reader_translate; borrowed from the counter_names. NULL: the name is English or unknown. */
     const char *english_object, *english_counter;
 };
-/* Counter type of a text log's counters: `first` of their raw values contains the bits of a double. (PERF_DOUBLE_RAW of
-   PDH's documentation; we know no file that contains it.) */
+/* Counter type of a text log's counters: `first` of a raw value contains the bits of a double. (PDH's documentation
+   calls it PERF_DOUBLE_RAW; we know no file that contains it.) */
 #define LOG_TYPE_DOUBLE UINT32_C(0x00012000)
 
-/* \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of memory. */
+/* Returns \\machine\object(parent/instance#index)\counter, or `path` if it is set. From memory_alloc; NULL: out of
+   memory. */
 char *log_counter_path(const struct log_counter *counter);
 
-/* The English names if they are known, otherwise the names in the log. NULL as those. */
+/* Return the English names if they are known, otherwise the names in the log. NULL if the log has no such name. */
 static inline const char *log_counter_english_object(const struct log_counter *c)
 {
     return c->english_object ? c->english_object : c->object;
@@ -40,7 +42,7 @@ static inline const char *log_counter_english_counter(const struct log_counter *
     return c->english_counter ? c->english_counter : c->counter;
 }
 
-/* Hash of all names and the index. NULL and "" differ. */
+/* Returns a hash of all names and the index. NULL and "" have different hashes. */
 uint64_t log_counter_hash(const struct log_counter *counter);
 bool log_counter_same(const struct log_counter *a, const struct log_counter *b);
 void log_counter_free(struct log_counter *counter); /* frees and clears its strings */
@@ -50,8 +52,8 @@ struct log_counters {
     struct log_counter *items;
     size_t count, capacity;
 };
-HRESULT log_counters_add(struct log_counters *list, const struct log_counter *counter); /* copies */
-/* Adds the counter of a path. An invalid path is kept as a whole in `path` and, as the name, in `counter`. */
+HRESULT log_counters_add(struct log_counters *list, const struct log_counter *counter); /* copies the counter */
+/* Adds the counter of a path. An invalid path is stored unchanged in both `path` and `counter`. */
 HRESULT log_counters_add_path(struct log_counters *list, const char *path);
 void log_counters_free(struct log_counters *list);
 
@@ -66,17 +68,17 @@ struct log_raw {
 struct log_item { /* one instance of a wildcard counter */
     const char *instance;
     struct log_raw raw;
-    bool has_value; /* as in a cell; SQL only */
+    bool has_value; /* as in log_cell; SQL only */
     double value;
 };
 
 /* The value of one counter in one sample. */
 struct log_cell {
-    struct log_raw raw;           /* of a single counter; for a wildcard counter only its status */
-    const struct log_item *items; /* of a wildcard counter */
+    struct log_raw raw;           /* of a single counter; for a wildcard counter, only the status is used */
+    const struct log_item *items; /* of a wildcard counter: its instances */
     size_t item_count;
-    bool has_value; /* false: missing, or the first sample of a rate */
-    double value;   /* formatted as PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; text formats and SQL only */
+    bool has_value; /* false: the value is missing, or is the first sample of a rate */
+    double value;   /* formatted with PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; only for text formats and SQL */
 };
 
 /* The time zone of a log's local times: UTC = local + bias for all samples. */
@@ -89,26 +91,26 @@ struct log_zone {
 typedef HRESULT log_check(void *user);
 
 struct log_options {
-    const char *base;     /* NULL, or the folder below which the file must be after following links (file_open_below) */
-    bool append;          /* continue an existing file, even one that was truncated by a crash */
-    bool replace;         /* overwrite an existing log; another file stays: ERROR_INVALID_DATA's HRESULT */
-    const char *comment;  /* description of the set, may be NULL */
-    uint64_t max_bytes;   /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
-    bool circular;        /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
-    struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: that of the host OS at each sample
-                             (a binary log keeps that of its start) */
+    const char *base;    /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
+    bool append;         /* continue an existing file, even one that a crash truncated */
+    bool replace;        /* overwrite an existing log; another file is not changed: ERROR_INVALID_DATA's HRESULT */
+    const char *comment; /* description of the set, may be NULL */
+    uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
+    bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
+    struct log_zone zone; /* time zone of the log, for copies of other logs; unknown: the host OS's zone at each sample
+                             (for a binary log, at its start) */
     const struct log_reader *copy_of; /* NULL, or the log that is copied: a binary copy of a binary log uses its
                                          machine, start and time zone */
-    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database, and rejects no sample */
+    bool wait_for_database; /* SQL, for copies of other logs: append waits for the database and does not drop samples */
     uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
-    log_check *check;       /* NULL, or called now and then while log_writer_close writes for long; a failure ends it
-                               and is its result */
+    log_check *check;       /* NULL, or called regularly while log_writer_close writes for a long time; a failure stops
+                               log_writer_close and is its result */
     void *check_user;
 };
 
 #define LOG_KEPT_BYTES (UINT64_C(64) << 20)
 
-#define ETL_EXTENSION  ".etl" /* of event traces, which are not a format of counter logs */
+#define ETL_EXTENSION  ".etl" /* extension of event traces, which are not a format of counter logs */
 
 enum log_format { /* values up to LOG_BINARY are MS-PLA's FileFormat */
 #define LOG_FORMAT(format, ...) format,
@@ -116,17 +118,18 @@ enum log_format { /* values up to LOG_BINARY are MS-PLA's FileFormat */
 #undef LOG_FORMAT
 };
 
-/* The properties of a format that its users need. */
+/* Properties of a format. */
 struct log_format_traits {
     enum log_format format;
     const char *name;      /* for messages: "Binary" */
-    const char *word;      /* of command lines, upper case: "BIN" */
+    const char *word;      /* word on command lines, in upper case: "BIN" */
     const char *extension; /* ".blg"; "": not a file */
-    char separator;        /* of a row's cells; 0: not a text format */
+    char separator;        /* between the cells of a row; 0: not a text format */
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
-    bool is_file;          /* otherwise a log set in a database: nothing to replace, and all segments write to it */
-    bool appends;   /* LogAppend has an effect (not for text logs, as on Windows: behaviour 7); log_options.append
-                       works for every format */
+    bool is_file;   /* false: a log set in a database, where nothing is replaced and all segments write to the same log
+                       set */
+    bool appends;   /* LogAppend has an effect (not for text logs, as on Windows: behaviour 7); log_options.append works
+                       for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
     bool wildcards; /* supports wildcard counters, and therefore instances that appear later; otherwise the columns are
                        fixed */
@@ -134,34 +137,35 @@ struct log_format_traits {
     bool raw;       /* stores raw values, so the type of a counter is part of its identity */
     bool is_export; /* written by relog for other programs: sets and PDH do not offer it, no reader reads it,
                        log_options.append is refused, and max_bytes has no effect */
-    bool english;   /* has the English names of counters that are translated (log_reader_translate) */
+    bool english;   /* contains the English names of translated counters (log_reader_translate) */
 };
 /* The four lookups return NULL for an unknown format. Words and extensions are compared ignoring case. */
 const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
 const struct log_format_traits *log_format_by_extension(const char *extension); /* ".blg" or "blg" */
-/* The word of logman's -f, of a format that is not for exports: a format's word, or for a circular log the word of a
-   format with `ring` and "circ" ("bincirc"), which sets *circular. */
+/* Finds the format of a word for logman's -f, except export formats. The word is a format's `word`, or for a circular
+   log the `word` of a format with `ring` followed by "circ" ("bincirc"), which sets *circular. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
 enum log_format_use {
-    LOG_FOR_SAMPLES, /* formats that live samples are written in */
-    LOG_FOR_SETS,    /* the same with the words of circular logs: those of log_format_by_option */
+    LOG_FOR_SAMPLES, /* formats in which live samples are written */
+    LOG_FOR_SETS,    /* the same formats, with the words for circular logs: all words of log_format_by_option */
     LOG_FOR_COPIES,  /* all formats */
 };
 enum { LOG_WORDS_BYTES = 96 }; /* enough for all words */
-/* Writes the words of formats in lower case, those with `ring` first: for sets "bin|bincirc|csv|tsv|sql" with the
-   separator "|". Cuts at `size` bytes. */
+/* Writes the words of formats in lower case, those with `ring` first: for LOG_FOR_SETS and the separator "|",
+   "bin|bincirc|csv|tsv|sql". Cuts at `size` bytes. */
 void log_format_words(enum log_format_use use, const char *separator, char *words, size_t size);
-/* True if the file name has the extension of a counter log's format that is not for exports, or of an event trace. */
+/* Returns whether the file name has the extension of an event trace or of a counter log format that is not for
+   exports. */
 bool log_is_log_name(const char *path);
 
 struct log_writer;
-/* Creates `path` and writes the part before the samples. The file must not exist unless options->append or ->replace is
-   set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file remains after a
-   failure. Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard counter in a text format,
-   and for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for an unknown format;
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
+/* Creates a log at `path` and writes the part before the samples. The file must not exist unless options->append or
+   ->replace is set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file
+   remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard counter in
+   a text format, or for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for an unknown
+   format; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
 /* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. After a failure the file is complete
@@ -170,8 +174,8 @@ HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_ce
 /* Makes every appended sample readable by other processes, even if this process dies immediately afterwards. */
 HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
-/* A warning raised since the last call although no sample failed, for example that the database was unreachable for a
-   while. S_OK: *text from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
+/* Returns a warning raised since the last call although no sample failed, for example that the database was unreachable
+   for a while. S_OK: *text is from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
 HRESULT log_writer_warning(struct log_writer *w, char **text);
 /* Completes the file and frees w, even on failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
@@ -190,39 +194,40 @@ struct log_reader;
    may grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a file
    that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
-/* Borrowed from the reader, like everything that it returns. */
+/* Returns information about the log, borrowed from the reader, like everything that the reader returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);
-/* The counters of the samples' cells. log_reader_next may add counters at the end. Valid until the next call of
+/* Returns the counters of the samples' cells. log_reader_next can add counters at the end. Valid until the next call of
    log_reader_next. */
 const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
-/* Adds English names to the counters, also to those that appear later. The names must outlive the reader and copies of
-   its counters. E_OUTOFMEMORY. */
+/* Adds English names to all counters, including those that appear later. `names` must outlive the reader and all copies
+   of its counters. E_OUTOFMEMORY. */
 struct counter_names;
 HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *names);
-/* The next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters as of this call, valid
-   until the next call. In a wildcard counter's cell `items` are the instances and `raw.status` is the counter's status.
-   A missing value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are
-   skipped: every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the
-   file, and out of memory. */
+/* Reads the next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters, valid until the next
+   call. In a wildcard counter's cell, `items` are the instances and `raw.status` is the counter's status. A missing
+   value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are skipped:
+   every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the file, and
+   out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
-/* Makes log_reader_next continue with the first sample at or after `utc`, also backwards; INT64_MIN: with the first.
-   Assumes that the samples of a log are in the order of time. */
+/* Makes log_reader_next continue with the first sample at or after `utc`, which can be before the current one;
+   INT64_MIN: the log's first sample. Assumes that a log's samples are in time order. */
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
-/* Progress in bytes of the file (rows of the database). `total` is 0 if it is unknown. */
+/* Returns the progress in bytes of the file, or in rows of the database. `total` is 0 if it is unknown. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
-/* Warnings about corrupt, truncated or unknown parts of the log read so far: position and missing part, without the
-   file's name. At most LOG_MAX_WARNINGS; then the last one states that further warnings are not shown. */
+/* Returns the warnings about corrupt, truncated or unknown parts that were read so far: their position and what is
+   missing, without the file's name. After LOG_MAX_WARNINGS, the last warning states that further warnings are not
+   shown. */
 enum { LOG_MAX_WARNINGS = 100 };
 const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
 
 /* ---- for the writers of formats: files below the folder log_options.base ---- */
-/* Opens the file of a new log. `over`: uses an existing file if it is empty, a log or the beginning of one; it keeps
-   its bytes until log_file_empty. Without `over` an existing file fails with ERROR_FILE_EXISTS's HRESULT. *fresh: the
-   file was created. ERROR_INVALID_DATA's HRESULT with a text: the existing file is not a log; it is not changed.
-   Errors: those of file_open_below. */
+/* Opens the file of a new log. With `over`, an existing file is used if it is empty, a log, or the beginning of a log,
+   and keeps its content until log_file_empty. Without `over`, an existing file is an error, ERROR_FILE_EXISTS's
+   HRESULT. *fresh: the file was created. ERROR_INVALID_DATA's HRESULT with a text: the existing file is not a log; it
+   is not changed. Errors: those of file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
-/* Empties the file; the writer calls it right before its first write. */
+/* Empties the file. The writer calls this right before its first write. */
 HRESULT log_file_empty(struct file *file);
 /* Opens a file to append to it. */
 HRESULT log_file_continue(const char *path, const struct log_options *options, struct file **out);

@@ -1,55 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of metrics, whose names do not clash, and their lines in Prometheus' text format 0.0.4 and OpenMetrics. */
+/* Families of metrics: unique family names, and the families' lines in Prometheus' text format 0.0.4 and
+   OpenMetrics. */
 #ifndef OPENPLA_METRIC_FAMILY_H
 #define OPENPLA_METRIC_FAMILY_H
 
 #include "engine/base/text.h"
 #include "engine/logs/metric_form.h"
 
-/* A family of metrics, whose samples stand together. */
+/* A family of metrics. Its samples are consecutive in the output. */
 struct metric_family {
-    char *name; /* of samples, without _sum and _count: "windows_system_context_switches_total" */
+    char *name; /* as in samples, but without _sum and _count: "windows_system_context_switches_total" */
     char *help;
     const char *unit; /* "": none */
     enum metric_kind kind;
-    const char *collector; /* of a preset; NULL: not of one */
+    const char *collector; /* preset that the metric belongs to; NULL: no preset */
 };
 /* Zero-initialise. */
 struct metric_families {
     struct metric_family *items;
     size_t count, capacity;
-    uint32_t *slots; /* places + 1 by the hash of names, of counters also without _total; 0: free */
+    uint32_t *slots; /* index + 1 by name hash, for counters also without _total; 0: free */
     size_t slot_count, slots_used;
 };
-/* The family of the counter's name and form: S_OK and its place. S_FALSE: it does not exist yet; *name from
-   memory_alloc is the one to add, at the end. A family of another type cannot share its name, not even without _total;
-   then the name gets an ending. */
+/* Finds the family of a counter with this form. S_OK: *at is its index. S_FALSE: it does not exist; add it with *name
+   (from memory_alloc), and *at will be its index. Families of different types must not share a name, not even without
+   _total, so a name that is already used by another type gets a suffix. */
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name);
-/* Takes the name and the help over, also on failure; NULL: out of memory. */
+/* Adds a family. Takes ownership of `name` and `help`, even on failure; either can be NULL (out of memory) and then
+   fails. */
 HRESULT metric_families_add(struct metric_families *f, char *name, char *help, const struct metric_form *form,
                             const char *collector);
 void metric_families_free(struct metric_families *f);
 
-/* The help of a counter's family: its path, the first sentence of its text (NULL: unknown), and what its value means.
-   `has_instances`: the path has "(*)". From memory_alloc; NULL: out of memory. */
+/* Returns the help text for a counter's family: its path, the first sentence of the explanation `text` (NULL: unknown),
+   and the note of `form`. `has_instances`: the path has "(*)". From memory_alloc; NULL: out of memory. */
 char *metric_help_of(const struct log_counter *counter, bool has_instances, const char *text,
                      const struct metric_form *form);
 
 /* ---- lines ---- */
 
-/* The lines before the samples. */
+/* Adds a family's lines before its samples: HELP, TYPE and UNIT. */
 void metric_add_family(struct text_buffer *b, const struct metric_family *f, bool openmetrics);
-/* Adds name="value" behind `b`'s text, with escapes; a comma first if `more`. */
+/* Adds name="value" with escapes, after a comma if `more` is set. */
 void metric_add_label(struct text_buffer *b, bool more, const char *name, const char *value);
-/* Adds the labels name, parent, pid and tid of an instance "parent/name#index"; a comma first if `more`. With the
-   values of its ID Process and ID Thread (NULL: unknown) they replace its numbers, which move to other processes. */
+/* Adds the labels name, parent, pid and tid of an instance "parent/name#index", after a comma if `more` is set.
+   `process` and `thread` are the values of its ID Process and ID Thread (NULL: unknown). These IDs replace the instance
+   numbers, because an instance number can move to another process. */
 void metric_add_instance(struct text_buffer *b, bool more, const char *instance, const struct log_raw *process,
                          const struct log_raw *thread);
-/* Whether an instance is the sum of the others: "_Total", "0,_Total", "_Total/_Total". Sums over a metric would count
-   the others twice with it. */
+/* Returns whether an instance is the sum of other instances: "_Total", "0,_Total", "_Total/_Total". If it were
+   exported, sums over the metric would count those instances twice. */
 bool metric_is_total(const char *instance);
-/* "svchost#1" becomes "svchost". */
+/* Removes the index: "svchost#1" becomes "svchost". */
 void metric_cut_index(char *name);
 
 #endif

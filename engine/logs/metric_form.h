@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a counter becomes as a metric: its name, type and unit, and how the raw values of a sample are written. */
+/* How a counter becomes a metric: its name, type and unit, and the conversion of raw values. */
 #ifndef OPENPLA_METRIC_FORM_H
 #define OPENPLA_METRIC_FORM_H
 
@@ -17,39 +17,40 @@ enum metric_source {
     METRIC_SECOND,
     METRIC_QUOTIENT, /* first / second */
     METRIC_ELAPSED,  /* second - first */
-    METRIC_DOUBLE,   /* the bits of a double in first: a value that was computed before, LOG_TYPE_DOUBLE */
+    METRIC_DOUBLE,   /* the bits of a double in `first`: an already computed value, LOG_TYPE_DOUBLE */
 };
 
-/* value = source * factor / divisor + offset. Integers, so that what PDH counts leaves without rounding. */
+/* value = source * factor / divisor + offset. factor and divisor are integers, so that integer counters are exported
+   without rounding. */
 struct metric_scale {
     enum metric_source source;
     int64_t factor, divisor;
     double offset;
-    bool large; /* raw values have 64 bits; else 32 */
+    bool large; /* raw values have 64 bits; otherwise 32 */
 };
 
 struct metric_form {
     enum metric_kind kind;
-    struct metric_scale scale; /* of the value, or of a summary's sum; its count is the second value */
-    const char *unit;          /* a base unit as Prometheus names it, "bytes"; "": none */
-    const char *note;          /* what the value means, for the help; "": nothing to add */
-    bool drops_percent;        /* the name loses a '%', because the metric is not in percent */
-    bool keeps_per_second;     /* the name has "per_second", because the metric is a rate */
+    struct metric_scale scale; /* of the value or a summary's sum; a summary's count is the second value */
+    const char *unit;          /* base unit with Prometheus' name, such as "bytes"; "": none */
+    const char *note;          /* meaning of the value, for the help text; "": nothing to add */
+    bool drops_percent;        /* '%' is removed from the name, because the metric is not in percent */
+    bool keeps_per_second;     /* the name contains "per_second", because the metric is a rate */
 };
-/* From the type and the name of the counter, which is English if that is known. */
+/* Returns the form for a counter's type and name. Uses the English name if it is known. */
 struct metric_form metric_form_of(const struct log_counter *counter);
-/* The name without the suffixes _total, _sum and _count: "windows_memory_available_bytes". A name with letters that
-   metrics lack ends in its hash, so that different counters have different names. From memory_alloc; NULL: out of
-   memory. */
+/* Returns the metric name without the suffixes _total, _sum and _count: "windows_memory_available_bytes". A name with
+   letters that metric names cannot contain gets a hash suffix, so that different counters have different names. From
+   memory_alloc; NULL: out of memory. */
 char *metric_name_of(const struct log_counter *counter, const struct metric_form *form);
 
-/* Adds the value of a raw value. False: it has none (a quotient of 0, or the status says so). */
+/* Adds the number for a raw value. False: there is no number, because the status is not valid or a divisor is 0. */
 bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
 
-/* Times that fall by less than so many raw units have not restarted, but were computed from two clocks. 0: the values
-   are not such times. */
+/* Returns a limit in raw units. If a time falls by less than this, the counter has not restarted: the time was computed
+   from two clocks. 0: the values are not such times. */
 int64_t metric_steady_limit(const struct metric_form *form);
-/* The value to show after `last`. */
+/* Returns the value to show after `last`: a decrease below the limit is replaced by `last`. */
 static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)
 {
     return value < last && (uint64_t)last - (uint64_t)value < (uint64_t)limit ? last : value;

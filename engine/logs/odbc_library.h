@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc): types,
-   constants and the table of its functions. */
+/* Loads the ODBC driver manager of this host OS (odbc32.dll on Windows and under Wine, natively unixODBC's libodbc)and
+   declares its types, constants and functions. */
 #ifndef OPENPLA_ODBC_LIBRARY_H
 #define OPENPLA_ODBC_LIBRARY_H
 
@@ -85,8 +85,8 @@ struct odbc_api {
 };
 #undef ODBC_API_MEMBER
 
-/* Loads the library, for the lifetime of the process, and fills the table. HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND or
-   ERROR_PROC_NOT_FOUND), with a text that names the library. */
+/* Loads the library for the lifetime of the process and fills the function table. Errors: HRESULT_FROM_WIN32 of
+   ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND, with a text that names the library. */
 HRESULT odbc_library_load(struct odbc_api *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's types, constants and the table of its functions: the system's own on Windows, the same layouts elsewhere. */
+/* PDH's types, constants and function table. Windows builds use the system's declarations; native builds have their own
+   with the same layouts. */
 #ifndef OPENPLA_PDH_TYPES_H
 #define OPENPLA_PDH_TYPES_H
 
@@ -7,7 +8,7 @@
 
 #ifdef _WIN32
 #include <windows.h>
-/* MinGW's lacks this one's calling convention; engine/pdh/core/pdh.h declares it. */
+/* MinGW's declaration lacks the calling convention; engine/pdh/core/pdh.h declares the function. */
 #define PdhIsRealTimeQuery PdhIsRealTimeQuery_of_mingw
 #include <pdh.h>
 #undef PdhIsRealTimeQuery
@@ -283,7 +284,7 @@ typedef struct {
 
 #endif
 
-/* Compares the native declarations with the system's headers where those are used. */
+/* Compares the native declarations with the system's headers where those are available. */
 #define PDH_LAYOUT(type, size)      _Static_assert(sizeof(type) == (size), #type " has another size")
 #define PDH_OFFSET(type, field, at) _Static_assert(offsetof(type, field) == (at), #type "." #field " has moved")
 #define PDH_VALUE(name, value)      _Static_assert((DWORD)(name) == (value), #name " has another value")
@@ -328,8 +329,8 @@ PDH_VALUE(PDH_NOT_IMPLEMENTED, 0xC0000BD3);
 #undef PDH_VALUE
 
 /* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. Times that they return
-   (TimeStamp of a raw value, the time of PdhCollectQueryDataWithTime) are local FILETIMEs; the second value of a 100 ns
-   type is UTC. */
+   (a raw value's TimeStamp, the time of PdhCollectQueryDataWithTime) are local FILETIMEs, but the second value of a 100
+   ns counter type is UTC. */
 #define PDH_API_LIST(X)                                                                                                \
     X(PdhGetDllVersion, (LPDWORD version))                                                                             \
     X(PdhOpenQueryW, (LPCWSTR data_source, DWORD_PTR user_data, PDH_HQUERY * query))                                   \
@@ -370,8 +371,9 @@ struct pdh_api {
 #undef PDH_API_MEMBER
 
 #ifndef _WIN32
-/* OpenPLA's PDH (engine/pdh): natively there is no other. Weak, because the os layer refers to it without linking pdh:
-   its address is NULL in a program that does not link openpla_pdh (linking is forced with -u openpdh_api). */
+/* OpenPLA's PDH (engine/pdh), the only one in native builds. The symbol is weak because the os layer refers to it
+   without linking pdh. Its address is NULL in a program that does not link openpla_pdh (-u openpdh_api forces the
+   linking). */
 extern const struct pdh_api openpdh_api __attribute__((weak));
 #endif
 

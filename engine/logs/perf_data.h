@@ -20,14 +20,14 @@ struct perf_data {
     struct perf_times times;
     uint32_t objects;    /* number of objects as stated in the block */
     size_t first;        /* offset of the first object */
-    const uint8_t *name; /* of the system, UTF-16 without backslashes */
+    const uint8_t *name; /* computer name, UTF-16 without backslashes */
     size_t name_units;
 };
 
 struct perf_object {
     const uint8_t *bytes; /* borrowed */
     size_t size;          /* TotalByteLength */
-    uint32_t title, help; /* indices of its name and help */
+    uint32_t title, help; /* title indexes of its name and help text */
     uint32_t counters;
     int32_t instances; /* -1: no instances, but a single counter block */
     int64_t ticks, frequency;
@@ -35,44 +35,45 @@ struct perf_object {
 };
 
 struct perf_counter {
-    uint32_t title, help; /* as the object's */
+    uint32_t title, help; /* as in perf_object */
     int32_t default_scale;
     uint32_t type;         /* PERF_* */
-    uint32_t size, offset; /* of the value in a counter block */
+    uint32_t size, offset; /* of the value in the counter block */
 };
 
 struct perf_instance {
-    uint32_t parent_title, parent_index; /* the parent's object (0: no parent), and its index among the instances */
+    uint32_t parent_title, parent_index; /* title index of the parent's object (0: no parent), and the parent's index
+                                            among its instances */
     int32_t unique_id;                   /* -1: it has a name */
     const uint8_t *name;                 /* UTF-16, borrowed */
     size_t name_units;
-    const uint8_t *block; /* of its counters */
+    const uint8_t *block; /* counter block */
     size_t block_size;
 };
 
-/* False: not a data block in this machine's byte order. */
+/* Reads the block's header. False: not a data block in this computer's byte order. */
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
 /* Reads the object at `bytes`. False: it exceeds `size`. */
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
-/* The counter definition at *offset (start with object->definitions), advances *offset. */
+/* Reads the counter definition at *offset, which starts with object->definitions, and advances *offset. */
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);
-/* The instance at *offset (start with object->values) and its counters; advances *offset. */
+/* Reads the instance at *offset, which starts with object->values, and its counters; advances *offset. */
 bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out);
-/* The counter block of an object without instances. */
+/* Returns the counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
 
-bool perf_counter_is_base(const struct perf_counter *c); /* not a counter, but the denominator of the preceding one */
+bool perf_counter_is_base(const struct perf_counter *c); /* it is the denominator of the preceding counter */
 bool perf_counter_is_text(const struct perf_counter *c);
-/* Ticks per second of the counter's times. */
+/* Returns the ticks per second of the counter's times. */
 int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,
                                const struct perf_counter *c);
-/* The counter's raw value in the form that PDH stores. base: the definition after c if that is a base, otherwise NULL.
-   False: the value is outside the block. */
+/* Returns the counter's raw value in the form that PDH stores. `base` is the definition after c if that is a base
+   counter, otherwise NULL. False: the value is outside the block. */
 bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
                       const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);
 
-/* Convert between the raw values of logs and of PDH, without the time stamp, which a log stores once for all values of
-   a sample. */
+/* Convert between raw values of logs and of PDH. Neither copies the time stamp, because a log stores one time for all
+   values of a sample. */
 static inline struct log_raw log_raw_of(const PDH_RAW_COUNTER *raw)
 {
     return (struct log_raw){

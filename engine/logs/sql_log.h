@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and the three tables (2.2.2.7) of SQL logs. */
+/* SQL logs: their names, SQL:<data source>!<log set> (MS-PLA 3.2.4.6.2), and their three database tables (2.2.2.7). */
 #ifndef OPENPLA_SQL_LOG_H
 #define OPENPLA_SQL_LOG_H
 
@@ -8,21 +8,21 @@
 
 /* SQL:name!set            an ODBC data source by its name, which cannot contain '!'
    SQL:key=value;...!set   an ODBC connection string, which needs no data source (engine/logs/sql/odbc.h); as in ODBC, a
-                           value with '!' or ';' is in braces, and a '}' in it is doubled
+                           value with '!' or ';' is enclosed in braces, and a '}' in it is doubled
    The log set is the rest after the '!', 1 to 1024 characters: the DisplayString of DisplayToID. */
 struct sql_source {
     char *connection; /* for odbc_connect: "DSN=name", or the attributes that the name contained */
     char *log_set;
-    char *shown;  /* the whole name for messages, without secret values */
-    char *open;   /* the whole name without its secret attributes, for files that others read */
+    char *shown;  /* the full name for messages, without secret values */
+    char *open;   /* the full name without its secret attributes, for files that other users read */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
 
-bool sql_source_is(const char *name); /* whether it begins with SQL:, in any case */
-/* E_INVALIDARG with a text; E_OUTOFMEMORY. Then *out is all NULL. */
+bool sql_source_is(const char *name); /* whether the name begins with SQL:, in upper or lower case */
+/* Splits a name. E_INVALIDARG with a text; E_OUTOFMEMORY. All members of *out are NULL after a failure. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
-/* Adds the secret attributes to the name `open` again. *name for memory_free_secret. E_INVALIDARG as
+/* Adds the secret attributes to the name `open` again. Free *name with memory_free_secret. E_INVALIDARG as for
    sql_source_parse. */
 HRESULT sql_source_join(const char *open, const char *secret, char **name);
 
@@ -34,29 +34,30 @@ enum {
     SQL_GUID_UNITS = 38 + 1,
 };
 
-/* The differences between databases. */
+/* Differences between database products. */
 struct sql_dialect {
-    const char *product;  /* SQL_DBMS_NAME begins with it */
-    const char *guid;     /* type of GUID */
-    const char *identity; /* type of CounterID in CounterDetails */
+    const char *product;  /* SQL_DBMS_NAME begins with this */
+    const char *guid;     /* column type of GUIDs */
+    const char *identity; /* column type of CounterID in CounterDetails */
     bool time_nul;        /* char(24) can contain the NUL that Windows writes after the 23 characters of a time */
     const char
         *value; /* expression that reads CounterValue as text with all digits; NULL: the number itself is exact */
     const char *streaming; /* added to a connection string for reading, so that rows arrive one by one; may be "" */
 };
-/* HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown database. */
+/* Finds the dialect of a connected database. HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown
+   database. */
 HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
 
-/* Checks that existing tables have the columns of 2.2.2.7 and creates missing ones; with `create` false, a missing
-   table is a failure. Never drops a table. */
+/* Checks that existing tables have the columns of MS-PLA 2.2.2.7. Creates missing tables; with `create` false, a
+   missing table is a failure. Never drops a table. */
 HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, bool create);
 
-/* Writes a FILETIME as YYYY-MM-DD hh:mm:ss.mmm, UTC. */
+/* Writes a FILETIME as YYYY-MM-DD hh:mm:ss.mmm, in UTC. */
 void sql_time_text(int64_t utc, char out[SQL_TIME_UNITS]);
-/* Reads such a time. A ':' before the milliseconds, as MS-PLA writes it, is accepted, and the milliseconds may be
-   missing. */
+/* Reads a time in the form of sql_time_text. Also accepts ':' before the milliseconds, as MS-PLA writes it, and a time
+   without milliseconds. */
 bool sql_time_parse(const char *text, int64_t *utc);
-/* As databases write it, without braces. */
+/* Writes a GUID as databases do, without braces. */
 void sql_guid_text(const GUID *guid, char out[SQL_GUID_UNITS]);
 
 #endif

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes performance logs as comma or tab separated text, as PDH writes them.
+/* Writes performance logs as comma-separated or tab-separated text in PDH's format.
 
-   Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one at the start of the
-   run. Then one row per sample: local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every
-   locale, and "%.20g" numbers. Every cell is quoted; rows end with CR LF. PDH leaves the following open; we decided:
-   - A missing value is a blank, " ". So are infinities and NaNs, which readers of these files do not accept as numbers.
-   - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
-   - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
-   - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it. Sets
-     do not use it: MS-PLA ignores LogAppend for text.
-   - The comment is not stored.
-   A row goes to the file in one write when it is appended, so flush has nothing to do. */
+   The header row has "(PDH-CSV 4.0) (zone)(bias)", with the bias at the start of the run, and one cell per counter
+   path. Each sample is a row: the local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every locale, and
+   the numbers as "%.20g". Every cell is quoted, and rows end with CR LF. PDH does not define the following details; we
+   decided:
+   - A missing value is written as a blank, " ". So are infinities and NaNs, because readers of these files do not
+     accept them as numbers.
+   - A quotation mark in a name is doubled. A control character in a name becomes a blank, so that a row remains one
+     line.
+   - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.
+   - log_options.append continues a file with the same columns, in its header's time zone, wherever a crash truncated
+     it. Collector sets do not use this, because MS-PLA ignores LogAppend for text.
+   - log_options.comment is not stored.
+   text_append writes each row to the file immediately, with one write, so flush only removes the rest of a failed
+   write. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -27,10 +31,10 @@
 
 struct text_end {
     bool exists;          /* the file exists */
-    uint64_t whole;       /* bytes up to the end of the last whole row; 0: no whole header, so restart the file */
-    bool cut;             /* a torn row follows */
-    const char *missing;  /* the line end that the last whole row lacks: "", "\n", "\r\n" */
-    struct log_zone zone; /* of the header; without its name */
+    uint64_t whole;       /* offset after the last complete row; 0: no complete header, so the file is restarted */
+    bool cut;             /* an incomplete row follows */
+    const char *missing;  /* the line end that the last complete row lacks: "", "\n", "\r\n" */
+    struct log_zone zone; /* time zone of the header, without its name */
 };
 
 static HRESULT not_a_log(const char *path)
@@ -38,7 +42,7 @@ static HRESULT not_a_log(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a PDH text log", path);
 }
 
-/* Whether everything after the first cell is equal. */
+/* Returns whether all cells after the first one are equal. */
 static bool same_columns(const struct text_header *a, const char *a_end, const struct text_header *b, const char *b_end)
 {
     if (!a->names || !b->names)
@@ -66,7 +70,7 @@ static HRESULT check_header(const char *path, const struct text_row *row, enum t
     return S_OK;
 }
 
-/* Every cell quoted, and one for each counter. */
+/* Returns whether every cell is quoted and each counter has a cell. */
 static bool is_whole_row(const struct text_row *row, char separator, size_t counters)
 {
     const char *at = row->text, *end = row->text + row->length;
@@ -80,9 +84,9 @@ static bool is_whole_row(const struct text_row *row, char separator, size_t coun
     return cells == counters + 1;
 }
 
-/* Finds where a text log that is to be continued ends, wherever a crash cut it. header: the row that the log would
-   begin with, with CR LF. A missing file is not a failure. E_INVALIDARG: the file logs other counters, or has them in
-   another form (saved by another program). ERROR_INVALID_DATA's HRESULT: it is not a text log. */
+/* Finds the end of an existing text log to continue it, wherever a crash truncated it. `header` is the header row for
+   the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the file has other counters, or has them
+   in another form because another program saved it. ERROR_INVALID_DATA's HRESULT: it is not a text log. */
 static HRESULT text_append_find_end(const char *path, const char *header, size_t length, size_t counters,
                                     struct text_end *out)
 {
@@ -106,7 +110,7 @@ static HRESULT text_append_find_end(const char *path, const char *header, size_t
                 const bool whole_but_line_end = is_whole_row(&row, separator, counters);
                 out->cut = !whole_but_line_end;
                 if (whole_but_line_end) {
-                    /* The row's length is without a CR that its end may have. */
+                    /* The row's length does not include a CR that was written before the crash. */
                     const bool has_cr = row.end > row.offset + row.length;
                     out->missing = has_cr ? "\n" : "\r\n";
                     out->whole = row.end;
@@ -126,11 +130,11 @@ struct text_log {
     struct log_writer base;
     struct file *file;
     char *row;     /* room for the longest row */
-    uint64_t size; /* bytes of whole rows; the file may be longer only while `torn` */
+    uint64_t size; /* bytes of complete rows; the file can only be longer while `torn` is set */
     uint64_t max_bytes;
     size_t counters;
     struct clock_zone zone;
-    bool torn; /* a row that failed could not be cut off yet */
+    bool torn; /* the remains of a failed write could not be removed yet */
     char separator;
 };
 
@@ -141,7 +145,7 @@ static void free_log(struct text_log *log)
     memory_free(log);
 }
 
-/* Cuts the bytes that a failed write left after the last whole row. */
+/* Removes the bytes that a failed write left after the last complete row. */
 static HRESULT cut_torn_row(struct text_log *log)
 {
     if (log->torn) {
@@ -161,7 +165,7 @@ static HRESULT write_row(struct text_log *log, const char *row, size_t length)
     hr = file_write_at(log->file, log->size, row, length);
     if (FAILED(hr)) {
         log->torn = true;
-        (void)cut_torn_row(log); /* if it fails: tried again before the next row and at the end */
+        (void)cut_torn_row(log); /* if this fails, it is tried again before the next row and at the end */
         return hr;
     }
     log->size += length;
@@ -177,13 +181,13 @@ static void add_name(struct text_buffer *b, const char *name)
             text_buffer_add_n(b, (unsigned char)*c < ' ' ? " " : c, 1);
 }
 
-/* The zone's name for the header; from memory_alloc, NULL when out of memory. */
+/* Returns the time zone's name for the header, from memory_alloc; NULL: out of memory. */
 static char *zone_name(const struct log_zone *zone, int bias)
 {
     if (zone->known && zone->name)
         return text_copy(zone->name);
     if (zone->known && bias != clock_bias_minutes(clock_utc())) {
-        const int minutes = bias < 0 ? -bias : bias; /* not the zone of the host OS: its name is unknown */
+        const int minutes = bias < 0 ? -bias : bias; /* not the time zone of the host OS, so its name is unknown */
         return text_format("UTC%c%02d:%02d", bias > 0 ? '-' : '+', minutes / 60, minutes % 60);
     }
     return clock_zone_name();
@@ -252,7 +256,7 @@ static HRESULT start_file(struct text_log *log, const char *path, const struct l
     return hr;
 }
 
-/* What log_options.zone asks for. */
+/* Returns the time zone that log_options.zone selects. */
 static struct clock_zone zone_of(const struct log_zone *zone)
 {
     return (struct clock_zone){.fixed = zone->known,
@@ -268,7 +272,7 @@ static HRESULT continue_file(struct text_log *log, const char *path, const struc
         log->zone = zone_of(&end->zone);
     HRESULT hr = log_file_continue(path, options, &log->file);
     if (SUCCEEDED(hr))
-        hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
+        hr = write_row(log, end->missing, strlen(end->missing)); /* also removes the incomplete row */
     return hr;
 }
 
@@ -313,7 +317,7 @@ static char *put_digits(char *at, int value, int width)
     return at + width;
 }
 
-/* "MM/DD/YYYY hh:mm:ss.mmm" in quotes. */
+/* Writes "MM/DD/YYYY hh:mm:ss.mmm" in quotes. */
 static char *put_time_cell(char *at, int64_t local)
 {
     const struct calendar_time t = clock_calendar(local);

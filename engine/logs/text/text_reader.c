@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads performance logs of comma or tab separated text: those of Windows, ours, typeperf's, other tools' and files
-   that spreadsheets have saved.
+/* Reads comma-separated and tab-separated performance logs: those of Windows, OpenPLA, typeperf and other tools, and
+   logs that a spreadsheet program has saved.
 
-   Accepted: ANSI, UTF-8 with or without a byte order mark, UTF-16; CR LF or LF; cells with and without quotes; commas,
-   semicolons, tabs or bars between cells; a decimal comma if the comma is not the separator; dates as text_rows.h
-   lists; a header cell that ends within the time zone's name or has none; blank lines, a spreadsheet's "sep=;" and the
-   lines that typeperf prints at its end.
-   - Without a byte order mark, names that are valid UTF-8 are UTF-8; others are in the ANSI code page.
-   - All times are in the time zone of the header cell; without one, in this host OS's zone with the bias of the first
-     sample.
-   - Dates with slashes have the month first, unless spreadsheet-like dates of the file rule that out. Dates in the form
-     that Windows writes always have the month first.
+   The reader accepts the following variants:
+   - ANSI, UTF-8 with or without a byte order mark, and UTF-16
+   - lines that end with CR LF or LF
+   - cells with and without quotes, separated by commas, semicolons, tabs or bars
+   - a decimal comma, if the separator is not a comma
+   - the date formats of text_time_read (text_rows.h)
+   - a header cell that ends inside the time zone's name, or has no time zone
+   - blank lines, a spreadsheet's "sep=;", and the lines that typeperf prints at its end
+
+   It interprets them as follows:
+   - Without a byte order mark, a header row that is valid UTF-8 is read as UTF-8, and any other as text in the ANSI
+     code page.
+   - All times are in the header cell's time zone. If it has none, they are in the host OS's time zone, with its bias at
+     the first sample.
+   - Dates with slashes begin with the month, unless the file has a date for which that is impossible. If the first date
+     has the exact form that Windows writes, dates always begin with the month.
    - A row is a sample if it has a time and a cell for every counter, and ends with a line end or a closing quote. Other
-     rows are skipped with a warning. A header row with other counters ends the log. */
+     rows are skipped with a warning. The reader stops at a header row that differs from the first one. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -30,13 +37,13 @@ struct text_reader {
     struct log_reader base;
     struct text_rows rows;
     char *path;
-    char *header; /* its row as it was, to know it again */
+    char *header; /* the header row's original bytes, to recognise a repeated header */
     size_t header_length;
-    uint64_t data_offset, data_number; /* of the row after the header */
-    uint64_t remarked;                 /* offset after the last row with a warning: reading again adds no second one */
+    uint64_t data_offset, data_number; /* position of the row after the header */
+    uint64_t remarked; /* offset after the last row that was read; rows before it cause no second warning */
     char separator;
     enum text_time_order order;
-    int64_t from; /* skip earlier samples */
+    int64_t from; /* earlier samples are skipped */
     bool other_log;
     struct log_cell *cells;
 };
@@ -57,13 +64,14 @@ static void close_text(struct log_reader *r)
     memory_free(t);
 }
 
-/* A line in front of the header that may be there: empty, or a spreadsheet's. */
+/* Returns whether a line before the header is allowed: an empty line, or a spreadsheet's "sep=" line. */
 static bool is_preamble(const char *text, size_t length)
 {
     return length == 0 || (length == 5 && memcmp(text, "sep=", 4) == 0);
 }
 
-/* The beginning of a file in ASCII, without mark, preamble and zero bytes. */
+/* Copies the beginning of a file as ASCII, without the byte order mark, preamble lines, and the zero bytes of
+   UTF-16. */
 static size_t plain_beginning(const uint8_t *head, size_t size, char *out, size_t room)
 {
     enum text_encoding encoding;
@@ -94,7 +102,7 @@ static bool recognises_text(const char *path, const uint8_t *head, size_t size)
     return text_header_read(text, length, &header) || (size < LOG_HEAD_BYTES && text_header_is_begun(text, length));
 }
 
-/* The row in UTF-8; from memory_alloc. */
+/* Returns the row in UTF-8, from memory_alloc. */
 static HRESULT header_text(const struct text_reader *t, const struct text_row *row, char **out)
 {
     if (memchr(row->text, '\0', row->length))
@@ -106,7 +114,7 @@ static HRESULT header_text(const struct text_reader *t, const struct text_row *r
         return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", t->path);
     if (text_is_utf8(*out, row->length))
         return S_OK;
-    WCHAR *wide; /* converted twice: malformed bytes become U+FFFD */
+    WCHAR *wide; /* converted to UTF-16 and back, so that malformed bytes become U+FFFD */
     size_t units;
     HRESULT hr = text_to_utf16(*out, &wide, &units);
     memory_free(*out);
@@ -118,7 +126,7 @@ static HRESULT header_text(const struct text_reader *t, const struct text_row *r
     return hr;
 }
 
-/* A cell's text without the doubling of its quotes; from memory_alloc. */
+/* Returns a cell's text with doubled quotes reduced to one, from memory_alloc. */
 static char *cell_text(const char *cell, size_t length, bool doubled)
 {
     char *text = text_copy_n(cell, length);
@@ -139,7 +147,7 @@ static HRESULT read_names(struct text_reader *t, const char *names, const char *
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr) && text_cell_next(&names, end, t->separator, &cell)) {
         if (cell.length == 0 && !cell.quoted && !names)
-            break; /* a separator at the row's end */
+            break; /* the row ends with a separator */
         if (!cell.closed)
             return invalid_data(t->path, "the last name of the header row has no closing quote");
         char *name = cell_text(cell.text, cell.length, cell.doubled);
@@ -221,7 +229,7 @@ static HRESULT look_ahead(struct text_reader *t)
         const bool month_first = text_time_read(cell.text, cell.length, TIME_MONTH_FIRST, &local);
         if (!month_first && text_time_read(cell.text, cell.length, TIME_DAY_FIRST, &local)) {
             t->order = TIME_DAY_FIRST;
-            more = first; /* the zone is still to be had */
+            more = first; /* the time zone is not determined yet */
         }
         if (first && (month_first || t->order == TIME_DAY_FIRST)) {
             first = false;
@@ -262,7 +270,7 @@ static HRESULT open_text(const char *path, struct log_reader **out)
     return S_OK;
 }
 
-/* The start of the text for a warning, without characters that control a terminal. */
+/* Returns the beginning of a text for a warning, with control and non-ASCII characters replaced. */
 static const char *printable_start(const char *text, size_t length, char out[SHOWN + 4])
 {
     size_t i = 0;
@@ -299,8 +307,8 @@ static void set_value(struct log_cell *cell, double value)
     memcpy(&cell->raw.first, &value, sizeof value);
 }
 
-/* Nearly all cells are a number and nothing else, which is read at one pass. False: it is another; *at has not moved.
- */
+/* Reads a cell that contains only a number, as nearly all cells do, in one pass. False: the cell is different, and *at
+   is unchanged. */
 static bool read_plain_value(const char **at, const char *end, char separator, struct text_cell *text,
                              struct log_cell *cell)
 {
@@ -340,7 +348,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
     set_value(cell, value);
 }
 
-/* Reads the values after the time, which is `cell`. False: the row is not a whole sample. */
+/* Reads the values after the time, whose cell is `cell`. False: the row is not a complete sample. */
 static bool read_values(struct text_reader *t, const struct text_row *row, struct text_cell cell, const char *at)
 {
     const char *end = row->text + row->length;
@@ -372,7 +380,7 @@ static bool read_values(struct text_reader *t, const struct text_row *row, struc
     return true;
 }
 
-/* Lines that typeperf prints after its rows. */
+/* Returns whether the line is blank or one that typeperf prints after its rows. */
 static bool is_farewell(const char *text, size_t length)
 {
     static const char *const words[] = {"Exiting, please wait...", "The command completed successfully."};
@@ -382,13 +390,13 @@ static bool is_farewell(const char *text, size_t length)
     return length == 0;
 }
 
-/* A row without a time. */
+/* Handles a row without a time: a repeated header, the header of another log, or a row that is skipped. */
 static void skip_row(struct text_reader *t, const struct text_row *row)
 {
     struct text_header header;
     char beginning[SHOWN + 4];
     if (row->length == t->header_length && memcmp(row->text, t->header, row->length) == 0)
-        return; /* concatenated logs */
+        return; /* the same header again, as in concatenated logs */
     if (text_header_read(row->text, row->length, &header)) {
         t->other_log = true;
         REMARK(t, row, PLACE ": another log with other counters or another time zone begins here; it is not read",

@@ -71,7 +71,7 @@ void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number)
     rows->ended = false;
 }
 
-/* Makes room for `need` decoded bytes after the present ones, which move to the front. */
+/* Makes room for `need` decoded bytes after the present bytes, and moves those to the front of the buffer. */
 static HRESULT make_room(struct text_rows *rows, size_t need)
 {
     if (rows->begin > 0 && rows->buffer) {
@@ -96,7 +96,7 @@ static uint32_t utf16_unit(const struct text_rows *rows, const uint8_t *at)
     return rows->encoding == ENCODING_UTF16_LE ? at[0] | (uint32_t)at[1] << 8 : at[1] | (uint32_t)at[0] << 8;
 }
 
-/* Decodes `raw`; half a character at its end waits for the next block. */
+/* Decodes the UTF-16 in `raw`; an incomplete character at its end stays in `raw` for the next block. */
 static void text_rows_decode(struct text_rows *rows, size_t size)
 {
     size_t at = 0;
@@ -125,7 +125,7 @@ static HRESULT read_block(struct text_rows *rows)
 {
     const bool decoded = is_utf16(rows);
     size_t got = 0;
-    HRESULT hr = make_room(rows, decoded ? 2 * BLOCK : BLOCK); /* a unit of 2 bytes makes 3 at most */
+    HRESULT hr = make_room(rows, decoded ? 2 * BLOCK : BLOCK); /* 2 bytes become at most 3 in UTF-8 */
     if (FAILED(hr))
         return hr;
     char *to = decoded ? (char *)rows->raw + rows->raw_rest : rows->buffer + rows->end;
@@ -142,7 +142,7 @@ static HRESULT read_block(struct text_rows *rows)
     return S_OK;
 }
 
-/* Bytes that decoded text takes in the file. */
+/* Returns the number of bytes that decoded text has in the file. */
 static uint64_t stored_size(const struct text_rows *rows, const char *text, size_t length)
 {
     if (!is_utf16(rows))
@@ -167,7 +167,7 @@ static void give_row(struct text_rows *rows, size_t length, bool whole, struct t
     row->end = rows->offset;
     if (row->length > 0 && text[row->length - 1] == '\r')
         row->length--;
-    text[row->length] = '\0'; /* for those who look one character ahead */
+    text[row->length] = '\0'; /* for callers that read one character ahead */
 }
 
 HRESULT text_rows_next(struct text_rows *rows, struct text_row *row)
@@ -249,12 +249,13 @@ static bool is_separator(char c)
     return c && strchr(separators, c);
 }
 
-/* Where the first cell, of which `text` is the inside, ends. Some systems leave it unfinished, without its quote. */
+/* Returns the end of the first cell, whose content begins at `text`. Some systems omit the rest of the cell with its
+   closing quote. */
 static const char *first_cell_end(const char *text, const char *end, bool quoted)
 {
     for (const char *p = text + TAG_LENGTH; p < end; p++) {
         if (quoted && *p == '"' && p + 1 < end && p[1] == '"') {
-            p++; /* one quote of the zone's name */
+            p++; /* a doubled quote inside the zone's name */
             continue;
         }
         if (quoted && *p == '"' && (p + 1 == end || is_separator(p[1])))
@@ -265,7 +266,7 @@ static const char *first_cell_end(const char *text, const char *end, bool quoted
     return end;
 }
 
-/* " (name)(bias)" */
+/* Reads " (name)(bias)". */
 static void read_zone(const char *text, const char *end, struct text_header *out)
 {
     const char *open = end;
@@ -320,7 +321,7 @@ bool text_header_is_begun(const char *text, size_t length)
     return length < TAG_LENGTH && (memcmp(text, csv_tag, length) == 0 || memcmp(text, tsv_tag, length) == 0);
 }
 
-/* Reads at most `most` digits at *at; -1: no digit. */
+/* Reads up to `most` digits at *at; -1: no digit. */
 static int read_digits(const char **at, const char *end, int most)
 {
     int value = 0, count = 0;
@@ -357,7 +358,7 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
     begin = *at;
     int c = read_digits(at, end, 4);
     if (c >= 0 && *at - begin <= 2 && !year_first)
-        c += c < 70 ? 2000 : 1900; /* a spreadsheet's short year */
+        c += c < 70 ? 2000 : 1900; /* a spreadsheet's two-digit year */
     const bool month_first = separator == '/' && order == TIME_MONTH_FIRST;
     t->year = year_first ? a : c;
     t->month = year_first ? b : month_first ? a : b;
@@ -366,7 +367,7 @@ static bool read_date(const char **at, const char *end, enum text_time_order ord
     return c >= 0 && t->year >= 1601 && t->month >= 1 && t->month <= 12 && t->day >= 1 && t->day <= days[t->month - 1];
 }
 
-/* hh:mm[:ss[.fraction]] [AM|PM]; *ticks: the fraction of a second, in 100 ns. */
+/* Reads hh:mm[:ss[.fraction]] [AM|PM]. *ticks is the fraction of a second in 100 ns. */
 static bool read_clock(const char **at, const char *end, struct calendar_time *t, int64_t *ticks)
 {
     t->hour = read_digits(at, end, 2);
@@ -419,5 +420,5 @@ bool text_time_read(const char *text, size_t length, enum text_time_order order,
     }
     const int64_t whole = clock_from_calendar(&t);
     *local = whole + ticks;
-    return clock_calendar(whole).day == t.day; /* not so for February's days that the year does not have */
+    return clock_calendar(whole).day == t.day; /* false for 29 or 30 February if the year does not have that day */
 }
