@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's functions that take or return strings, with one source for both forms. api_forms.inc creates the W and A entry
-   points from them. */
+/* PDH functions that take or return strings. One implementation serves the W and A forms; api_forms.inc creates the
+   entry points. */
 #ifndef OPENPLA_PDH_API_H
 #define OPENPLA_PDH_API_H
 
@@ -8,56 +8,57 @@
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/core/query.h"
 
-/* Strings of the API in either form, UTF-16 (W) or the ANSI code page (A), in the caller's buffers and with PDH's
-   protocol. A "unit" is a WCHAR or a byte. */
+/* Strings of the API in UTF-16 (W) or the ANSI code page (A), in the caller's buffers and with PDH's buffer protocol. A
+   "unit" is a WCHAR or a byte. */
 
 enum api_form { API_WIDE, API_ANSI };
 
-/* Converts the caller's string to UTF-8, from memory_alloc; NULL stays NULL. Fails with `otherwise` if it is longer
-   than `most` units or invalid in its form, or with PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Converts the caller's string to UTF-8, from memory_alloc; NULL stays NULL. Fails with `otherwise` if the string is
+   longer than `most` units or invalid in its form, or with PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS api_text_in(enum api_form form, const void *text, size_t most, DWORD otherwise, char **out);
-/* The same for a list that ends with an empty string. */
+/* Does the same for a list that ends with an empty string. */
 PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD otherwise, struct texts *out);
 
-/* Copies a string with its NUL, or a list (each with its NUL, and one more at the end), to a buffer of *units units.
-   *units becomes the needed size in any case. Fails with PDH_MORE_DATA if the buffer is too small, and
-   PDH_INVALID_ARGUMENT if `units` is NULL or the buffer is NULL although it has a size. An empty list needs 0 units if
-   `none_is_nothing`, else 1. */
+/* Copy a string with its NUL, or a list (each string with its NUL, and one more NUL at the end), to a buffer of *units
+   units. *units always becomes the needed size. They fail with PDH_MORE_DATA if the buffer is too small, and with
+   PDH_INVALID_ARGUMENT if `units` is NULL or the buffer is NULL although *units is not 0. An empty list needs 0 units
+   if `none_is_nothing` is set, otherwise 1. */
 PDH_STATUS api_text_out(enum api_form form, const char *text, void *buffer, LPDWORD units);
 PDH_STATUS api_list_out(enum api_form form, const struct texts *list, bool none_is_nothing, void *buffer,
                         LPDWORD units);
 
-/* A caller's buffer that begins with a struct or array of `used` bytes, followed by the strings that it points to. */
+/* A caller's buffer that begins with a struct or array of `used` bytes, followed by the strings to which its members
+   point. */
 struct api_block {
     enum api_form form;
-    BYTE *base;  /* NULL: only the size is computed */
-    size_t size; /* of the caller's buffer */
+    BYTE *base;  /* NULL: only compute the size */
+    size_t size; /* size of the caller's buffer */
     size_t used; /* bytes needed so far */
     bool failed; /* out of memory */
 };
-/* Fails with PDH_INVALID_ARGUMENT as above. */
+/* Fails with PDH_INVALID_ARGUMENT like api_text_out. */
 PDH_STATUS api_block_begin(struct api_block *b, enum api_form form, void *base, const DWORD *size, size_t head);
 /* Appends the string and returns its address in the block; NULL if it does not fit or `text` is NULL. */
 void *api_block_add(struct api_block *b, const char *text);
-/* Writes *size. PDH_MORE_DATA: the block is too small, and the caller must not write its head. */
+/* Writes *size. Returns PDH_MORE_DATA if the block is too small; the caller must then not write its head. */
 PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 
-/* The objects behind PDH_HLOG: a log that is being written, or log files (or this computer) bound as a source. */
+/* The objects behind PDH_HLOG: a log that is being written, or a data source (log files or this computer). */
 
-/* The files of a source's handle, none for this computer; NULL if the handle is not a source. */
+/* Returns the files of a source's handle, or an empty list for this computer; NULL if the handle is not a source. */
 const struct texts *log_handle_paths(PDH_HLOG handle);
 
-/* PDH's functions that take or return strings, with one source for both forms; api_forms.inc creates the W and A entry
-   points. Arguments, statuses and buffer protocols are those of Windows' functions of the same names (with Pdh in
-   front). Strings and structs with strings are pointers of either form. Both forms have the same struct layouts. */
+/* The functions named api_* correspond to the Windows functions with the prefix Pdh and have the same arguments,
+   statuses and buffer protocols. Strings and structs with strings are pointers in either form. Both forms have the same
+   struct layouts. */
 
-/* The data source: a log file's name or a handle of PdhBindInputDataSource; if neither is given, this computer. */
+/* The data source: a log file's name or a handle from PdhBindInputDataSource; this computer if neither is given. */
 struct api_source {
     const void *name;
     PDH_HLOG handle;
 };
 
-/* The object behind a handle; NULL if the handle is invalid. */
+/* Returns the object behind a handle; NULL if the handle is invalid. */
 void *api_handle(void *handle, enum handle_kind kind);
 struct query *api_query(PDH_HQUERY handle);
 struct counter *api_counter(PDH_HCOUNTER handle);
@@ -101,8 +102,8 @@ PDH_STATUS api_create_sql_tables(enum api_form form, const void *data_source);
 PDH_STATUS api_verify_sql(enum api_form form, const void *data_source);
 PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *list, LPDWORD units);
 
-/* Returns the same path, because there is only one language. Fails with PDH_CSTATUS_BAD_COUNTERNAME and similar if it
-   is invalid. */
+/* Returns the same path, because there is only one language. Fails with PDH_CSTATUS_BAD_COUNTERNAME and similar
+   statuses if the path is invalid. */
 PDH_STATUS api_translate_path(enum api_form form, const void *path, void *out, LPDWORD units);
 /* Lists the counter paths of a log file. */
 PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists for programs: computers, objects, counters, instances, defaults, and names by number. */
+/* PDH functions that list computers, objects, counters and instances, return defaults, and look up names by number. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/api/api.h"
@@ -34,7 +34,7 @@ static PDH_STATUS no_memory_or(HRESULT hr)
     return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* Adds "\\NAME" unless the list has it. */
+/* Adds "\\NAME" if the list does not have it yet. */
 static HRESULT add_machine(struct texts *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -46,8 +46,8 @@ static HRESULT add_machine(struct texts *list, const char *name)
     return hr;
 }
 
-/* The computers that programs of this process have connected to, as "\\NAME". Later lists include them. The limit stops
-   a program that requests new names forever. */
+/* The computers to which programs of this process have connected, as "\\NAME". Later lists include them. The limit is
+   for programs that request new names forever. */
 #define MOST_CONNECTED 1024
 static struct lock connected_lock = LOCK_INIT;
 static struct texts connected;
@@ -109,14 +109,14 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
 PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const void *machine, void *list,
                             LPDWORD units, DWORD detail, BOOL refresh)
 {
-    (void)refresh; /* nothing is kept between calls */
+    (void)refresh; /* nothing is cached between calls */
     struct texts names = {0};
     struct query *q;
     char *name;
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = open_query_for_call(form, source, machine, &name, &q);
-    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* includes objects of other programs */
+    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* includes the objects of other programs */
         status = q->catalogue->functions->refresh(q->catalogue, name);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
@@ -136,7 +136,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     return status;
 }
 
-/* Lists the names of the counters, and those of the instances without "#1". */
+/* Lists the names of the counters and of the instances; the instance names have no "#1". */
 static HRESULT list_items(const struct counter_object *o, DWORD detail, struct texts *counters, struct texts *instances)
 {
     HRESULT hr = S_OK;
@@ -191,7 +191,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
     return status;
 }
 
-/* Windows' default for a running system; for a log file, its first object. */
+/* Returns Windows' default for live data, or the first object of a log file. */
 PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, const void *machine, void *name,
                                   LPDWORD units)
 {
@@ -214,7 +214,7 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
     return status;
 }
 
-/* The default counter is the object's first one. */
+/* Returns the object's first counter as the default. */
 PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source, const void *machine,
                                    const void *object, void *name, LPDWORD units)
 {
@@ -242,8 +242,8 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
 
 /* ---- names by number: the system's names are the English ones, as there is only one language ---- */
 
-/* Opens this computer's own objects; names of other computers are rejected. Objects of other programs are added by a
-   refresh, only for names that are not ours, because it may start processes. */
+/* Opens this computer's own objects. Fails for names of remote computers. Objects of other programs are added by a
+   refresh, but only if a name is not one of this computer's own objects, because the refresh may start processes. */
 static PDH_STATUS open_names(enum api_form form, const void *machine, struct catalogue **out)
 {
     char *name;
@@ -286,7 +286,7 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
     return status;
 }
 
-/* Objects come first, so a name that is both an object and a counter means the object. */
+/* Objects have priority: a name of both an object and a counter means the object. */
 static uint32_t index_of(const struct catalogue *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs for programs: written from a query, bound as a source, read record by record, and log sets in a database (MS-PLA
-   2.2.2.7). */
+/* PDH functions for logs: writing a log from a query, binding log files as a source, reading single records, and log
+   sets in a database (MS-PLA 2.2.2.7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -45,7 +45,7 @@ const struct texts *log_handle_paths(PDH_HLOG handle)
     return l && !l->output ? &l->paths : NULL;
 }
 
-/* The name of the output, or of the source's first file; NULL if the handle is invalid or the source is this
+/* Returns the name of the output, or of the source's first file. NULL if the handle is invalid or the source is this
    computer. */
 static const char *log_handle_name(PDH_HLOG handle)
 {
@@ -60,7 +60,7 @@ static void log_handle_free(struct log_handle *l)
     memory_free(l);
 }
 
-/* Opens and closes the files to check that they are readable. *type becomes the type of the first. */
+/* Opens and closes the files to check that they are readable. *type becomes the type of the first file. */
 static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
 {
     struct catalogue *catalogue;
@@ -107,7 +107,7 @@ PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *nam
     return status;
 }
 
-/* Decides whether the file is created, continued, or neither. */
+/* Decides whether the file is created or continued, or whether the call fails. */
 static PDH_STATUS make_room(const char *path, DWORD access, const struct log_format_traits *format, bool *append)
 {
     bool exists = format->is_file && file_exists(path);
@@ -135,7 +135,7 @@ static PDH_STATUS make_room(const char *path, DWORD access, const struct log_for
 static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access, DWORD type, struct query *q,
                               DWORD most, const void *caption, PDH_HLOG *out)
 {
-    /* in bytes, both with PDH_LOG_OPT_MAX_IS_BYTES and without, as documented for PdhOpenLog */
+    /* `most` is in bytes, with and without PDH_LOG_OPT_MAX_IS_BYTES, as documented for PdhOpenLog */
     struct log_options options = {.max_bytes = most};
     char *comment = NULL;
     const struct log_format_traits *format = log_format_by_type(type);
@@ -204,7 +204,7 @@ PDH_STATUS api_update_log(PDH_HLOG handle)
     return l->output ? query_log_update(l->output) : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
-/* Writes nothing: every sample and its names are in the file when PdhUpdateLog returns. */
+/* Only checks the handle, because every sample and its names are already in the file when PdhUpdateLog returns. */
 PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG handle)
 {
     const struct log_handle *l = log_of(handle);
@@ -303,7 +303,7 @@ PDH_STATUS api_get_time_range(enum api_form form, struct api_source source, LPDW
     return status;
 }
 
-/* ---- what a log file holds: the counters of its header, and one record of bytes ---- */
+/* ---- contents of a log file: the counters of its header, and one record as bytes ---- */
 
 PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units)
 {
@@ -354,7 +354,7 @@ static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD t
     return S_OK;
 }
 
-/* Ignores corrupt records, because the requested record may be another one. */
+/* Ignores corrupt records, because the requested record may be a different one. */
 static void skip_records(void *context, const char *text)
 {
     (void)context;
@@ -373,7 +373,8 @@ static HRESULT find_in_binary_log(const char *path, struct nearest *n)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* A sample is a line that begins with a time. The line before the first sample is the header. */
+/* Finds the record in a text log. A sample is a line that begins with a time; the line before the first sample is the
+   header. */
 static HRESULT find_in_text_log(const char *path, char separator, DWORD type, struct nearest *n)
 {
     struct text_rows rows;
@@ -447,13 +448,14 @@ PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_
 
 #define LOGIN_SECONDS 15
 
-/* Errors of ODBC are PDH statuses already. */
+/* Errors of ODBC are already PDH statuses. */
 static PDH_STATUS sql_status(HRESULT hr)
 {
     return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_INVALID_DATASOURCE);
 }
 
-/* Connects to the database of a data source's name, with or without "SQL:" before it, or of a connection string. */
+/* Connects to the database. `data_source` is the name of an ODBC data source, with or without "SQL:" before it, or a
+   connection string. */
 static PDH_STATUS connect_data_source(enum api_form form, const void *data_source, struct odbc **out,
                                       const struct sql_dialect **dialect)
 {
@@ -545,7 +547,7 @@ static PDH_STATUS open_set(PDH_HLOG log, struct sql_source *source, struct odbc 
     if (!name)
         return PDH_INVALID_HANDLE;
     if (!sql_source_is(name))
-        return PDH_INVALID_ARGUMENT; /* a file has neither */
+        return PDH_INVALID_ARGUMENT; /* a file has neither a database nor a log set */
     HRESULT hr = sql_source_parse(name, source);
     return sql_status(SUCCEEDED(hr) ? odbc_connect(source->connection, LOGIN_SECONDS, out) : hr);
 }
@@ -620,7 +622,8 @@ PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run)
     int before;
     PDH_STATUS status = open_set(log, &source, &c);
     if (status == ERROR_SUCCESS)
-        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* updating no rows is not a failure */
+        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* an update of no rows is not a
+                                                                                  failure */
     if (status == ERROR_SUCCESS)
         status = sql_status(write_run(c, source.log_set, run));
     odbc_disconnect(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: parsing, building, validation, and expansion over the objects, counters and instances that exist
-   now. */
+/* PDH functions for counter paths: parsing, building, validating, and expanding them to the existing objects, counters
+   and instances. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/api/api.h"
@@ -18,7 +18,7 @@ static bool has_wildcard(const char *text)
 static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const struct counter_object_type *type,
                            const char *instance, const char *counter)
 {
-    /* names in lists include their "#1" */
+    /* in lists, names already include their "#1" */
     struct counter_path path = {.machine = type->machine ? (char *)type->machine : like->machine,
                                 .object = (char *)type->name,
                                 .instance = (char *)instance,
@@ -30,8 +30,8 @@ static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like,
     return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* Adds the path of one counter for each matching instance. `pattern` NULL: the path has no instance, and the results
-   have none either. */
+/* Adds the path of one counter for each matching instance. If `pattern` is NULL, the path and its results have no
+   instance. */
 static PDH_STATUS expand_instances(const struct counter_object *o, const struct counter_path *like, const char *pattern,
                                    const char *counter, DWORD flags, struct texts *paths)
 {
@@ -77,7 +77,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, path->machine), worst = PDH_CSTATUS_NO_OBJECT;
     if (status == ERROR_SUCCESS)
-        catalogue_find(q->catalogue, path->machine, path->object); /* it may have appeared in the meantime */
+        catalogue_find(q->catalogue, path->machine, path->object); /* the object may have appeared in the meantime */
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct counter_object_type *p = q->catalogue->types[i];
@@ -94,12 +94,12 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
     return status != ERROR_SUCCESS || paths->count ? status : worst;
 }
 
-/* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter: counter by counter, and
-   within a counter instance by instance. If `path` has no instance, the results have none either. `flags` are
+/* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter. The results are ordered
+   by counter, then by instance. If `path` has no instance, the results have none either. `flags` are
    PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES, which keep that part as it was written. The results name the computer
    if `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query.
    Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or
-   PDH_MEMORY_ALLOCATION_FAILURE; free *paths even on failure. */
+   PDH_MEMORY_ALLOCATION_FAILURE. The caller must free *paths even on failure. */
 static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
 {
     struct counter_path path;
@@ -115,7 +115,7 @@ static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags
 
 /* ---- paths of programs ---- */
 
-/* Expands a path over the source. */
+/* Expands a path to the counters of the source. */
 static PDH_STATUS expand_source(enum api_form form, struct api_source source, const void *path, DWORD flags,
                                 struct texts *paths)
 {
@@ -177,7 +177,7 @@ PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUN
     memory_free(text);
     if (status != ERROR_SUCCESS)
         return status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE ? status : (PDH_STATUS)PDH_INVALID_PATH;
-    /* as on Windows: with backslashes, and with our computer if the path has none */
+    /* as on Windows: with backslashes, and with this computer's name if the path has no computer */
     char *ours = parts.machine ? NULL : os_computer_name();
     char *machine = parts.machine || ours ? text_format("\\\\%s", parts.machine ? parts.machine : ours) : NULL;
     head.szMachineName = api_block_add(&block, machine);
@@ -195,7 +195,7 @@ PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUN
     return status;
 }
 
-/* Converts the five strings of the elements to UTF-8. */
+/* Converts the five strings of the path elements to UTF-8. */
 static PDH_STATUS take_elements(enum api_form form, const PDH_COUNTER_PATH_ELEMENTS_W *e, struct counter_path *path)
 {
     PDH_STATUS status = api_text_in(form, e->szMachineName, PDH_MAX_COUNTER_PATH, PDH_INVALID_ARGUMENT, &path->machine);
@@ -219,7 +219,7 @@ PDH_STATUS api_make_counter_path(enum api_form form, const PDH_COUNTER_PATH_ELEM
     struct counter_path parts = {.index = PATH_NO_INDEX};
     PDH_STATUS status = take_elements(form, elements, &parts);
     if (status == ERROR_SUCCESS && parts.machine) {
-        /* both "NAME" and "\\NAME" are common */
+        /* callers pass both "NAME" and "\\NAME" */
         size_t backslashes = strspn(parts.machine, "\\");
         memmove(parts.machine, parts.machine + backslashes, strlen(parts.machine + backslashes) + 1);
         if (!*parts.machine) {

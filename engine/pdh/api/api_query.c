@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and counters for programs. Their values are in api_value.c. */
+/* PDH functions for queries and counters. api_value.c returns the counters' values. */
 #include "engine/base/memory.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/core/query.h"
 
-/* H_WBEM_DATASOURCE: WMI has the same values. */
+/* H_WBEM_DATASOURCE: WMI provides the same values. */
 #define H_WBEM (-1)
 
 void *api_handle(void *handle, enum handle_kind kind)
@@ -77,7 +77,7 @@ PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query)
     return ERROR_SUCCESS;
 }
 
-/* Names are English in every language here. */
+/* Also implements PdhAddEnglishCounter, because names are always English here. */
 PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *path, DWORD_PTR user_data,
                            PDH_HCOUNTER *counter)
 {
@@ -208,7 +208,7 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
     PDH_STATUS status = api_block_begin(&block, form, info, bytes, sizeof head);
     if (status != ERROR_SUCCESS)
         return status;
-    /* with the object's spelling of names */
+    /* with the names as the object spells them */
     struct counter_path path = c->path;
     const struct counter_object_type *type = c->object->type;
     path.machine = type->machine ? text_copy(type->machine) : os_computer_name();

@@ -11,7 +11,7 @@ static size_t unit_size(enum api_form form)
     return form == API_WIDE ? sizeof(WCHAR) : 1;
 }
 
-/* The number of units before the NUL; `most` + 1 if there are more than `most`. */
+/* Returns the number of units before the NUL; `most` + 1 if there are more than `most`. */
 static size_t units_of(enum api_form form, const void *text, size_t most)
 {
     size_t units = 0;
@@ -50,7 +50,7 @@ PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD 
     return ERROR_SUCCESS;
 }
 
-/* Converts the string to its form, from memory_alloc; NULL if memory runs out. *units excludes the NUL. */
+/* Converts the string to the form, from memory_alloc; NULL if memory runs out. *units excludes the NUL. */
 static void *convert_to_form(enum api_form form, const char *text, size_t *units)
 {
     WCHAR *wide = NULL;
@@ -59,7 +59,7 @@ static void *convert_to_form(enum api_form form, const char *text, size_t *units
     return FAILED(hr) ? NULL : form == API_WIDE ? (void *)wide : (void *)ansi;
 }
 
-/* Computes the units that copy_in_form will use. False if memory runs out. */
+/* Computes the number of units that copy_in_form will write. False if memory runs out. */
 static bool measure_in_form(enum api_form form, const char *text, size_t *units)
 {
     if (form == API_WIDE) {
@@ -82,7 +82,7 @@ static bool copy_in_form(enum api_form form, const char *text, void *to, size_t 
     return true;
 }
 
-/* Checks that there is room for `need` units. *units becomes `need`. */
+/* Checks that the buffer has room for `need` units. *units becomes `need`. */
 static PDH_STATUS ask_for(size_t need, const void *buffer, LPDWORD units)
 {
     if (!units || (!buffer && *units))

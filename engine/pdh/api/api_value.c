@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of counters for programs: raw, formatted, as arrays and as statistics. */
+/* PDH functions for the values of counters: raw, formatted, as arrays and as statistics. */
 #include "engine/base/memory.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
@@ -18,7 +18,7 @@ PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH
     return ERROR_SUCCESS;
 }
 
-/* The result of a function for the status of a value. */
+/* Returns a function's result for the status of a value. */
 static PDH_STATUS status_of_value(DWORD status)
 {
     switch (status) {
@@ -83,13 +83,14 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
     return status_of_value(formula_statistics(c->type, format, c->time_base, c->scale, first, count, values, data));
 }
 
-/* The number of values in an array call: one for a single counter. The caller holds the lock. */
+/* Returns the number of values in an array call; a single counter has one. The caller holds the lock. */
 static size_t value_count(const struct counter *c)
 {
     return c->is_wildcard ? c->newer_items.count : 1;
 }
 
-/* Adds the name as Windows does: instances with the same name differ only in their order (decision 127). */
+/* Adds the instance's name as Windows does: equal names have no numbers and differ only in their order (decision
+   127). */
 static void *add_name(struct api_block *block, const struct counter *c, size_t i)
 {
     size_t length;
@@ -105,7 +106,7 @@ static void *add_name(struct api_block *block, const struct counter *c, size_t i
     return added;
 }
 
-/* Begins an array call. A wildcard without instances returns its status instead of an array. */
+/* Begins an array call. For a wildcard counter without instances, returns the counter's status instead of an array. */
 static PDH_STATUS begin_array(struct api_block *block, enum api_form form, const struct counter *c, void *items,
                               LPDWORD bytes, size_t size)
 {

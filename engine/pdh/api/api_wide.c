@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The W entry points, those without strings that take a source's handle, and natively the engine's table of
-   functions. */
+/* The W entry points, the functions without strings that take a source's handle, and in native builds the engine's
+   table of functions. */
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
 

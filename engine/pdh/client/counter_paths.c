@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of counter paths from PDH, and the watch for paths that name more counters than before. */
+/* Lists counter paths from PDH, and watches paths for new counters. */
 #include "engine/pdh/counter_paths.h"
 
 #include "engine/base/clock.h"
@@ -16,8 +16,8 @@ bool pdh_list_ask(struct pdh_list *l, size_t element)
 {
     if (l->asked > 0) {
         bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
-        /* The list may have grown by the next call, as threads do on a busy computer. Therefore allocate an eighth more
-           than requested, and double the surplus with each retry. */
+        /* The list may have grown by the next call, because threads start all the time on a busy computer. Therefore
+           allocate an eighth more than requested, and double the surplus with each retry. */
         uint64_t more = l->size > l->room ? l->size + ((uint64_t)l->size << (l->asked - 1)) / 8 : l->room * 2ull;
         DWORD room = more < UINT32_MAX - 256 ? (DWORD)more + 256 : UINT32_MAX;
         void *data = again ? memory_resize(l->data, room * element) : NULL;
@@ -105,7 +105,7 @@ static HRESULT list_items(const struct pdh_api *pdh, const WCHAR *machine, const
     while (pdh_list_ask(&c, sizeof(WCHAR)) && pdh_list_ask(&i, sizeof(WCHAR)))
         c.status = i.status =
             pdh->PdhEnumObjectItemsW(NULL, machine, name, c.data, &c.size, i.data, &i.size, PERF_DETAIL_WIZARD, 0);
-    /* they differ if memory ran out for one of them */
+    /* the statuses differ if memory ran out for one of the lists */
     hr = pdh_result((DWORD)c.status == PDH_MORE_DATA ? i.status : c.status, object);
     if (SUCCEEDED(hr))
         hr = add_texts(c.data, counters);
@@ -169,7 +169,7 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
         hr = object ? texts_add(&objects, object) : counter_paths_objects(pdh, wide, &objects);
     for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++) {
         hr = list_counters(pdh, machine, wide, objects.items[i], instances, out);
-        /* the object belongs to a program that has exited since the objects were listed */
+        /* the object's program has exited since the objects were listed */
         if (!object && hr == (HRESULT)PDH_CSTATUS_NO_OBJECT)
             hr = S_OK;
     }
@@ -180,9 +180,10 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* ---- the watch ---- */
 
-/* The watch compares hashes of the counters' paths at two times. */
+/* The watch compares hashes of the counters' paths from two checks. */
 
-/* A computer that does not answer delays the check. After this time, the other paths are left for the next check. */
+/* Time limit in milliseconds for one check, because a computer that does not answer delays it. The remaining paths are
+   left for the next check. */
 #define CHECK_MS 250
 
 struct counter_watch {
@@ -194,7 +195,7 @@ struct counter_watch {
     size_t count, capacity;
 };
 
-/* Hashes the first of the paths. *next is the one after it. */
+/* Hashes the first of the paths. *next becomes the path after it. */
 static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
 {
     uint64_t hash = HASH_START;
@@ -204,7 +205,8 @@ static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
     return hash;
 }
 
-/* A path without a wildcard whose counter exists cannot yield more counters. */
+/* Records the counters that the path names now, and keeps the path if it must be watched. A path without a wildcard
+   whose counter exists cannot yield more counters. */
 static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
 {
     WCHAR *paths = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A live query. It adds counters by path (with wildcards, in the system's language or English), takes samples, and
-   reads the values of one counter or all instances as cells of a log. */
+   reads the values of one counter or of all its instances as cells of a log. */
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
@@ -15,14 +15,14 @@
 
 #include <string.h>
 
-/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names are kept while PDH
-   lists the same ones. Instances with the same name are numbered, as in "svchost#1". */
+/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names are kept as long as
+   PDH lists the same names. Instances with the same name are numbered, as in "svchost#1". */
 struct counter_instances {
     struct log_item *items;
     size_t capacity;
     size_t named; /* number of items with names from `last` */
     struct instance_numbers numbers;
-    struct pdh_list last, next; /* the result of PdhGetRawCounterArray, and a buffer for the next one */
+    struct pdh_list last, next; /* the result of PdhGetRawCounterArray, and a buffer for its next result */
 };
 
 /* ---- cells: raw and formatted values ---- */
@@ -72,7 +72,7 @@ static void counter_instances_free(struct counter_instances *n)
     memory_free(n->next.data);
 }
 
-/* True if `last` and `next` list the same names, so that the items' names are still right. */
+/* Returns true if `last` and `next` list the same names, so that the items' names are still valid. */
 static bool same_names(const struct counter_instances *n, size_t count)
 {
     const PDH_RAW_COUNTER_ITEM_W *now = n->last.data, *before = n->next.data;
@@ -82,7 +82,8 @@ static bool same_names(const struct counter_instances *n, size_t count)
     return same;
 }
 
-/* PDH returns the same name for several instances; logs and alerts number them, as paths do. */
+/* Creates the name of an item. PDH returns the same name for several instances; logs and alerts number such names, as
+   paths do. */
 static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
 {
     char *name;
@@ -125,8 +126,8 @@ static HRESULT take_items(struct counter_instances *n, size_t count)
     return S_OK;
 }
 
-/* Sets the formatted values of the items. PDH lists them in the order of the raw ones; those without a previous sample
-   may be missing or have no value. */
+/* Sets the formatted values of the items. PDH lists them in the same order as the raw values. Instances without a
+   previous sample may be missing or have no value. */
 static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, struct counter_instances *n,
                             struct pdh_list *formatted)
 {
@@ -152,8 +153,8 @@ static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, str
     return S_OK;
 }
 
-/* Reads the cell of a wildcard counter, which borrows the items of `n`. `formatted` is a buffer for their values. Fails
-   only with E_OUTOFMEMORY. */
+/* Reads the cell of a wildcard counter. The cell borrows the items of `n`. `formatted` is a buffer for the formatted
+   values. Fails only with E_OUTOFMEMORY. */
 static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
                                            struct counter_instances *n, struct pdh_list *formatted,
                                            struct log_cell *cell)
@@ -166,7 +167,7 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
         return E_OUTOFMEMORY;
     cell->raw.status = (uint32_t)n->next.status;
     if (n->next.status)
-        return S_OK; /* an object without instances now: the cell says so */
+        return S_OK; /* the object has no instances now, which the cell's status reports */
     void *items = n->items;
     if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
         return E_OUTOFMEMORY;
@@ -188,14 +189,14 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
 
 struct query_counter {
     PDH_HCOUNTER handle;
-    uint64_t hash; /* hash of the names, to find counters that two paths share */
+    uint64_t hash; /* hash of the names, to find a counter that two paths yield */
     struct counter_instances instances;
 };
 
 struct counter_query {
     const struct pdh_api *pdh;
-    PDH_HQUERY handle;              /* NULL: a later query took it over */
-    struct counter_query *previous; /* set while counters are added */
+    PDH_HQUERY handle;              /* NULL: a later query has taken the handle over */
+    struct counter_query *previous; /* NULL except while counters are added */
     bool keep_instances, values, present;
     struct log_counters columns;
     struct query_counter *counters; /* by column */
@@ -208,7 +209,7 @@ struct counter_query {
     void *user;
     size_t place; /* index of the path that is being added */
     struct pdh_list formatted;
-    struct counter_names *names; /* NULL: not needed so far */
+    struct counter_names *names; /* NULL: not needed yet */
 };
 
 static bool has_wildcard(const char *text)
@@ -221,14 +222,14 @@ static bool stars(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* "*" alone, or with parent and index as in templates: "*#*" and similar. */
+/* Returns true for the instance "*" alone, or with parent and index as in templates: "*#*" and similar. */
 static bool all_instances(const struct counter_path *path)
 {
     return has_wildcard(path->instance) && stars(path->instance) && (!path->parent || stars(path->parent)) &&
            path->index == PATH_NO_INDEX;
 }
 
-/* The path with the instance "*", replaced or added. */
+/* Returns the path with the instance "*" in place of its own instance, if any. */
 static char *with_all_instances(const struct counter_path *path)
 {
     const struct counter_path all = {.machine = path->machine,
@@ -239,7 +240,7 @@ static char *with_all_instances(const struct counter_path *path)
     return counter_path_format(&all);
 }
 
-/* Converts the path for PDH. `path` is `text` parsed. */
+/* Converts the path to UTF-16 for PDH. `path` is the parsed `text`. */
 static HRESULT wide_path(const char *text, const struct counter_path *path, bool every_instance, WCHAR **out)
 {
     char *all = every_instance ? with_all_instances(path) : NULL;
@@ -248,7 +249,7 @@ static HRESULT wide_path(const char *text, const struct counter_path *path, bool
     return hr;
 }
 
-/* "" and NULL both mean absent. */
+/* Converts a name; "" and NULL both mean that it is absent. */
 static HRESULT name_from_wide(LPCWSTR wide, const char **out)
 {
     char *name = NULL;
@@ -257,7 +258,7 @@ static HRESULT name_from_wide(LPCWSTR wide, const char **out)
     return hr;
 }
 
-/* Returns "\\NAME", whatever form PDH has used. */
+/* Returns "\\NAME", with or without backslashes in PDH's name. */
 static HRESULT machine_name(LPCWSTR wide, const char **out)
 {
     HRESULT hr = name_from_wide(wide, out);
@@ -317,7 +318,7 @@ static HRESULT read_names(const struct counter_query *q, PDH_HCOUNTER counter, b
     return hr;
 }
 
-/* The slot of the counter with these names, or the free slot where it belongs. */
+/* Returns the slot of the counter with these names, or the free slot for it. */
 static size_t find_slot(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
 {
     size_t at = (size_t)hash & (q->bucket_count - 1);
@@ -329,14 +330,14 @@ static size_t find_slot(const struct counter_query *q, const struct log_counter 
     return at;
 }
 
-/* The index of the counter with these names; the number of counters if it does not exist. */
+/* Returns the index of the counter with these names; the number of counters if it does not exist. */
 static size_t find_counter(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
 {
     const size_t found = q->bucket_count ? q->buckets[find_slot(q, names, hash)] : 0;
     return found ? found - 1 : q->columns.count;
 }
 
-/* Keeps half of the buckets free, for one more column. */
+/* Grows the table if one more column would fill more than half of the buckets. */
 static bool grow_buckets(struct counter_query *q)
 {
     if (2 * (q->columns.count + 1) <= q->bucket_count)
@@ -353,7 +354,7 @@ static bool grow_buckets(struct counter_query *q)
     return true;
 }
 
-/* Takes the counter with these names from the previous query; NULL if it does not have it. */
+/* Takes the counter with these names from the previous query; NULL if the previous query does not have it. */
 static PDH_HCOUNTER take_previous(struct counter_query *previous, const struct log_counter *names, uint64_t hash)
 {
     size_t i = previous ? find_counter(previous, names, hash) : 0;
@@ -384,7 +385,7 @@ static void report_given_columns(struct counter_query *q, size_t column)
         q->gives(q->user, q->place, column);
 }
 
-/* Adds one path without counter wildcards. The status is that of the path in the system's language. */
+/* Adds one path without counter wildcards. Returns the status of the path in the system's language. */
 static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *path, bool wildcard)
 {
     const struct pdh_api *pdh = q->pdh;
@@ -404,7 +405,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             hr = E_OUTOFMEMORY;
         } else {
             PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
-            if (before) { /* it knows its last value, but a new counter would not */
+            if (before) { /* it has its last value, which a new counter would not have */
                 pdh->PdhRemoveCounter(counter);
                 counter = before;
             }
@@ -420,8 +421,8 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* PdhExpandWildCardPath knows only the system's language. An English path is translated by adding it and reading its
-   full path. */
+/* PdhExpandWildCardPath supports only the system's language. To translate an English path, add its counter and read the
+   counter's full path. */
 static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
 {
     PDH_STATUS status = counter_paths_expand(q->pdh, path, flags, out);
@@ -442,7 +443,7 @@ static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, 
 static HRESULT add_path(struct counter_query *q, const char *text, bool may_add_instance);
 
 /* Adds a path from an expansion. "\Process\*" expands to counters without an instance although the object has
-   instances: all of them are meant. */
+   instances; such a path means all instances. */
 static HRESULT add_expanded(struct counter_query *q, const WCHAR *wide, bool may_add_instance)
 {
     char *text;
@@ -462,7 +463,8 @@ static HRESULT add_expanded(struct counter_query *q, const WCHAR *wide, bool may
     return hr;
 }
 
-/* An instance may end between the expansion and this call. Only a path that yields nothing is a failure. */
+/* Adds the paths. An instance may end between the expansion and this call, so the function fails only if no path yields
+   a counter. */
 static HRESULT add_all(struct counter_query *q, const WCHAR *paths, bool may_add_instance)
 {
     bool added = false;
@@ -529,7 +531,8 @@ static HRESULT open_handle(struct counter_query *q)
     return pdh_result(status, "PdhOpenQuery");
 }
 
-/* The path with English names; S_FALSE: it is English or unknown. The names are created when they are first needed. */
+/* Translates the path to English names. S_FALSE if it is already English or its names are unknown. The table of names
+   is created when it is first needed. */
 static HRESULT query_english_path(struct counter_query *q, const char *path, char **out)
 {
     *out = NULL;
@@ -537,7 +540,7 @@ static HRESULT query_english_path(struct counter_query *q, const char *path, cha
     return SUCCEEDED(hr) ? counter_names_path(q->names, path, out) : hr;
 }
 
-/* A path in a third language, neither the system's nor English. */
+/* If the path is neither in the system's language nor English, tries its English translation. */
 HRESULT counter_query_add(struct counter_query *q, const char *path, size_t place)
 {
     q->place = place;
@@ -566,7 +569,7 @@ static HRESULT add_paths(struct counter_query *q, const struct counter_query_req
     return S_OK;
 }
 
-/* Removes the counters that are no longer in the query. */
+/* Removes the previous query's counters that this query did not take. */
 static void drop_previous(struct counter_query *q)
 {
     for (size_t i = 0; q->previous && i < q->previous->columns.count; i++)
@@ -637,8 +640,8 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
     *utc = clock_utc();
     *cells = q->cells;
     PDH_STATUS status = q->columns.count ? q->pdh->PdhCollectQueryData(q->handle) : 0;
-    /* PDH_NO_DATA: no counter has a value now. The log gets a row nevertheless, which shows that the instances were
-       gone. */
+    /* PDH_NO_DATA means that no counter has a value now. The log gets a row nevertheless, which shows that the
+       instances no longer existed. */
     HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
     TRACE_STEP(pdh, "sample of %zu columns: 0x%08X", q->columns.count, (unsigned)status);
     for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {
@@ -668,7 +671,7 @@ void counter_query_close(struct counter_query *q)
     memory_free(q);
 }
 
-/* PDH lists a path without wildcards even if its counter does not exist. */
+/* Lists a path without wildcards only if its counter exists, because PDH lists such a path in any case. */
 static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **paths)
 {
     PDH_HCOUNTER counter = NULL;
@@ -692,7 +695,7 @@ static HRESULT list_paths(struct counter_query *q, const char *text, WCHAR **pat
     *paths = NULL;
     if (status)
         return (DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE ? E_OUTOFMEMORY : S_OK;
-    /* as in counter_query_add: without an instance all instances are meant */
+    /* as in counter_query_add: a path without an instance means all instances */
     const bool wildcard = has_wildcard(text);
     WCHAR *wide = NULL;
     HRESULT hr = wide_path(text, &path, wildcard && (all_instances(&path) || !path.instance), &wide);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The PDH of this host OS: the system's on Windows, openpdh.dll under Wine (Wine's pdh.dll is empty), and natively the
-   core that is linked into this program. */
+/* Chooses the PDH of this host OS: the system's on Windows, openpdh.dll under Wine (Wine's pdh.dll is empty), and in
+   native builds the core that is linked into this program. */
 #include "engine/pdh/counter_query.h"
 
 #ifdef _WIN32
@@ -30,7 +30,7 @@ static HRESULT load_module(const char *path, HMODULE *module)
     return hr;
 }
 
-/* Next to this program or in the system folder, never from the current folder or PATH. */
+/* Returns the path of the module, next to this program or in the system folder, never in the current folder or PATH. */
 static char *module_path(void)
 {
     WCHAR system[MAX_PATH];

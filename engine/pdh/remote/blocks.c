@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of MS-PCQ: parses an answer without trusting it, and writes blocks to a buffer. */
+/* MS-PCQ blocks: parses answers without trusting them, and writes blocks to a buffer. */
 #include "engine/pdh/remote/blocks.h"
 
 #include "engine/base/memory.h"
@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* Each size in an answer is checked against the remaining bytes before it is used. */
+/* The parser checks each size in an answer against the remaining bytes before it uses the size. */
 
-/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers, and the
-   first of them is the size, if the block has a size. */
+/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers. The first
+   number is the block's size if the block has one. */
 #define PAIR_BYTES 8u
-/* Limit per counterset, because the list is searched for each counter. */
+/* Maximum per counterset, because the list is searched for each counter. */
 #define MOST_TEXTS 8192u
 
 static size_t left(const struct answer_place *place)
@@ -22,7 +22,7 @@ static size_t left(const struct answer_place *place)
     return (size_t)(place->end - place->at);
 }
 
-/* The units before the NUL, or as many as are allowed without a NUL. */
+/* Returns the units before the NUL, or the maximum number of units if there is no NUL. */
 static struct answer_text text_at(const uint8_t *at, size_t bytes)
 {
     struct answer_text text = {.at = at};
@@ -61,7 +61,7 @@ void answer_counter(const uint8_t *bytes, size_t index, struct pcq_counter_info 
 bool answer_one_text(const uint8_t *bytes, size_t size, struct answer_text *out)
 {
     *out = text_at(bytes, size);
-    return out->units < size / 2 && !get_u16(bytes + 2 * out->units); /* it has its NUL */
+    return out->units < size / 2 && !get_u16(bytes + 2 * out->units); /* the NUL exists */
 }
 
 bool answer_text_of(const uint8_t *bytes, size_t size, uint32_t id, size_t hint, struct answer_text *out)
@@ -138,7 +138,7 @@ static bool take_instances(struct answer_block *b)
     b->rows = get_u32(b->values.at + 4);
     b->named = true;
     b->values.at += PAIR_BYTES;
-    /* A row has at least the header of an instance and of a value. */
+    /* Each row has at least the header of an instance or a value. */
     return b->rows <= left(&b->values) / PAIR_BYTES;
 }
 
@@ -165,7 +165,7 @@ bool answer_next_block(struct answer_place *blocks, struct answer_block *out)
         ok = take_instances(out);
     else if (head.kind == PCQ_COUNTERSET)
         ok = take_counters(out) && take_instances(out);
-    if (!ok) { /* an error, or corrupt; later blocks are not affected */
+    if (!ok) { /* an error or a corrupt block; later blocks are not affected */
         out->status = head.kind != PCQ_ERROR || !head.status ? ERROR_INVALID_DATA : head.status;
         out->kind = PCQ_ERROR;
         out->rows = 0;

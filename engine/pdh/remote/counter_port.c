@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP port of the MS-PCQ server, and the access check for all its callers. */
+/* The TCP port of the MS-PCQ server, and the access check for all callers of that server. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -80,20 +80,20 @@ uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings
     return caller_may(call, settings) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* A client that sends no request for this long is considered disconnected, whether or not it had to log on. It
-   reconnects for its next request. */
+/* A client that sends no request for this long is disconnected, with or without a logon. It reconnects for its next
+   request. */
 #define IDLE_MS        (15u * 60 * 1000)
 #define MOST_OF_CLIENT 64
 
 struct port {
     struct pcq_service service;
     struct rpc_port_settings settings;
-    void (*report)(const struct rpc_port_event *event); /* NULL: nobody */
+    void (*report)(const struct rpc_port_event *event); /* may be NULL */
 };
 
 struct port_session {
     struct pcq_session *pcq;
-    char address[SOCKET_ADDRESS_BYTES]; /* that it borrows */
+    char address[SOCKET_ADDRESS_BYTES]; /* `pcq` borrows it */
 };
 
 static void port_session_close(void *user, void *session)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RPC connections to the PerflibV2 interface of a remote computer: the address, and the bytes of a call and its
-   answer. */
+/* RPC connections ("links") to the PerflibV2 interface of a remote computer: the address, and the bytes of a call and
+   its answer. */
 #ifndef OPENPLA_PDH_LINK_H
 #define OPENPLA_PDH_LINK_H
 
@@ -12,21 +12,22 @@ struct link_address {
     char *host; /* a name, or an address without brackets */
     char *port; /* TCP port; NULL: the computer's named pipe */
 };
-/* Parses "host:port", "[address]:port" or a name. An entry for the machine in `hosts` ("NAME=host:port;NAME=host:port",
-   may be NULL) takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or E_OUTOFMEMORY; *out
-   is then empty. */
+/* Parses "host:port", "[address]:port" or a name. `hosts` ("NAME=host:port;NAME=host:port", may be NULL) can contain an
+   entry for the machine, which takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or
+   E_OUTOFMEMORY; *out is then empty. */
 HRESULT link_address_find(const char *machine, const char *hosts, struct link_address *out);
-/* The same with the setting CounterHosts (environment: OPENPLA_COUNTER_HOSTS). */
+/* Does the same with the setting CounterHosts (environment: OPENPLA_COUNTER_HOSTS) as `hosts`. */
 HRESULT link_address_of(const char *machine, struct link_address *out);
 void link_address_free(struct link_address *a);
 
-/* A connection to the PerflibV2 interface of one computer: it sends the bytes of a call and returns the bytes of its
+/* A connection to the PerflibV2 interface of one computer. It sends the bytes of a call and returns the bytes of its
    answer. */
 
-/* The first member of each kind of link. One call at a time. */
+/* The first member of each type of link. A link carries one call at a time. */
 struct link;
 struct link_kind {
-    /* `machine` has no backslashes. May succeed without a connection. Waits until the remote computer answers. */
+    /* `machine` has no backslashes. Waits until the remote computer answers, but may also succeed without a
+       connection. */
     HRESULT (*open)(const char *machine, struct link **out);
     /* *reply is from memory_alloc. After a failure the link is unusable, and the call may or may not have been
        executed. */
@@ -38,19 +39,20 @@ struct link {
     const struct link_kind *kind;
 };
 
-/* TCP without the host OS' RPC, to "name:port" or a name with a port in the setting CounterHosts. Logs on by NTLM with
-   packet privacy as remote_account_find says (engine/rpc/remote_account.h), without authentication if that has no
-   account for the computer. A computer that does not answer within a minute has failed. Errors are those of the host
-   OS' RPC with a message that says why: RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling, and
-   ERROR_ACCESS_DENIED for a refused logon. */
+/* Uses TCP without the host OS' RPC, to "name:port" or a name that has a port in the setting CounterHosts. Logs on by
+   NTLM with packet privacy and the account that remote_account_find returns for the computer
+   (engine/rpc/remote_account.h), or without authentication if there is no account. A computer that does not answer
+   within a minute counts as failed. Errors are those of the host OS' RPC, with a message that gives the reason:
+   RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling, and ERROR_ACCESS_DENIED for a refused
+   logon. */
 extern const struct link_kind link_tcp;
-/* The same for an address with a port; `machine` selects the account. */
+/* Opens such a link to an address with a port; `machine` selects the account. */
 HRESULT link_tcp_open(const char *machine, const struct link_address *a, struct link **out);
 
 #ifdef _WIN32
-/* The host OS' RPC, always with packet privacy. "name:port" means TCP; a name in the setting CounterHosts has the
-   address given there; any other name means that computer's pipe \PIPE\winreg (MS-PCQ 1.9). Wine has neither that pipe
-   nor privacy, so there a port means link_tcp. */
+/* Uses the host OS' RPC, always with packet privacy. "name:port" means TCP. A name in the setting CounterHosts has the
+   address given there. Any other name means that computer's pipe \PIPE\winreg (MS-PCQ 1.9). Wine supports neither that
+   pipe nor privacy, so under Wine an address with a port uses link_tcp. */
 extern const struct link_kind link_remote;
 #endif
 

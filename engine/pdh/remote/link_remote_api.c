@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls PerflibV2 by the host OS' RPC without stubs: engine/pdh/remote/ndr.h encodes the parameters. */
+/* Calls PerflibV2 through the host OS' RPC without generated stubs: engine/pdh/remote/ndr.h encodes the parameters. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/pdh/remote/blocks.h"
@@ -35,7 +35,7 @@ static void close_remote(struct link *l)
     memory_free(r);
 }
 
-/* RPC composes the binding from its parts, because a string "protocol:host[endpoint]" would need escaping. */
+/* RPC composes the binding from its parts, because a string "protocol:host[endpoint]" needs escaping. */
 static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 {
     WCHAR *host = NULL, *port = NULL, *text = NULL;
@@ -53,7 +53,7 @@ static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *
     return status;
 }
 
-/* MS-PCQ 3.2.3: packet privacy. */
+/* Uses packet privacy (MS-PCQ 3.2.3). */
 static HRESULT remote_connect(struct remote *r, const struct link_address *a)
 {
     RPC_STATUS status = remote_bind(a, &r->binding);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to a remote computer by TCP, and the addresses of computers. */
+/* Calls a remote computer over TCP, and parses the addresses of computers. */
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -58,15 +58,15 @@ HRESULT link_address_of(const char *machine, struct link_address *out)
     return hr;
 }
 
-/* Calls PerflibV2 by engine/rpc. Wine's runtime would lose a thread for every computer that disappears without closing
-   its connection. */
+/* Calls PerflibV2 through engine/rpc. Wine's RPC runtime loses a thread for every computer that disappears without
+   closing its connection. */
 
 struct tcp {
     struct link link; /* first */
     struct rpc_channel *channel;
 };
 
-/* The errors of the host OS' RPC that callers know. */
+/* The errors of the host OS' RPC that callers expect. */
 #define SERVER_UNAVAILABLE 1722 /* RPC_S_SERVER_UNAVAILABLE */
 #define CALL_FAILED        1726 /* RPC_S_CALL_FAILED */
 

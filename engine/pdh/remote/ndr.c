@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of the methods in NDR, one after the other: numbers are aligned to their size, a conformant array follows
-   its count, and a varying one follows count, offset and length. */
+/* The methods' parameters in NDR, one after another. Numbers are aligned to their size. A conformant array follows its
+   count; a varying array follows its count, offset and length. */
 #include "engine/pdh/remote/ndr.h"
 
 #include "engine/base/memory.h"
@@ -36,7 +36,8 @@ static HRESULT put_text(struct byte_buffer *w, const char *text)
     return S_OK;
 }
 
-/* *out is from memory_alloc. Fails with E_OUTOFMEMORY, or E_INVALIDARG if the machine's name is invalid UTF-8. */
+/* Encodes the parameters. *out is from memory_alloc. Fails with E_OUTOFMEMORY, or E_INVALIDARG if the machine's name is
+   invalid UTF-8. */
 static HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 {
     struct byte_buffer w = {0};
@@ -100,7 +101,7 @@ static size_t unit_of(enum pcq_method method)
     return method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
 }
 
-/* Reads pdwOutSize, pdwRtnSize and the array, which has room for what was requested and may be shorter. */
+/* Reads pdwOutSize, pdwRtnSize and the array, which is at most as large as requested. */
 static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_reply *out)
 {
     uint32_t written = take_number(in);
@@ -111,8 +112,8 @@ static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_r
     out->data = take_bytes(in, out->size);
 }
 
-/* Parses the reply to `r`. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a zero *out if it is invalid or larger
-   than requested. */
+/* Parses the reply to `r`. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a zeroed *out if the reply is invalid
+   or larger than requested. */
 static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out)
 {
     struct reader in = {.bytes = bytes, .size = size};
@@ -138,7 +139,7 @@ static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, si
 
 /* ---- the server's side ---- */
 
-/* [in, string]: ignored. */
+/* Skips a parameter that is [in, string]. */
 static void skip_text(struct reader *in)
 {
     uint32_t most = take_number(in), offset = take_number(in), units = take_number(in);
@@ -149,7 +150,7 @@ static void skip_text(struct reader *in)
 
 static void take_guid(struct reader *in, GUID *out)
 {
-    out->Data1 = take_number(in); /* aligned here */
+    out->Data1 = take_number(in); /* the reader is aligned after this number */
     const uint8_t *rest = take_bytes(in, sizeof *out - sizeof out->Data1);
     if (rest)
         memcpy(&out->Data2, rest, sizeof *out - sizeof out->Data1);
@@ -229,9 +230,9 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
 /* ---- calls over a link, with enough room for their answers ---- */
 
 #define USUAL_ROOM (64u * 1024)
-/* Limit for an answer. A host that announces more does not make OpenPLA allocate more memory. */
+/* Maximum size of an answer. OpenPLA does not allocate more memory, even if a computer announces a larger answer. */
 #define MOST_ROOM  (64u * 1024 * 1024)
-/* The answer may grow between two tries. */
+/* The size of the answer can grow between two tries. */
 #define MOST_TRIES 4
 
 void link_answer_free(struct link_answer *answer)

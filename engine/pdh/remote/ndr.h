@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the eight methods of PerflibV2 in NDR (MS-PCQ 3.1.4.1, C706 14), little-endian, and their answers. */
+/* Encodes and decodes calls of PerflibV2's eight methods in NDR, and repeats calls with larger buffers. */
 #ifndef OPENPLA_PDH_NDR_H
 #define OPENPLA_PDH_NDR_H
 
@@ -7,8 +7,8 @@
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/link.h"
 
-/* The wire format of the eight methods of PerflibV2 (MS-PCQ 3.1.4.1) in NDR (C706 14) with little-endian numbers. Data
-   from a remote computer is limited to its own length, and a reply to what was requested. */
+/* The wire format of PerflibV2's eight methods (MS-PCQ 3.1.4.1) in NDR (C706 14) with little-endian numbers. The parser
+   never reads past the end of the data from a remote computer, and accepts no reply that is larger than requested. */
 
 /* A context handle on the wire; all zeros: none. */
 #define NDR_HANDLE_BYTES 20
@@ -28,31 +28,32 @@ struct ndr_reply {
     uint32_t status;                  /* the method's result: a Win32 error */
     uint32_t needed;                  /* methods 0, 1, 2, 5 and 6: pdwRtnSize */
     uint8_t handle[NDR_HANDLE_BYTES]; /* methods 3 and 4 */
-    const uint8_t *data;              /* methods 0, 1, 2, 5, 6 and 7: within the reply; GUIDs are bytes too */
+    const uint8_t *data;              /* methods 0, 1, 2, 5, 6 and 7: points into the reply; GUIDs are bytes too */
     size_t size;                      /* in bytes */
 };
 
-/* The server's side: decodes the parameters. `data` points into the bytes; the machine is ignored. Fails with
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if they are invalid, E_INVALIDARG if a size exceeds the IDL's range. */
+/* Decodes the parameters on the server's side. `data` points into the bytes; the machine's name is ignored. Fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the parameters are invalid, or E_INVALIDARG if a size exceeds the IDL's
+   range. */
 HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out);
 /* Encodes the reply to `r`, from memory_alloc. Fails with E_OUTOFMEMORY. */
 HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply, uint8_t **out, size_t *size);
 
-/* Calls one method over a link: encodes its parameters, decodes its answer, and repeats the call with more room if the
-   answer did not fit. */
+/* Calls one method over a link: encodes the parameters, decodes the answer, and repeats the call with a larger buffer
+   if the answer did not fit. */
 
 /* Zero-initialise. */
 struct link_answer {
     uint8_t *reply; /* the bytes that `data` points into */
     struct ndr_reply decoded;
 };
-/* A `room` of 0 is replaced by the usual size of the method's answers. Fails with the link's error, after which the
-   link is unusable, or E_OUTOFMEMORY. The method's own result is answer->decoded.status. Frees the previous content of
-   `answer`. */
+/* Calls the method. A `room` of 0 is replaced by the usual size of its answers. Fails with E_OUTOFMEMORY, or with the
+   link's error, after which the link is unusable. The method's result is answer->decoded.status. Frees the previous
+   content of `answer`. */
 HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answer);
 void link_answer_free(struct link_answer *answer); /* frees the content and empties it */
 
-/* The method's result as an HRESULT. */
+/* Returns the method's result as an HRESULT. */
 HRESULT link_answer_result(const struct link_answer *answer);
 
 #endif

@@ -7,12 +7,12 @@
 #include "engine/pdh/core/query.h"
 #include "engine/pdh/pcq_server.h"
 
-/* How MS-PCQ identifies an object and its counters: the object by a GUID, its counters by numbers. Perflib V2
-   countersets already have both. All others get them from their names, so that they are the same on every computer
-   and in every version. Each item that PDH keeps next to a counter's value (a base, a time, its frequency, a
-   divisor) is a separate hidden counter there. */
+/* How MS-PCQ identifies objects and counters: an object by a GUID, its counters by numbers. Perflib V2 countersets
+   already have both. All other objects and counters get them from hashes of their names, so that they are the same on
+   every computer and in every version. PDH stores a base, a time, its frequency and a divisor next to a counter's
+   value; in MS-PCQ each of these items is a separate hidden counter. */
 
-/* The part of a counter that a member stands for. */
+/* The item of a counter that a member represents. */
 enum pcq_part { PCQ_PART_VALUE, PCQ_PART_BASE, PCQ_PART_TIME, PCQ_PART_FREQUENCY, PCQ_PART_DIVISOR, PCQ_PARTS };
 
 struct pcq_member {
@@ -23,36 +23,37 @@ struct pcq_member {
 };
 /* Zero-initialise. */
 struct pcq_members {
-    struct pcq_member *items; /* the parts of a counter follow it */
+    struct pcq_member *items; /* each counter is followed by its parts */
     size_t count, capacity;
     uint64_t present; /* the object's `present` when the list was created */
 };
 
 /* Returns the GUID of an object. */
 void pcq_guid(const struct counter_object_type *p, GUID *out);
-/* The id of a part of an object's counter, whether or not the counter has that part. */
+/* Returns the id of a part of an object's counter, even if the counter does not have that part. */
 uint32_t pcq_id(const struct counter_object_type *p, uint32_t counter, enum pcq_part part);
-/* The type of a part; PCQ_NO_PART if the counter does not have it. */
+/* Returns the type of a part; PCQ_NO_PART if the counter does not have that part. */
 #define PCQ_NO_PART 0xFFFFFFFFu
 uint32_t pcq_part_type(const struct counter_schema *c, enum pcq_part part);
 
-/* NULL if no member has the id. */
+/* Finds the member with the id; NULL if it does not exist. */
 const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t id);
 
 /* Returns the member's value in a row of the last sample. False if it has no value. */
 bool pcq_member_value(const struct counter_object *o, size_t row, const struct pcq_member *member, uint64_t *out);
-/* The number of an instance. It stays the same while the instance is the same thing, and is never PCQ_ANY. */
+/* Returns the number of an instance, which is never PCQ_ANY. The number changes when the name refers to a different
+   thing. */
 uint32_t pcq_instance_id(const struct instance *instance);
 
-/* Writes blocks to a buffer whose size is determined first: the writing function runs twice, and only counts the first
-   time. */
+/* Writes blocks to a buffer whose required size is determined first: the writing function runs twice, and the first
+   time it only counts bytes. */
 
-/* Limit for one answer, so that a client cannot keep the server busy with one. It is a hundred times what all threads
-   of a busy computer with all their counters need. */
+/* Maximum size of an answer, so that a client cannot keep the server busy with one answer. It is a hundred times the
+   size of the answer with all counters of all threads of a busy computer. */
 #define PCQ_MOST_ANSWER (64u << 20)
 
 struct block_writer {
-    uint8_t *bytes; /* NULL: only counts */
+    uint8_t *bytes; /* NULL: only count */
     size_t size;
 };
 /* Appends `size` bytes. */
@@ -61,66 +62,66 @@ void block_put(struct block_writer *w, const void *bytes, size_t size);
 void block_put_text(struct block_writer *w, const char *text);
 /* Appends zeros up to a multiple of 8 bytes from `from`. */
 void block_pad(struct block_writer *w, size_t from);
-/* Appends a pcq_instance with its name and padding. NULL stands for the only instance of an object without
-   instances. */
+/* Appends a pcq_instance with its name and padding. NULL means the only instance of an object without instances. */
 void block_put_instance(struct block_writer *w, const struct instance *instance);
-/* Stores the number in what was written at `at`. */
+/* Overwrites the number at the offset `at` of the output. */
 void block_set_number(struct block_writer *w, size_t at, uint32_t number);
-/* False if further writing is useless. */
+/* Returns false if the output already exceeds the maximum, so that further writing is useless. */
 static inline bool block_goes_on(const struct block_writer *w)
 {
     return w->size <= PCQ_MOST_ANSWER;
 }
 
-/* Runs `write` for the size and, if it fits, for the bytes. `unit` is the size of the buffer's units in bytes. Returns
-   ERROR_SUCCESS, PCQ_NOT_ENOUGH_MEMORY, or PCQ_OUT_OF_MEMORY beyond PCQ_MOST_ANSWER. */
+/* Runs `write` to determine the size and, if the output fits, again to write the bytes. `unit` is the size of the
+   buffer's units in bytes. Returns ERROR_SUCCESS, PCQ_NOT_ENOUGH_MEMORY, or PCQ_OUT_OF_MEMORY if the output exceeds
+   PCQ_MOST_ANSWER. */
 DWORD block_deliver(struct pcq_buffer *out, size_t unit, void (*write)(struct block_writer *w, const void *what),
                     const void *what);
 
-/* The server's countersets: the objects of its catalogue, found by GUID and opened when needed. The caller holds the
-   lock of s->query. */
+/* The server's countersets: the objects of its catalogue, found by GUID and opened when needed. Callers hold the lock
+   of s->query. */
 struct pcq_server {
-    struct query *query;         /* has the catalogue, objects, source and lock, but no counters */
-    struct pcq_members *members; /* by the objects' positions */
+    struct query *query;         /* owns the catalogue, objects, source and lock, but has no counters */
+    struct pcq_members *members; /* by position of the object */
     size_t member_count, member_capacity;
     uint64_t searched_at; /* clock_monotonic_ms of the last search for new objects; 0: never */
     struct pcq_query *queries;
     size_t query_count;
 };
 
-/* For tests: a service keeps its server until the process exits. Close its queries first. NULL is allowed. */
+/* For tests; a service keeps its server until the process exits. Close its queries first. NULL is allowed. */
 void pcq_server_close(struct pcq_server *s);
 
 /* A counterset and its position in the catalogue. */
 struct pcq_set {
     size_t position;
     struct counter_object *object;
-    const struct pcq_members *members; /* valid until the next call for another counterset */
+    const struct pcq_members *members; /* valid until the next call with a different counterset */
 };
 /* Returns the counterset at a position. S_FALSE if its source does not exist. */
 HRESULT pcq_set_at(struct pcq_server *s, size_t position, struct pcq_set *out);
-/* Returns the counterset with the GUID, and searches for new objects if it is unknown. Returns ERROR_SUCCESS,
+/* Finds the counterset with the GUID, and searches for new objects if the GUID is unknown. Returns ERROR_SUCCESS,
    PCQ_GUID_NOT_FOUND or PCQ_OUT_OF_MEMORY. */
 DWORD pcq_set_find(struct pcq_server *s, const GUID *guid, struct pcq_set *out);
 /* Takes a sample of the objects. */
 void pcq_sets_sample(struct pcq_server *s, const struct counter_object_use *uses, size_t count);
-/* The Win32 error of a failed sample. */
+/* Returns the Win32 error of a failed sample. */
 DWORD pcq_error_of(HRESULT hr);
 
-/* A counter of a query, for the methods. */
+/* A counter of a client's query. */
 struct pcq_counter {
     GUID guid;
     uint32_t id, instance; /* PCQ_ANY: all */
     char *name;            /* of the instance, or a pattern; "" if the counterset has no instances */
-    uint64_t hash;         /* of the members above */
-    size_t position;       /* of the counterset */
+    uint64_t hash;         /* hash of the members above */
+    size_t position;       /* position of the counterset */
     bool all_counters, all_instances;
 };
 struct pcq_query {
     struct pcq_server *server;
     struct pcq_query *next;
     char *client;
-    struct pcq_counter *counters; /* in the order of the data's blocks */
+    struct pcq_counter *counters; /* in the order of their blocks in the data */
     size_t count, capacity;
     size_t name_bytes; /* total length of the counters' names */
 };

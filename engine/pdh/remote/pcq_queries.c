@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Limit per call. A million identifiers that all fail would hold the lock for long. */
+/* Maximum per call. A million identifiers that all fail would keep the lock for a long time. */
 #define MOST_IDENTIFIERS 65536
 #define MOST_NAME        1024 /* UTF-16 units of an instance's name, like PDH_MAX_INSTANCE_NAME */
 
@@ -74,7 +74,7 @@ void pcq_close_query(struct pcq_query *q)
 
 /* ---- identifiers ---- */
 
-/* True if all blocks are within the bytes. */
+/* Returns true if all blocks are within the bytes. */
 static bool blocks_fit(const uint8_t *bytes, size_t size)
 {
     if (size < sizeof(struct pcq_identifier))
@@ -91,8 +91,8 @@ static bool blocks_fit(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Reads the name after the identifier. Fails with ERROR_INVALID_PARAMETER if it does not end within the block, is too
-   long or is invalid UTF-16. */
+/* Reads the name after the identifier. Fails with ERROR_INVALID_PARAMETER if the name does not end within the block, is
+   too long or is invalid UTF-16. */
 static DWORD name_of(const uint8_t *block, size_t size, char **out)
 {
     WCHAR name[MOST_NAME];
@@ -117,7 +117,7 @@ static bool is_pattern(const char *name)
     return strpbrk(name, "*?") != NULL;
 }
 
-/* The row of the requested instance in the object's last sample; SIZE_MAX if it does not exist. */
+/* Returns the row of the requested instance in the object's last sample; SIZE_MAX if the instance does not exist. */
 static size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o)
 {
     size_t row = instance_list_find(o->instances, c->name);
@@ -126,7 +126,7 @@ static size_t pcq_row_find(const struct pcq_counter *c, const struct counter_obj
     return is_it ? row : SIZE_MAX;
 }
 
-/* Hash of what identifies a counter. Names do not count if the counterset has no instances. */
+/* Hashes the members that identify a counter. Counters of countersets without instances have the name "". */
 static uint64_t hash_of(const struct pcq_counter *c)
 {
     uint64_t h = hash_bytes(HASH_START, &c->guid, sizeof c->guid);
@@ -144,14 +144,14 @@ static size_t find_counter(const struct pcq_query *q, const struct pcq_counter *
     return i;
 }
 
-/* The countersets that were sampled in this call to find unknown instances. Invalid names cost one sample per
-   counterset and not one each, for which all other clients would wait. */
+/* The countersets that this call already sampled to find unknown instances. With this list, invalid names cost one
+   sample per counterset instead of one sample per name, for which all other clients would have to wait. */
 struct sampled {
     size_t *positions;
     size_t count, capacity;
 };
 
-/* Finds the instance, with a new sample if necessary. */
+/* Finds the instance, if necessary after a new sample. */
 static DWORD find_row_by_name(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
                               struct sampled *sampled)
 {
@@ -214,7 +214,7 @@ static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
     size_t at = q->count;
     c->hash = hash_of(c);
     at = find_counter(q, c);
-    if (at == q->count) { /* without instances the name and number do not count */
+    if (at == q->count) { /* without instances the name and number are ignored */
         *c->name = 0;
         c->instance = 0;
         c->hash = hash_of(c);
@@ -312,7 +312,7 @@ static void write_ids(struct block_writer *w, const struct pcq_members *members)
         block_put(w, &members->items[i].id, sizeof members->items[i].id);
 }
 
-/* Writes the values of one row: of the counter, or of all counters. */
+/* Writes the row's values of one counter, or of all counters. */
 static void write_row(struct block_writer *w, const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     for (size_t i = 0; i < set->members->count; i++)
@@ -341,7 +341,7 @@ static void write_instances(struct block_writer *w, const struct pcq_counter *c,
     block_set_number(w, from + offsetof(struct pcq_instances, instances), count);
 }
 
-/* A missing single value is an error. */
+/* A missing value is an error if only one value is requested. */
 static DWORD sample_one_counter(const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     uint64_t value;
@@ -395,14 +395,14 @@ static void write_data(struct block_writer *w, const void *what)
     block_set_number(w, offsetof(struct pcq_data, size), (uint32_t)w->size);
 }
 
-/* The counters that must be sampled, as OBJECT_BITs. */
+/* Returns the counters that must be sampled, as OBJECT_BITs. */
 static uint64_t wanted_by(const struct pcq_counter *c, const struct pcq_set *set)
 {
     const struct pcq_member *m = c->all_counters ? NULL : pcq_member_find(set->members, c->id);
     return m ? OBJECT_BIT(m->counter) : UINT64_MAX;
 }
 
-/* Samples each object once, with the union of what its counters need. False if memory runs out. */
+/* Samples each object once, with all values that the query's counters need. False if memory runs out. */
 static bool sample_all(struct sample *s)
 {
     const struct pcq_query *q = s->query;
@@ -427,7 +427,8 @@ static bool sample_all(struct sample *s)
     return true;
 }
 
-/* Finds the countersets before the sample, and again their members after it, because the sample may change them. */
+/* Finds the countersets before the sample. After the sample, finds their members again, because the sample may have
+   changed them. */
 static void sample_sets(struct sample *s, bool after)
 {
     const struct pcq_query *q = s->query;

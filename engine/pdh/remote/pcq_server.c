@@ -2,51 +2,52 @@
 /* The MS-PCQ server: the ids of objects and counters, the countersets, and the methods that describe them (3.1.4.1.1 to
    3.1.4.1.3).
 
-   The server gives other computers the counters of this one. Two transports call it: the host OS' RPC (com/server) and
-   OpenPLA's RPC over TCP (counter_port.c, rpc_connection.c). Both check the access first (pcq_access_check), decode the
-   parameters and call the eight methods of pcq_server.h:
+   The server provides this computer's counters to remote computers. Two transports call it: the host OS' RPC
+   (com/server) and OpenPLA's RPC over TCP (counter_port.c, pcq_session.c). Both first check the access
+   (pcq_access_check), then decode the parameters and call the eight methods of pcq_server.h:
 
        client --RPC--> com/server/counter_calls.c --.
                                                      +--> pcq_* methods --> struct query (catalogue, objects, lock)
-       client --TCP--> rpc_connection.c -----------'        pcq_server.c      describes countersets
-                                                            pcq_queries.c     holds and samples clients' counters
+       client --TCP--> pcq_session.c --------------'        pcq_server.c      describes countersets
+                                                            pcq_queries.c     stores and samples clients' counters
 
    Countersets. Every object of the server's catalogue is a counterset. MS-PCQ identifies a counterset by a GUID and its
-   counters by numbers. Perflib V2 countersets have both; all other objects get them from hashes of their names, so that
+   counters by numbers. Perflib V2 countersets have both. All other objects get them from hashes of their names, so that
    they are the same on every computer and in every version. PDH stores a base, a time, its frequency and a divisor
-   beside a counter's value. MS-PCQ has no such items, so each of them is a hidden counter (enum pcq_part), and the
-   description of the visible counter refers to their ids.
+   beside a counter's value. MS-PCQ has no such items, so each item is a hidden counter (enum pcq_part), and the
+   description of the visible counter contains their ids.
 
        object "Process" --> struct pcq_members: [ % Processor Time | its time | its frequency | ... ]
 
-   The members depend on which counters have a source on this host OS (counter_object.present). pcq_members_of recreates
-   them when that changes, which a sample may do; so pointers to members are valid only until the next sample.
+   The members depend on which counters have a source on this host OS (counter_object.present). A sample can change
+   this, and pcq_members_of then recreates the members. Therefore pointers to members are valid only until the next
+   sample.
 
    Queries. A client opens a query, adds identifiers to it (counterset, counter or all, instance or pattern), and reads
-   all their values with one call. A query is a list of struct pcq_counter; it has no objects. The objects belong to the
-   server and are shared by all clients. pcq_query_data finds the countersets of the query's counters, samples each
-   object once with all values that its counters need, finds the members again (the sample may have changed them), and
-   writes the blocks.
+   all values with one call. A query is a list of struct pcq_counter without objects. The objects belong to the server,
+   and all clients share them. pcq_query_data finds the countersets of the query's counters, samples each object once
+   with all values that the counters need, finds the members again (the sample may have changed them), and writes the
+   blocks.
 
-   Output. Every method writes with a function that runs twice (block_deliver): first it only counts the bytes, then it
-   writes them if the client's buffer is large enough. Therefore a buffer is never written in part, and the reported
-   size is always exact. Nothing changes between the two runs, because the lock is held.
+   Output. Every method writes with a function that runs twice (block_deliver): the first run only counts the bytes; the
+   second run writes them if the client's buffer is large enough. Therefore no buffer is ever partially written, and the
+   reported size is always exact. Nothing changes between the two runs, because the lock is held.
 
-   Lock. One lock, that of s->query, protects the catalogue, the objects, the source and all queries. A call holds it
-   while it samples or searches for new objects. Therefore clients wait for each other, but never longer than the time
-   limits of a sample and of starting extensions.
+   Lock. The lock of s->query protects the catalogue, the objects, the source and all queries. A call holds it while it
+   samples or searches for new objects. Therefore clients wait for each other, but never longer than the time limits for
+   a sample and for starting extensions.
 
-   Limits. No client is trusted, so everything that it can cause is limited:
-   - queries: PCQ_QUERIES_OF_CLIENT of one client, PCQ_QUERIES in all;
+   Limits. Clients are not trusted, so all resources that they can use are limited:
+   - queries: PCQ_QUERIES_OF_CLIENT per client, PCQ_QUERIES in total;
    - counters of a query: PCQ_COUNTERS_OF_QUERY, and PCQ_NAMES_OF_QUERY bytes of names;
-   - identifiers of one call that are processed: MOST_IDENTIFIERS, the rest fails with PCQ_OUT_OF_MEMORY;
-   - an unknown instance costs a sample; the instances of one call cost one sample per counterset (struct sampled);
-   - an unknown GUID costs a search for new objects, at most once per SEARCH_AGAIN_MS;
-   - an answer: PCQ_MOST_ANSWER bytes, at which writing stops (block_goes_on);
-   - memory, connections and idle times of TCP clients: rpc_connection.c and counter_port.c.
+   - identifiers per call: MOST_IDENTIFIERS are processed, the rest fails with PCQ_OUT_OF_MEMORY;
+   - samples to find unknown instances: one per counterset and call (struct sampled);
+   - searches for the object with an unknown GUID: one per SEARCH_AGAIN_MS;
+   - size of an answer: PCQ_MOST_ANSWER bytes, at which writing stops (block_goes_on);
+   - memory, connections and idle times of TCP clients: see pcq_session.c and counter_port.c.
 
-   A client that disappears. RPC runs down its context handles, and rpc_connection_serve closes its handles at the end
-   of the connection. Both close its queries. */
+   A client that disappears. The host OS' RPC runs down the client's context handles, and pcq_session_close closes its
+   handles at the end of a TCP connection. Both close the client's queries. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -59,7 +60,7 @@
 #define SUBTYPE_PRECISION 0x00070000 /* PERF_COUNTER_PRECISION */
 #define TIMER(type)       ((type)&0x00300000)
 #define SIZE(type)        ((type)&0x00000300)
-/* Ids generated from names are greater than Windows' name indexes and leave the bits for parts free. */
+/* Ids generated from names are greater than Windows' name indexes and leave the bits for parts unused. */
 #define ID_OF_NAME        0x01000000u
 
 void pcq_guid(const struct counter_object_type *p, GUID *out)
@@ -68,7 +69,7 @@ void pcq_guid(const struct counter_object_type *p, GUID *out)
         *out = *p->guid;
         return;
     }
-    /* A UUID of version 8 (RFC 9562), whose bits the creator may choose. */
+    /* A UUID of version 8 (RFC 9562): its creator may choose its bits. */
     uint64_t high = hash_text(hash_text(HASH_START, "OpenPLA counterset:"), p->name),
              low = hash_text(hash_text(HASH_START, "OpenPLA object:"), p->name);
     *out = (GUID){.Data1 = (uint32_t)(high >> 32),
@@ -138,7 +139,7 @@ static void pcq_members_free(struct pcq_members *m)
     *m = (struct pcq_members){0};
 }
 
-/* Lists the counters that have a source here, unless *m is up to date. Fails with E_OUTOFMEMORY and leaves *m
+/* Lists the counters that have a source here, unless *m is up to date. Fails with E_OUTOFMEMORY and then leaves *m
    unchanged. */
 static HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o)
 {
@@ -156,7 +157,7 @@ static HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object
                 pcq_part_type(&p->counters[i], PCQ_PART_VALUE) == PCQ_NO_PART)
                 continue;
             if (p->value_ids && part == PCQ_PART_BASE && pcq_member_find(&made, one.id))
-                continue; /* two counters share their base */
+                continue; /* two counters share this base */
             void *items = made.items;
             bool ok = memory_grow(&items, &made.capacity, made.count + 1, sizeof *made.items);
             made.items = items;
@@ -234,7 +235,7 @@ void pcq_server_close(struct pcq_server *s)
     memory_free(s);
 }
 
-/* Searches for new objects, at most once a second, because a client could request it endlessly. Fails only with
+/* Searches for new objects, at most once a second, because clients could trigger endless searches. Fails only with
    E_OUTOFMEMORY; an extension that does not respond is not a failure. */
 static HRESULT pcq_sets_refresh(struct pcq_server *s)
 {
@@ -304,7 +305,7 @@ DWORD pcq_error_of(HRESULT hr)
 
 /* ---- methods ---- */
 
-/* The name of the provider of objects that are not Perflib V2 countersets. */
+/* The provider's name for objects that are not Perflib V2 countersets. */
 static const char provider_name[] = "OpenPLA";
 static const GUID provider_guid = {0x6f1c9f5e, 0x27a3, 0x4c0d, {0x9b, 0x52, 0x3e, 0x1a, 0x84, 0xd7, 0x60, 0xc9}};
 
@@ -319,7 +320,7 @@ static void write_guids(struct block_writer *w, const void *what)
     block_put(w, sets->items, sets->count * sizeof *sets->items);
 }
 
-/* Lists the available countersets, each GUID once, and at most as many as a client's buffer can hold. */
+/* Lists the available countersets, each GUID once, up to the number that fits in a client's buffer. */
 static HRESULT list_sets(struct pcq_server *s, struct sets *sets)
 {
     const struct catalogue *c = s->query->catalogue;
@@ -363,7 +364,7 @@ struct request {
     bool helps;
 };
 
-/* The specification has two levels, PDH has four. */
+/* Converts a detail level: the specification has two levels, PDH has four. */
 static uint32_t detail_of(uint32_t detail)
 {
     return detail <= PERF_DETAIL_NOVICE ? PERF_DETAIL_NOVICE : PERF_DETAIL_ADVANCED;
@@ -436,14 +437,14 @@ static void write_provider_guid(struct block_writer *w, const void *what)
     block_put(w, p->guid ? p->provider_guid : &provider_guid, sizeof provider_guid);
 }
 
-/* Hidden counters have the name of their counter with a suffix. */
+/* Writes the name of a visible counter, or the name of a hidden counter: its visible counter's name with a suffix. */
 static void write_counter_text(struct block_writer *w, const struct request *r, const struct pcq_member *m)
 {
     static const char *const behind[PCQ_PARTS] = {"", " Base", " Time", " Time Frequency", " Divisor"};
     const struct counter_schema *c = schema_of(r->set, m);
     block_put_text(w, r->helps ? c->help : c->name);
     if (!r->helps && *behind[m->part]) {
-        w->size -= 2; /* the NUL */
+        w->size -= 2; /* overwrite the NUL */
         block_put_text(w, behind[m->part]);
     }
 }
@@ -466,8 +467,8 @@ static void write_texts(struct block_writer *w, const void *what)
     block_set_number(w, offsetof(struct pcq_strings, size), (uint32_t)w->size);
 }
 
-/* True for English and for the server's default language. The lower ten bits of an LCID are the language (MS-LCID);
-   0x400 and 0x800 are the defaults. */
+/* Returns true for English and for the server's default language. The lower ten bits of an LCID are the language
+   (MS-LCID); 0x400 and 0x800 are the defaults. */
 static bool has_language(uint32_t request, uint32_t lcid)
 {
     bool counts = request >= PCQ_SET_NAME && request <= PCQ_COUNTER_HELPS;
@@ -504,7 +505,7 @@ static DWORD write_registration_info(struct request *r, uint32_t request, uint32
         write = write_texts;
         break;
     default:
-        /* the record of an unregistered counterset does not name its provider */
+        /* the record of a counterset that is not registered does not name its provider */
         if (p->guid && !p->provider_guid)
             return PCQ_GUID_NOT_FOUND;
         r->text = p->guid ? p->provider_name : provider_name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of one connection: access, context handles, methods, and the memory of their answers. */
+/* The calls of one connection: access check, context handles, methods, and memory for the answers. */
 #include "engine/pdh/remote/pcq_session.h"
 
 #include "engine/base/debug_trace.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_HELD              ((size_t)256 << 20)
-/* First buffer size for an answer. If it is too small, the method returns the needed size. */
+/* Initial buffer size for an answer. If the buffer is too small, the method returns the needed size. */
 #define USUAL_ANSWER           (64u << 10)
 #define MOST_TRIES             3
 
@@ -30,7 +30,7 @@ struct pcq_session {
     struct pcq_service *service;
     const char *address;
     struct handle handles[PCQ_QUERIES_OF_CLIENT];
-    uint32_t usual; /* size of the last sample plus a reserve */
+    uint32_t usual; /* buffer size for the next sample: the size of the last one plus an eighth */
 };
 
 bool pcq_service_serves(void *user, const GUID *iid, uint32_t version)
@@ -52,7 +52,7 @@ HRESULT pcq_session_open(struct pcq_service *service, const char *address, struc
 
 /* ---- context handles ---- */
 
-/* Unique across all connections. */
+/* Returns a serial that is unique across all connections. */
 static uint64_t next_serial(void)
 {
     static _Atomic uint64_t last;
@@ -119,7 +119,7 @@ static DWORD session_run_method(struct pcq_session *s, const struct ndr_call *ca
     }
 }
 
-/* Reserves memory for an answer. False if all connections together would exceed the limit. */
+/* Reserves memory for an answer. False if the total of all connections would exceed the limit. */
 static bool service_reserve_memory(struct pcq_service *service, size_t size)
 {
     if (atomic_fetch_add(&service->holds, size) + size <= MOST_HELD)
@@ -133,8 +133,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Runs the method with a buffer of the size that the answer needs, regardless of the size that the client offers. *out
-   is from memory_alloc and has *held bytes. Returns a fault, or 0. */
+/* Runs the method with a buffer that grows to the size of the answer, up to the size that the client offers. *out is
+   from memory_alloc and has *held bytes. Returns a fault, or 0. */
 static uint32_t session_fill_answer(struct pcq_session *s, const struct ndr_call *call, struct pcq_query *q,
                                     struct pcq_buffer *out, DWORD *error, size_t *held)
 {
@@ -173,7 +173,7 @@ static uint32_t write_reply(const struct ndr_call *call, const struct ndr_reply 
     return 0;
 }
 
-/* The methods without an output buffer. */
+/* Runs the methods without an output buffer. */
 static uint32_t session_call_simple(struct pcq_session *s, const struct ndr_call *call, struct handle *h, DWORD access,
                                     struct ndr_writer *stub)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads that communicate with remote computers, and the known facts about these computers. */
+/* The threads that communicate with remote computers, and the state of these computers. */
 #include "engine/pdh/remote/remote_computer.h"
 
 #include "engine/base/clock.h"
@@ -10,10 +10,10 @@
 
 #define FIRST_PAUSE_MS 1000u
 #define LAST_PAUSE_MS  60000u
-/* Time to wait for a computer that is tried again after a failure. If it takes longer to answer, a later request finds
-   it. */
+/* Time limit in milliseconds for a computer whose last connection failed. If the computer takes longer to answer, a
+   later request finds it available. */
 #define SHORT_WAIT_MS  500u
-/* How long connection and thread stay for the next query after the last one was closed. */
+/* Time in milliseconds before the connection and thread of an unused computer end. */
 #define IDLE_MS        10000u
 
 struct remote_computer {
@@ -26,9 +26,9 @@ struct remote_computer {
     struct remote_task *first, *last;
     struct remote_task *at_work;
     bool has_thread;
-    bool late;       /* a wait timed out, and no task has ended since */
-    HRESULT failure; /* result of the last connection attempt; S_OK: it works, S_FALSE: not tried yet */
-    uint64_t retry;  /* clock_monotonic_ms(), after a failure */
+    bool late;       /* a wait timed out, and no task has ended since then */
+    HRESULT failure; /* result of the last connection attempt; S_OK: connected, S_FALSE: not tried yet */
+    uint64_t retry;  /* after a failure: time of the next attempt (clock_monotonic_ms()) */
     uint32_t pause;
     struct remote_set **sets;
     size_t count, capacity;
@@ -103,7 +103,7 @@ static void take_out(const struct remote_computer *c)
     *at = c->next;
 }
 
-/* A computer with a thread is freed by that thread after it has been unused for a while. */
+/* If the computer has a thread, that thread frees the computer after it has been unused for a while. */
 void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
@@ -137,8 +137,8 @@ static void drop_link(struct remote_computer *c)
     c->link = NULL;
 }
 
-/* Runs a task without the lock. A link may have failed long ago without being noticed, for example because the remote
-   computer restarted. Therefore, if the link was not opened for this task, the task gets a second try. */
+/* Runs a task without the lock. An existing link may have failed unnoticed, for example because the remote computer
+   restarted. Therefore the task gets a second try if the link was not opened for it. */
 static HRESULT computer_run_task(struct remote_computer *c, struct remote_task *t, bool *link_failed)
 {
     HRESULT hr;
@@ -174,7 +174,7 @@ static void computer_note_result(struct remote_computer *c, HRESULT hr, bool lin
     c->failure = hr;
 }
 
-/* The caller holds the lock, which is released during the task. */
+/* The caller holds the lock, which this function releases while the task runs. */
 static void computer_process_task(struct remote_computer *c, struct remote_task *t)
 {
     HRESULT hr;
@@ -204,7 +204,7 @@ static struct remote_task *take_first(struct remote_computer *c)
     return t;
 }
 
-/* True if nobody uses the computer any more; it cannot be found after that. */
+/* Removes the computer from the table if nobody uses it any more. True if it was removed. */
 static bool computer_retire(struct remote_computer *c)
 {
     lock_enter(&table_lock);
@@ -233,7 +233,7 @@ static void computer_work(void *user)
     free_computer(c);
 }
 
-/* Runs the task on this thread, unless another thread runs one. The caller holds the lock. */
+/* Runs the task on this thread, after any task that another thread is running. The caller holds the lock. */
 static void work_here(struct remote_computer *c, struct remote_task *t)
 {
     while (c->at_work)
@@ -325,7 +325,7 @@ static HRESULT add_set(struct remote_computer *c, struct link *l, const GUID *gu
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A computer whose GUIDs keep changing is not queried for all of them. */
+/* Maximum number of known countersets of a computer, in case its GUIDs keep changing. */
 #define MOST_KNOWN (4 * PCQ_MOST_SETS)
 
 HRESULT remote_computer_list(struct remote_computer *c, struct link *l, bool *link_failed)

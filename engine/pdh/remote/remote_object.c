@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets of a remote computer, and counter objects built from its answers. */
+/* Countersets of a remote computer, and the counter objects that are built from its answers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Limit per counterset, above that of a Perflib manifest. */
+/* Maximum per counterset; greater than that of a Perflib manifest. */
 #define MOST_COUNTERS 4096u
 #define ENGLISH       0x409u
 /* The bits of a PERF_* type that select the kind of calculation. */
@@ -28,7 +28,8 @@ static HRESULT ask(struct link *l, const char *machine, const GUID *guid, uint32
     return link_ask(l, &call, answer);
 }
 
-/* Requests names in English, or in the remote computer's language if it does not support that, like older Windows. */
+/* Requests names in English, or in the remote computer's language if the computer does not support English, like older
+   Windows versions. */
 static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, uint32_t english, uint32_t local,
                          struct link_answer *answer)
 {
@@ -40,7 +41,7 @@ static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, 
     return hr;
 }
 
-/* The string of the answer; S_FALSE if it is missing or empty. */
+/* Copies the string of the answer; S_FALSE if it is missing or empty. */
 static HRESULT one_text(const struct link_answer *answer, char **out)
 {
     struct answer_text text;
@@ -50,7 +51,7 @@ static HRESULT one_text(const struct link_answer *answer, char **out)
     return answer_text_copy(text, out);
 }
 
-/* True if a path can contain the name. */
+/* Returns true if a path can contain the name. */
 static bool may_be_in_path(const char *name)
 {
     return !strchr(name, '\\');
@@ -110,8 +111,8 @@ uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hin
     return REMOTE_NO_COLUMN;
 }
 
-/* The string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which usually has the order of the
-   counters. S_FALSE if it does not exist. */
+/* Copies the string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which is usually in the
+   order of the counters. S_FALSE if the string does not exist. */
 static HRESULT text_of(const struct link_answer *answer, uint32_t id, size_t hint, char **out)
 {
     struct answer_text text;
@@ -132,7 +133,7 @@ static bool is_shown(const struct pcq_counter_info *c)
     return !(c->attributes & PCQ_NO_DISPLAY) && (c->type & CALCULATION) != PERF_COUNTER_BASE;
 }
 
-/* Adds a visible counter without its columns. S_FALSE if it has no usable name. */
+/* Adds a visible counter without its columns. S_FALSE if the counter has no usable name. */
 static HRESULT add_shown(struct remote_set *s, const struct description *d, const struct pcq_counter_info *c, size_t at)
 {
     char *name, *help;
@@ -174,8 +175,8 @@ static HRESULT add_counters(struct remote_set *s, const struct description *d, b
     return hr;
 }
 
-/* Finds the columns from which each visible counter is computed. A fraction without its base would divide by another
-   counter, so it becomes a plain number. */
+/* Finds the columns from which each visible counter is computed. A fraction without a base becomes a plain number,
+   because PDH would divide it by a different counter. */
 static void find_columns(struct remote_set *s, const struct description *d)
 {
     for (size_t i = 0; i < d->head.counters; i++) {
@@ -258,18 +259,18 @@ HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *ma
 
 /* ---- objects ---- */
 
-/* Values are stored as they were received: rates use the remote clock, while the time of a sample is this computer's,
-   as for all objects in a log. */
+/* Values are stored as they were received. Rates use the remote clock, but the time of a sample is this computer's
+   time, as for all objects in a log. */
 
-/* Limit per object. A computer that exceeds it loses only its own counters. */
+/* Maximum per object. If a computer exceeds it, only that computer's counters are lost. */
 #define MOST_INSTANCES 32768u
 #define MOST_IDS       8192u
-#define MOST_VALUES    (4u << 20) /* of all instances together */
+#define MOST_VALUES    (4u << 20) /* total of all instances */
 
-/* A computer of one catalogue. */
+/* A remote computer, as used by one catalogue. */
 struct machine {
     struct remote_query *query;
-    size_t known; /* number of the computer's countersets that were turned into objects or cannot be */
+    size_t known; /* number of the computer's countersets that already became objects or cannot become objects */
 };
 
 struct remote_object {
@@ -288,9 +289,9 @@ struct remote_objects {
 /* The state of an object between samples. */
 struct remote_sample {
     bool open;
-    int64_t ticks, utc;                /* of the remote computer */
-    struct answer_instance *instances; /* names borrowed from the answer */
-    uint32_t *places;                  /* the column of each value in the answer's rows */
+    int64_t ticks, utc;                /* the remote computer's time */
+    struct answer_instance *instances; /* the names are borrowed from the answer */
+    uint32_t *places;                  /* by value: its column in the answer's rows */
     size_t instance_capacity, place_capacity;
     uint64_t names; /* hash of the instances' names */
 };
@@ -302,7 +303,7 @@ static void close_sample(struct counter_object *o)
     memory_free(s->places);
 }
 
-/* Replaces characters that end an instance in a path. "/" stays, because a name may be "parent/name". */
+/* Replaces characters that would end the instance in a path. "/" is kept, because a name may be "parent/name". */
 static void make_safe(char *name)
 {
     if (strpbrk(name, "()\\"))
@@ -358,8 +359,8 @@ static bool room_for_instance(struct remote_sample *s, size_t count)
     return room;
 }
 
-/* Opens the object with its instances but without values, because most objects are opened for a list or an expansion
-   and closed without a sample. This costs the remote computer less. */
+/* Opens the object with its instances but without values, which costs the remote computer less. Most objects are opened
+   only for a list or an expansion and are closed without a sample. */
 static HRESULT open_object(struct counter_object *o, struct remote_object *object)
 {
     struct remote_sample *s = o->state;
@@ -382,7 +383,7 @@ static HRESULT open_object(struct counter_object *o, struct remote_object *objec
     }
     hr = set->has_instances ? name_instances(o, count) : S_OK;
     s->open = SUCCEEDED(hr);
-    return hr; /* no rows until there are values */
+    return hr; /* the object has no rows until it has values */
 }
 
 static HRESULT find_places(struct remote_sample *s, const struct remote_set *set, const struct answer_block *b)
@@ -408,7 +409,7 @@ static int64_t combine_values(int64_t sum, int64_t value, uint32_t function)
     return (int64_t)((uint64_t)sum + (uint64_t)value);
 }
 
-/* Copies one row of the answer. False if the answer ends within it. */
+/* Copies one row of the answer. False if the answer ends within the row. */
 static bool read_row(const struct remote_sample *s, const struct remote_set *set, struct answer_block *b, int64_t *row)
 {
     for (size_t i = 0; i < b->counters; i++) {
@@ -445,7 +446,7 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
     return SUCCEEDED(hr) && set->has_instances ? name_instances(o, count) : hr;
 }
 
-/* The PDH status for missing values, for a computer that does not exist or denies access. */
+/* Returns the PDH status for missing values if the computer does not exist or denies access. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
@@ -512,7 +513,7 @@ static void remote_object_raw(const struct counter_object *o, size_t row, uint32
         out->SecondValue = value_at(values, c->base, 0);
     else if (c->type & PERF_TYPE_COUNTER)
         out->SecondValue = value_at(values, columns->time, is_in_units(c->type) ? s->utc : s->ticks);
-    /* The counter has a separate clock: both times are converted to the ticks that PDH assumes for such a clock. */
+    /* The counter has its own clock: convert both times to the ticks that PDH assumes for such a clock. */
     int64_t frequency = value_at(values, columns->frequency, 0);
     if (frequency > 0 && frequency != UNITS && c->type & PERF_OBJECT_TIMER) {
         out->FirstValue = in_units(out->FirstValue, frequency);
@@ -590,7 +591,7 @@ static HRESULT add_machine(struct remote_objects *all, const char *name, struct 
     return hr;
 }
 
-/* Requests the list only if this catalogue does not know the computer yet or if `search_again` is set. */
+/* Requests the list only if this catalogue has not used the computer yet or if `search_again` is set. */
 static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool search_again,
                                          struct catalogue *c)
 {
@@ -614,7 +615,7 @@ static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char
     return pdh_status_of(hr, PDH_CSTATUS_NO_MACHINE);
 }
 
-/* Sends the requests to all computers before waiting for the first answer. */
+/* Sends the requests to all computers before it waits for the first answer. */
 static void begin(struct remote_objects *all)
 {
     for (size_t i = 0; i < all->count; i++)

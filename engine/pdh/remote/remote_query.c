@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The task of a query, and its handle on the remote computer (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
+/* A query's task on the computer's thread, and its handle on the remote computer (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
@@ -13,8 +13,8 @@ enum what { ASK_LIST, ASK_SET, ASK_VALUES, ASK_NOTHING };
 struct remote_use {
     const struct remote_set *set;
     bool sampled;   /* since remote_query_begin */
-    HRESULT result; /* of adding it to the remote query */
-    uint32_t index; /* of its block */
+    HRESULT result; /* result of adding the counterset to the remote query */
+    uint32_t index; /* index of its block in the data */
 };
 
 struct remote_uses {
@@ -22,22 +22,22 @@ struct remote_uses {
     size_t count, capacity;
 };
 
-/* Changes only while the task does not run, except `sampled`. */
+/* The query's thread changes these members only while the task does not run, except `sampled`. */
 struct remote_query {
     struct remote_task task; /* first */
     struct remote_computer *computer;
     enum what what;
     struct remote_set *set; /* for ASK_SET */
     struct remote_uses uses;
-    bool changed; /* the remote handle has other countersets */
+    bool changed; /* `uses` no longer matches the countersets of the remote handle */
     bool fresh;   /* the values have not been used yet */
-    bool waited;  /* timed out in this sample, or the last one failed: do not wait again */
+    bool waited;  /* a wait timed out in this sample, or the last request failed: do not wait again */
     struct link_answer answer;
     int64_t frequency;
-    /* On the remote computer: */
+    /* State on the remote computer: */
     bool has_handle;
     uint8_t handle[NDR_HANDLE_BYTES];
-    uint64_t epoch; /* of the link to which the handle belongs */
+    uint64_t epoch; /* epoch of the link to which the handle belongs */
 };
 
 static HRESULT method_result(HRESULT hr, const struct link_answer *answer, bool *link_failed)
@@ -83,8 +83,8 @@ static HRESULT open_handle(struct remote_query *q, struct link *l, uint64_t epoc
     return hr;
 }
 
-/* Identifies all counters of the counterset in all instances: the header, then L"*" or L"", and zeros up to a multiple
-   of 8 bytes. */
+/* Size of an identifier for all counters of a counterset in all instances: the header, then L"*" or L"", and zeros up
+   to a multiple of 8 bytes. */
 #define IDENTIFIER_BYTES (sizeof(struct pcq_identifier) + 8)
 
 static void put_identifier(uint8_t *at, const struct remote_set *s)
@@ -96,7 +96,7 @@ static void put_identifier(uint8_t *at, const struct remote_set *s)
     put_u16(at + sizeof head, s->has_instances || s->is_aggregate ? '*' : 0);
 }
 
-/* The n-th identifier of the answer has the status of the n-th use. */
+/* Stores the results of adding. The n-th identifier of the answer has the status of the n-th use. */
 static void note_added(struct remote_uses *uses, const struct link_answer *answer)
 {
     struct answer_place place = place_of(answer);
@@ -108,7 +108,7 @@ static void note_added(struct remote_uses *uses, const struct link_answer *answe
     }
 }
 
-/* Finds the blocks of the added countersets in the data. */
+/* Finds the positions of the added countersets' blocks in the data. */
 static HRESULT find_blocks(struct remote_query *q, struct remote_uses *uses, struct link *l, bool *link_failed)
 {
     struct link_answer answer = {0};
@@ -170,8 +170,8 @@ static HRESULT ask_values(struct remote_query *q, struct remote_uses *uses, stru
     return *link_failed && SUCCEEDED(hr) ? E_FAIL : hr;
 }
 
-/* Rates use ticks of the remote clock, and only data contains the ticks per second. Therefore a first sample is taken
-   as soon as a counterset is described. */
+/* Rates use the ticks of the remote clock, but only a sample contains the ticks per second. Therefore a first sample is
+   taken immediately after a counterset is described. */
 static HRESULT find_frequency(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
     struct remote_use use = {.set = q->set};
@@ -242,7 +242,7 @@ HRESULT remote_query_open(const char *machine, struct remote_query **out)
     return S_OK;
 }
 
-/* Closes the remote handle in the background, if that is possible. */
+/* Closes the query. Also closes the remote handle, in the background, unless a request is still unanswered. */
 void remote_query_close(struct remote_query *q)
 {
     if (!q)
@@ -295,7 +295,7 @@ HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, stru
     return hr;
 }
 
-/* Removes countersets that were not sampled since the last call: their counters were removed. */
+/* Removes the countersets that were not sampled since the last call, because no counter uses them any more. */
 static void forget_unused(struct remote_query *q)
 {
     size_t kept = 0;
@@ -315,7 +315,7 @@ void remote_query_begin(struct remote_query *q)
     if (!remote_task_wait(q->computer, &q->task, 0))
         return;
     if (q->fresh && q->what == ASK_VALUES)
-        return; /* an answer that was too late for the last sample serves this one */
+        return; /* an answer that was too late for the last sample is used for this one */
     forget_unused(q);
     q->waited = FAILED(q->task.result);
     if (q->uses.count) {
