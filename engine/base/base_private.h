@@ -22,16 +22,16 @@ HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- access checks without tokens (account_access.c) ---- */
 
-/* access_allows for an account that is described by its SIDs. */
+/* Like access_allows, for an account that is described by its SIDs. */
 HRESULT account_allows(const struct account_sids *account, const char *descriptor, const struct access_rights *kind,
                        uint32_t rights, bool *allowed);
 
 /* ---- secrets and logons ---- */
 
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
-HRESULT secret_is_too_long(const char *text); /* S_OK: no */
-/* The file for a key, which only this account may open: created with these bytes, read, deleted. S_FALSE: the file does
-   not exist. A link, or a folder or file of another account, is rejected. */
+HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if it is, otherwise S_OK */
+/* These functions create, read and delete a key's file, which only this account can open. S_FALSE: the file does not
+   exist. They reject a link, and a file or folder of another account. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);
@@ -40,7 +40,7 @@ HRESULT secret_file_delete(const char *key);
    None of these functions allocates memory or sets an error text. They do not use clock.h and process.h, so that a
    small DLL can report errors without linking all of base. */
 
-#define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* nothing is open */
+#define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* no file is open */
 /* Writes the beginning of a line, "2026-01-31T10:20:30.123456Z 1234.5678" (time in UTC, process, thread), and returns
    its length. */
 size_t debug_trace_head(char *text, size_t size);

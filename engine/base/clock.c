@@ -71,7 +71,7 @@ int64_t clock_from_calendar(const struct calendar_time *t)
 int64_t clock_utc_to_local(int64_t utc)
 {
     const int64_t bias = clock_bias_minutes(utc) * 60000 * TICKS_PER_MILLISECOND;
-    /* A file's time can be any number. */
+    /* The time of a file can be any number, so check for an overflow. */
     if (bias < 0 ? utc > INT64_MAX + bias : utc < INT64_MIN + bias)
         return utc;
     return utc - bias;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time. "FILETIME" values are int64: 100 ns since 1601-01-01. */
+/* Clocks, calendar dates and time zones. "FILETIME" values are int64 counts of 100 ns since 1601-01-01. */
 #ifndef OPENPLA_CLOCK_H
 #define OPENPLA_CLOCK_H
 
@@ -14,18 +14,18 @@ int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
 int64_t clock_frequency(void); /* its ticks per second */
 uint64_t clock_monotonic_ms(void);
-/* The speed of the first processor in MHz, as the host OS reports it, otherwise the rate of the performance counter.
-   Never 0: readers of logs divide by it. */
+/* Returns the first processor's speed in MHz as the host OS reports it, otherwise the performance counter's rate. The
+   result is never 0, because log readers divide by it. */
 uint32_t clock_cpu_mhz(void);
-/* The time between two readings of clock_monotonic_ms. 0 if `since` is later than `now`, because it may be a reading
-   that another process took later. */
+/* Returns the time between two readings of clock_monotonic_ms. `since` can be later than `now` if another process took
+   it; the result is then 0. */
 static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;
 }
-int64_t clock_boot_utc(void); /* FILETIME of the time at which the host OS started */
+int64_t clock_boot_utc(void); /* the host OS's start time as FILETIME */
 
-/* The bias in force at the UTC time: UTC = local + bias, in minutes (Pacific daylight time: 420). */
+/* Returns the bias in force at the time `utc`, in minutes: UTC = local + bias (Pacific daylight time: 420). */
 int clock_bias_minutes(int64_t utc);
 int64_t clock_utc_to_local(int64_t utc);
 /* Converts the times of many samples to local time without asking the system for its zone each time (0.4 ms a call
@@ -35,7 +35,7 @@ struct clock_zone {
     bool known, fixed; /* fixed: one offset for all times */
     int64_t quarter, offset;
 };
-/* As clock_utc_to_local, or in the fixed zone. */
+/* Converts like clock_utc_to_local, or with the fixed offset if the zone has one. */
 int64_t clock_local(struct clock_zone *zone, int64_t utc);
 /* The zone's standard name, which newer versions of Windows write in logs. UTF-8, from memory_alloc. */
 char *clock_zone_name(void);

@@ -126,7 +126,7 @@ void command_line_blank(struct command_line *l, char c)
     text_buffer_add_n(&l->text, &c, 1);
 }
 
-/* Includes characters that a shell would interpret outside quotes. */
+/* Also true for characters that a shell would interpret outside quotes. */
 static bool needs_quotes(const char *text)
 {
     for (const char *c = text; *c; c++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines, split as Windows' programs do (the rules of the C runtime, and those of CommandLineToArgvW where both
-   agree). Blanks and tabs separate arguments; inside quotes they do not. 2n backslashes before a quote are n
-   backslashes; 2n+1 are n backslashes and a literal quote. Inside quotes, two quotes in a row are a literal quote. */
+/* Splits and builds command lines by the rules of Windows' C runtime, with which CommandLineToArgvW mostly agrees.
+   Blanks and tabs outside quotes separate arguments. 2n backslashes before a quote are n backslashes; 2n+1 are n
+   backslashes and a literal quote. Inside quotes, two quotes in a row are a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
 
@@ -12,7 +12,8 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* number of backslashes at `at` that are known to be literal, or to precede a quote */
+    size_t plain, backslashes; /* backslashes at `at` that are known to be literal; backslashes that are known to
+                                  precede a quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
@@ -32,7 +33,7 @@ HRESULT command_line_split(const char *line, struct texts *out);
 struct command_line {
     struct text_buffer text;
     size_t backslashes;   /* backslashes of the argument, not written yet */
-    bool quoted, written; /* of the current argument: its part in `text` ends inside quotes; it has content */
+    bool quoted, written; /* the current argument's part of `text` ends inside quotes; the argument has content */
     bool wants_quotes;    /* whether the next byte must be inside quotes */
     bool argument;        /* an argument has begun */
 };

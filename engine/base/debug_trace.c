@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: finds out which areas are on, and formats a step as a line. Failed assertions write such lines. */
+/* The trace switch: determines which areas are on, and formats a step as a line. Failed assertions use the same
+   lines. */
 #include "engine/base/debug_trace.h"
 
 #include "engine/base/assert.h"
@@ -18,7 +19,7 @@ static const uint32_t not_read = UINT32_MAX;
 
 volatile uint32_t debug_trace_areas = UINT32_MAX;
 
-/* The file for the lines. Several threads may open it at once; one of them keeps its own. */
+/* The file for the lines. Several threads may open it simultaneously; only one of their handles is kept. */
 static intptr_t trace_file = DEBUG_TRACE_NO_FILE;
 
 static const char *area_name(enum debug_area area)
@@ -33,7 +34,7 @@ static const char *area_name(enum debug_area area)
     return "?";
 }
 
-/* The areas that a word of the list stands for; 0: the word is unknown. */
+/* Returns the areas that a word of the list names; 0: the word is unknown. */
 static uint32_t areas_of_word(const char *word)
 {
     if (text_equal_nocase(word, "all"))
@@ -46,7 +47,7 @@ static uint32_t areas_of_word(const char *word)
     return 0;
 }
 
-/* The areas of a list such as "pdh, run". `unknown` receives the first unknown word, or "". */
+/* Returns the areas of a list such as "pdh, run". `unknown` receives the first unknown word, or "". */
 static uint32_t areas_of_list(const char *list, char unknown[LIST_BYTES])
 {
     uint32_t areas = 0;
@@ -77,7 +78,7 @@ HRESULT debug_trace_check(const char *list)
     return error_set(E_INVALIDARG, "unknown trace area '%s' (areas: %spla, all)", unknown, names);
 }
 
-/* OPENPLA_TRACE_FILE, with the id of this process in place of "%p"; "" if it is not set. */
+/* Reads OPENPLA_TRACE_FILE and replaces "%p" by this process's id; "" if the variable is not set. */
 static void read_file_name(char path[PATH_BYTES])
 {
     char set[PATH_BYTES];

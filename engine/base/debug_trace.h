@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch for maintainers: with OPENPLA_TRACE=pdh,run each step of these areas is one line with the time, the
-   process and the thread, on stderr or in the file OPENPLA_TRACE_FILE. docs/developer/debugging.md shows how to use it.
+/* The trace switch for maintainers. With OPENPLA_TRACE=pdh,run, each step in these areas writes one line with the time,
+   the process and the thread to stderr, or to the file OPENPLA_TRACE_FILE. docs/developer/debugging.md shows how to use
+   it.
 
    The environment is read at the first step of the process. While an area is off, its steps cost one load and one
    branch, and their arguments are not evaluated. A step allocates no memory, takes no lock and changes neither errno
@@ -51,8 +52,8 @@ enum { DEBUG_TRACE_BYTES = 800 };
             debug_trace_step(DEBUG_AREA_##area, __VA_ARGS__);                                                          \
     } while (0)
 
-/* Used only by TRACE_STEP. The bits of enum debug_area that are on; all bits are set until the environment has been
-   read. */
+/* Used only by TRACE_STEP. The bits of enum debug_area for the areas that are on. All bits are set until the
+   environment has been read. */
 extern volatile uint32_t debug_trace_areas;
 void debug_trace_step(enum debug_area area, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -15,8 +15,8 @@ struct error_state {
     char standard[32];
 };
 
-/* The record of this thread. While the process exits, all threads use the last thread's record: their own records may
-   already be freed, and only one thread is left. */
+/* Returns this thread's record. While the process exits, only one thread is left, and its own record may already be
+   freed, so it uses a static one. */
 static struct error_state *own_state(void)
 {
     static _Thread_local struct error_state state;
@@ -91,8 +91,8 @@ const char *error_standard_text(HRESULT hr)
 
 bool error_is_result(HRESULT hr)
 {
-    /* The upper half is severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch,
-       interface, WMI and Windows errors. The statuses of PDH and ETW have 0xC000. */
+    /* The upper half contains severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch,
+       interface and WMI, Windows errors. The statuses of PDH and ETW have 0xC000. */
     static const uint32_t open_facilities[] = {0x8000, 0x8001, 0x8002, 0x8004, 0x8007, 0xC000};
     for (size_t i = 0; i < sizeof open_facilities / sizeof *open_facilities; i++)
         if ((uint32_t)hr >> 16 == open_facilities[i] && (uint32_t)hr << 16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error text of a failing HRESULT, kept per thread on the way from the function that knows the reason to the COM
-   wrapper. */
+/* Error texts for failing HRESULTs. The function that detects a failure stores the text for its thread, and the COM
+   wrapper reports it to the client. */
 #ifndef OPENPLA_ERROR_H
 #define OPENPLA_ERROR_H
 
@@ -21,15 +21,15 @@
 #define ERROR_TEXT_BYTES 1024
 
 /* Stores a UTF-8 text for this thread's current failure and returns hr, so that a caller can write `return
-   error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text is cut at 1023 bytes. It names the property
-   or file and the value. */
+   error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text names the property or file and the value. It
+   is truncated to 1023 bytes. */
 HRESULT error_set(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts "context: " before the current text of hr, or before the standard text of hr if it has no text. */
+/* Prepends the formatted context and ": " to hr's current text, or to its standard text if it has none. */
 HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The text that this thread last set for exactly this hr, otherwise the standard text of hr; never NULL. Valid until
-   the thread's next error_ call. */
+/* Returns the text that this thread last set for exactly this hr, otherwise hr's standard text; never NULL. The text is
+   valid until the thread's next error_ call. */
 const char *error_text(HRESULT hr);
-/* The HRESULT of that text; S_OK if no text is set. */
+/* Returns the HRESULT for which this thread last set a text; S_OK if no text is set. */
 HRESULT error_latest(void);
 /* A failure and its text, saved during cleanup or other calls that may set other texts: `struct error_kept why =
    error_keep(hr); ...; return error_restore(&why);`. Needs no memory and cannot fail. */
@@ -38,24 +38,26 @@ struct error_kept {
     char text[ERROR_TEXT_BYTES]; /* as returned by error_text */
 };
 struct error_kept error_keep(HRESULT hr);
-/* Makes it the thread's current failure again and returns its hr. */
+/* Makes the saved failure this thread's current one again and returns its hr. */
 HRESULT error_restore(const struct error_kept *kept);
 /* Sets "subject: meaning" for a failing PDH_STATUS and returns it as an HRESULT. Some PDH functions return a plain
    system error code. */
 HRESULT pdh_error(LONG status, const char *subject);
-/* A short standard text for hr in English, "error 0x%08X" if hr is unknown. Valid until the thread's next call. */
+/* Returns a short standard text for hr in English, "error 0x%08X" if hr is unknown. The text is valid until the
+   thread's next call. */
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);
-/* Whether a call here can return this result: S_OK, S_FALSE, or a failure of Windows, COM, WMI, PDH, PLA or OpenPLA.
-   For results read from memory that other processes can write. */
+/* Whether a call of OpenPLA can return this result: S_OK, S_FALSE, or a failure of Windows, COM, WMI, PDH, PLA or
+   OpenPLA. Used to check results that are read from memory that other processes can write. */
 bool error_is_result(HRESULT hr);
 
 /* ---- messages of system codes ----
-   They are in the language of the host OS, as are events with such a code. */
+   The messages are in the host OS's language, and so are events that contain such a code. */
 
 enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
 
-/* One line without a line end, UTF-8, from memory_alloc. NULL: the host OS has no such message, or out of memory. */
+/* Returns the code's message as one line without a line end, in UTF-8, from memory_alloc. NULL: the host OS has no such
+   message, or out of memory. */
 char *system_message(enum system_message kind, uint32_t code);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on whole files, the same on every host OS: loading, storing through a temporary file beside them,
-   comparing identity. */
+/* Operations on whole files that are the same on every host OS: loading, storing through a temporary file in the same
+   folder, and comparing identity. */
 #include "engine/base/file.h"
 
 #include "engine/base/base_private.h"
@@ -59,7 +59,7 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
     return S_OK;
 }
 
-/* `base` NULL: the path may lead anywhere. */
+/* `base` NULL: the path may lead to any folder. */
 static HRESULT file_load_from(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;
@@ -124,7 +124,7 @@ static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
 {
-    static atomic_uint stored; /* a counter, so that a thread can begin several */
+    static atomic_uint stored; /* so that one thread can have several stores in progress */
     const size_t length = strlen(path);
     struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
     char name[64];
@@ -181,7 +181,7 @@ HRESULT file_store(const char *path, const void *data, size_t size)
     return SUCCEEDED(hr) ? file_store_end(s) : hr;
 }
 
-/* A path without a folder is in the current one. */
+/* A path without a folder is in the current folder. */
 static bool identify_folder(const char *path, struct folder_identity *out)
 {
     char *folder = path_folder(path);

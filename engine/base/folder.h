@@ -7,8 +7,9 @@
 #include "engine/base/file.h"
 
 /* ---- open folders ----
-   For deletions: an operation by name takes place in the folder that was opened, even if its path now leads elsewhere,
-   and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the path. */
+   Deletions use open folders. An operation on a name acts in the folder that was opened, even if the folder's path now
+   leads elsewhere, and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the
+   path. */
 
 struct held_folder;
 
@@ -16,7 +17,7 @@ struct held_folder;
    file_open_below. A link below base fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), and names that lead out of base
    fail with E_INVALIDARG. On Windows nobody can rename or delete the folder until it is closed. */
 HRESULT held_folder_open(const char *base, const char *names, struct held_folder **out);
-/* Opens a folder in it by a single name; `f` must stay open as long as the result. */
+/* Opens a folder in `f` by a single name. `f` must stay open as long as the new folder. */
 HRESULT held_folder_enter(struct held_folder *f, const char *name, struct held_folder **out);
 const char *held_folder_path(const struct held_folder *f); /* the path by which it was opened */
 void held_folder_close(struct held_folder *f);             /* NULL is allowed */
@@ -24,7 +25,7 @@ void held_folder_close(struct held_folder *f);             /* NULL is allowed */
 enum held_kind {
     HELD_FILE,
     HELD_FOLDER,
-    HELD_OTHER, /* a link, a junction, a device, a pipe, or a folder where another disk is mounted */
+    HELD_OTHER, /* a link, a junction, a device, a pipe, or a mount point */
 };
 struct held_entry {
     const char *name;
@@ -43,17 +44,17 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
 /* Deletes a file in the folder. If a process has it open for writing, the result is ERROR_SHARING_VIOLATION. A link
    fails with ERROR_BAD_PATHNAME and is not deleted. */
 HRESULT held_folder_delete(struct held_folder *f, const char *name);
-/* Deletes a folder in it, which must be empty and not a link. */
+/* Deletes a folder in `f`, which must be empty and not a link. */
 HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
 
 /* ---- watched folders ----
-   Detect that something in a folder has changed: files were created, replaced, written, renamed or deleted. */
+   A watch detects that something in a folder has changed: files were created, replaced, written, renamed or deleted. */
 
 struct folder_watch;
-/* Watches the folder itself, not its subfolders. HRESULT of ERROR_PATH_NOT_FOUND or ERROR_FILE_NOT_FOUND if it does not
-   exist. Changes are detected from now on, even before the first wait. */
+/* Watches the folder itself, not its subfolders. If the folder does not exist, the result is ERROR_PATH_NOT_FOUND's or
+   ERROR_FILE_NOT_FOUND's HRESULT. Changes are detected from this call on, even before the first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
-/* Watches another folder, before the first wait. E_INVALIDARG beyond FOLDERS_WATCHED. */
+/* Watches one more folder; call it before the first wait. E_INVALIDARG: FOLDERS_WATCHED folders are already watched. */
 #define FOLDERS_WATCHED 8
 HRESULT folder_watch_add(struct folder_watch *w, const char *path);
 /* Called by one thread at a time. S_OK: something has changed, or folder_watch_wake was called; S_FALSE: nothing
@@ -71,9 +72,9 @@ struct drive {
 };
 /* The drives of fixed disks and of inserted removable media. Natively only "Z:", for the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
-/* Whether the letter is a drive of another computer; natively never. */
+/* Whether the drive letter refers to another computer's disk; natively never. */
 bool drive_is_remote(char letter);
-/* In bytes. May take a long time for a drive of another computer. */
+/* Returns the drive's size and free space in bytes. The call can take a long time for another computer's disk. */
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that survives faults: callbacks and addresses of other programs, which may be invalid, and mapped files that
-   another program truncates. Natively there are no exceptions, and an invalid address ends the program. */
+/* Protects OpenPLA's code from faults: invalid callbacks and addresses from the program that called it, and mapped
+   files that another program truncates. Natively there are no exceptions, and an invalid address ends the program. */
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
@@ -13,18 +13,18 @@
 
 enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL };
 
-/* Calls call(argument). Returns false if the call raised an exception of this kind that no handler within it caught;
-   the call has stopped there. Other exceptions go to the program's handlers. If those end the call, left(argument) is
-   called as the last step. `left` may be NULL. */
+/* Calls call(argument). Returns false if the call raised an exception of the kind `takes` and did not handle it itself;
+   the call has then stopped at that point. Other exceptions go to the program's handlers. If one of these handlers ends
+   the call, left(argument) is called as the last step. `left` may be NULL. */
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
 
-/* Reads from addresses of the program, at no cost if the address is valid. False: it is invalid, and nothing was read.
-   32-bit programs have no such tables and do not use these functions. `context` is passed to guard_left, which replaces
-   `left`. */
+/* These functions read from an address that the program has supplied, at no extra cost if the address is valid. False:
+   the address is invalid, and nothing was read. 32-bit programs have no exception tables and do not use these
+   functions. `context` is passed to guard_left, which has the role of guard_call's `left`. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* The instruction, the place to continue, and the function to call, in the table of win32/guard.c, which the frame's
-   handler reads. All code that reads this way is in .text. */
+/* Adds an entry to the table of win32/guard.c, which the frame's handler reads: the instruction, the address at which
+   to continue, and the function to call. All code that reads this way must be in .text. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
     "    .section .rdata$guard_b,\"dr\"\n"                                                                             \
@@ -87,15 +87,16 @@ GUARDED_READ(guard_read_32, uint32_t)
 GUARDED_READ(guard_read_64, uint64_t)
 #endif
 
-/* Called if the program's handlers end a call during one of these reads. The reading code defines it
-   (event_write.c). */
+/* Called if one of the program's exception handlers ends a call during such a read. The code that reads defines this
+   function (event_write.c). */
 void guard_left(void *context);
 
 /* ---- mapped files ----
    Mapped files that another program may shorten. The host OS terminates a program that accesses a page after the end of
    its file. A script that cleans up /dev/shm, or a full disk that is cleaned manually, would therefore terminate every
-   program that takes part in tracing. Here the fault handler extends the file to its previous size, the page reads as
-   zeros, and the program continues at the same instruction. Code that checks the contents detects that they were lost.
+   program that takes part in tracing. To prevent this, the fault handler extends the file to its previous size. The
+   page then reads as zeros, and the program continues at the same instruction. Code that checks the contents detects
+   that they were lost.
 
    The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
    freed, and reading it takes no lock. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash of long data: definitions of sets, metadata of events. */
+/* A hash for long data, such as set definitions and event metadata. */
 #ifndef OPENPLA_HASH_LONG_H
 #define OPENPLA_HASH_LONG_H
 

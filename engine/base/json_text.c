@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings of JSON. */
+/* JSON strings. */
 #include "engine/base/json_text.h"
 
 #include <stdio.h>

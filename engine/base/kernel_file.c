@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of the Linux kernel's folders, whole files, and parsers of /proc/<id>. */
+/* Lists folders of the Linux kernel, reads whole files, and parses /proc/<id>. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"
@@ -163,7 +163,7 @@ struct field {
     int64_t unit;
 };
 
-/* The names have the order of the file. */
+/* The fields must have the same order as in the file. */
 static void parse_fields(const char *text, size_t size, const struct field *fields, size_t count)
 {
     const char *end = text + size;

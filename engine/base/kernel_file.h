@@ -12,35 +12,36 @@
 #include <string.h>
 
 struct kernel_file;
-/* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, and always
-   on real Windows. */
+/* Opens a file by its Unix path ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist,
+   and always on real Windows. */
 HRESULT kernel_file_open(const char *path, struct kernel_file **out);
 /* Reads the whole file again. The text is NUL-terminated and valid until the next read or close. Reading a file that no
    longer exists (because its process has exited) fails. */
 HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size);
-/* The same for a file that the kernel writes in one piece: the files of a process, and many files that do not list a
-   large number of items. If a read does not fill the buffer, the file is complete, and no second read is needed. */
+/* Like kernel_file_read, for files that the kernel returns in one piece: a process's files, and many other files
+   without long lists. A read that does not fill the buffer has returned the whole file, so no second read is needed. */
 HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
-/* Reads a file once: its text, NUL-terminated, from memory_alloc, and unless `size` is NULL its length, which includes
-   embedded NULs. NULL and 0 if kernel_file_open or kernel_file_read fails. */
+/* Opens a file, reads it and closes it. *text is NUL-terminated, from memory_alloc. *size is its length including
+   embedded NULs; `size` may be NULL. On failure, *text is NULL and *size is 0. */
 HRESULT kernel_file_text(const char *path, char **text, size_t *size);
-/* The number of files that one user of this API may keep open without leaving too few for others; at least 64. */
+/* Returns the number of files that one part of the program can keep open without leaving too few for the others; at
+   least 64. */
 size_t kernel_file_share(void);
-/* Calls `each` with the name of each entry, also of those that begin with a dot, until a call fails. */
+/* Calls `each` with the name of each entry, including names that begin with a dot, until a call fails. */
 HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const char *name), void *user);
-/* The names of the entries of a folder ("/sys/block"), without those that begin with a dot. */
+/* Lists the names of a folder's entries ("/sys/block"), except names that begin with a dot. */
 HRESULT kernel_folder_names(const char *path, struct texts *names);
-/* Calls `each` at least with the names that consist of `prefix` and as many more characters. Under Wine each further
-   name costs microseconds. */
+/* Calls `each` for all names that consist of `prefix` and `more` further characters, and possibly for other names.
+   Under Wine this saves microseconds for each name that is left out. */
 HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t more,
                                 HRESULT (*each)(void *user, const char *name), void *user);
-/* The numbers among the entry names of a folder (in "/proc" the process ids). *ids from memory_alloc. */
+/* Lists the numbers among a folder's entry names (in "/proc" the process ids). *ids is from memory_alloc. */
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
-/* Those from `low` to `high`. */
+/* Lists only the numbers from `low` to `high`. */
 HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t high, uint32_t **ids, size_t *count);
-/* Size and free space in bytes of the file system that contains the folder; only space that this user may use counts as
-   free. */
+/* Returns the size and the free space, in bytes, of the file system that contains the folder. Only space that this user
+   can use counts as free. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 
 /* ---- numbers, words and lines of kernel files ---- */
@@ -92,13 +93,14 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 /* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT if the file does not exist, ERROR_ACCESS_DENIED's if this
    user may not write it, another failure if the kernel rejects the text. */
 HRESULT kernel_control_write(const char *path, const char *text);
-/* ERROR_ALREADY_EXISTS's HRESULT if the folder exists. */
+/* Creates a folder. ERROR_ALREADY_EXISTS's HRESULT if it exists. */
 HRESULT kernel_control_folder(const char *path);
 /* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. S_OK if it does not
-   exist. ERROR_BUSY's HRESULT: some process has a file in it open. */
+   exist. ERROR_BUSY's HRESULT: a process has a file in the folder open. */
 HRESULT kernel_control_remove(const char *path);
 
-/* Finds the trace_clock of which 100 ns are a tick of clock_ticks, with the same zero. */
+/* Returns the name of the kernel's trace clock that has the same zero as clock_ticks. 100 ns of this clock are one tick
+   of clock_ticks. */
 const char *kernel_trace_clock(void);
 
 struct kernel_stream;
@@ -115,27 +117,26 @@ struct process_stat {
     size_t name_length;
     char state; /* 'R', 'S' ...; 'Z': it has exited, and its parent has not yet waited for it */
     uint32_t parent, threads, flags;
-    uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; the start counts from the host's start */
+    uint64_t user_ticks, kernel_ticks, start_ticks; /* in units of 10 ms; start_ticks counts from the host's start */
     uint64_t faults;                                /* minor and major */
     uint64_t virtual_bytes, resident_pages;
 };
-/* In `flags`: a thread of the kernel. */
+/* A bit of `flags`: the process is a kernel thread. */
 enum { PROCESS_OF_KERNEL = 0x00200000 };
 /* Parses stat. False if the text is cut off or has another form. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);
 
-/* How long the first thread has run, in nanoseconds, and how many times. */
+/* The first thread's run time in nanoseconds, and how many times it has run. */
 struct process_run_time {
     uint64_t ran, times;
 };
 /* Parses schedstat. False if the kernel does not count. */
 bool process_run_time_parse(const char *text, size_t size, struct process_run_time *out);
 
-/* Reads numbers by name; INT64_MIN for a missing one. */
+/* Numbers from /proc/<id>/status; INT64_MIN if a number is missing. */
 struct process_status {
     int64_t virtual_peak, resident_peak, resident_private, swapped; /* bytes */
-    int64_t switches;                                               /* context switches of the thread, voluntary or
-                                                                       not */
+    int64_t switches; /* the first thread's context switches, voluntary or not */
 };
 /* Parses status. */
 void process_status_parse(const char *text, size_t size, struct process_status *out);
@@ -143,7 +144,7 @@ void process_status_parse(const char *text, size_t size, struct process_status *
 struct process_io {
     int64_t reads, writes, read_bytes, written_bytes;
 };
-/* Parses io: all calls that read or write, on files or not. */
+/* Parses io, which counts all calls that read or write, not only those on files. */
 void process_io_parse(const char *text, size_t size, struct process_io *out);
 
 #endif

@@ -164,7 +164,7 @@ HRESULT secret_file_delete(const char *key)
 
 /* ---- masks ---- */
 
-/* Generates the bytes of the key one after another. */
+/* Generates a sequence of bytes from a key. */
 struct mask {
     uint64_t state, bytes;
     unsigned left;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator. Small blocks come from pools by size class, each with its own lock, instead of the system's heap,
-   which is slow under Wine. A piece without used blocks is returned to the system. Sanitizer builds use malloc, so that
-   misuse is detected. Freed memory is wiped: a password is copied through many functions, and a string that grows
-   leaves its old contents behind (DECISIONS 69). */
+   which is slow under Wine. A piece of a pool that contains no used block is returned to the system. Sanitizer builds
+   use malloc, so that misuse is detected. Freed memory is wiped: a password is copied through many functions, and a
+   string that grows leaves its old contents behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
 #include "engine/base/os.h"
@@ -53,12 +53,12 @@ struct block {
 #define HEADER      STEP
 _Static_assert(sizeof(struct block) <= HEADER, "a block's header is in front of the caller's bytes");
 
-/* The blocks follow it. */
+/* A piece of a pool; its blocks follow this header. */
 struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
     struct block *unused;          /* blocks that were used before */
-    size_t used, cut, count;       /* numbers of blocks: used, allocated from the piece so far, and in total */
+    size_t used, cut, count;       /* numbers of blocks: in use, ever allocated from the piece, and that fit into it */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 
@@ -241,7 +241,7 @@ void memory_wipe(void *p, size_t size)
 {
     if (size)
         memset(p, 0, size);
-    __asm__ __volatile__("" : : "r"(p) : "memory"); /* forces the compiler to assume that it is read */
+    __asm__ __volatile__("" : : "r"(p) : "memory"); /* makes the compiler assume that the bytes are read */
 }
 
 void memory_free_secret(char *text)

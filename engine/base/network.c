@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of network adapters that is the same on every host OS, and whether a name or address belongs to this
-   computer. */
+/* Network functions that are the same on every host OS: strings of network adapters, and checks whether a name or
+   address belongs to this computer. */
 #include "engine/base/network.h"
 
 #include "engine/base/clock.h"
@@ -60,10 +60,10 @@ void network_set_type(struct network_adapter *a, uint32_t type)
 }
 
 /* ---- names of this computer ----
-   No name server is queried: that can take seconds, and the check is needed for the path of each counter (DECISIONS
+   The checks query no name server, because a query can take seconds and every counter path is checked (DECISIONS
    129). */
 
-/* Interfaces appear and disappear, so the list of interfaces is valid only for this time. */
+/* The list of own addresses is read again after this time, because interfaces appear and disappear. */
 #define KNOWN_MS 5000
 
 static void address_set(struct ip_address *a, const uint8_t *bytes, size_t length)
@@ -121,7 +121,7 @@ static HRESULT is_own_address(const struct ip_address *a, bool *own)
     return hr;
 }
 
-/* `name` without brackets and without the zone of a link-local address ("fe80::1%3"). */
+/* Parses `name` as an address. Ignores brackets and the zone of a link-local address ("fe80::1%3"). */
 static bool read_address(const char *name, struct ip_address *out)
 {
     char text[64];
@@ -182,7 +182,7 @@ bool ip_address_matches(const char *address, const char *patterns)
     return false;
 }
 
-/* The colon before the port. */
+/* Returns the colon before the port. NULL: the text has no port. */
 static const char *host_find_colon(const char *text)
 {
     const char *colon = strchr(text, ':'), *bracket = strchr(text, ']');

@@ -20,14 +20,14 @@ struct network_adapter {
     char *dns_suffix;
     struct text_buffer addresses; /* with the prefix length: 192.168.1.2/24 */
     struct text_buffer gateways, dns_servers;
-    struct text_buffer offload; /* what it does instead of the processor: name=value, in the host OS's words */
+    struct text_buffer offload; /* the adapter's offload settings: name=value, in the host OS's words */
 };
 /* Calls `each` with each adapter, which is borrowed, until a call fails. */
 HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapter *adapter), void *user);
 
 /* ---- adapters: for win32/ and posix/ ---- */
 
-void network_adapter_free(struct network_adapter *a);        /* what it owns */
+void network_adapter_free(struct network_adapter *a);        /* frees what the struct owns */
 bool network_adapter_whole(const struct network_adapter *a); /* false: out of memory while copying one of its strings */
 void network_line(struct text_buffer *list, const char *text);
 char *network_physical_address(const uint8_t *bytes, size_t count);
@@ -41,7 +41,7 @@ struct ip_address {
     uint8_t length; /* 4 or 16 */
     uint8_t bytes[16];
 };
-/* Appends to the list, which the caller owns, from memory_alloc. */
+/* A list of addresses. ip_addresses_add appends to `items`, which is from memory_alloc and owned by the caller. */
 struct ip_addresses {
     struct ip_address *items;
     size_t count, capacity;
@@ -50,8 +50,8 @@ HRESULT ip_addresses_add(struct ip_addresses *list, const uint8_t *bytes, size_t
 
 /* Parses "10.1.2.3" or "fe80::1", without other characters. False: it is not an address. */
 bool ip_address_read(const char *text, struct ip_address *out);
-/* Whether an address in digits matches one of the patterns, which have the wildcards * and ? and are separated by
-   blanks or commas. */
+/* Whether an address, as text, matches one of the patterns. Patterns contain the wildcards * and ? and are separated by
+   blanks, tabs, commas or semicolons. */
 bool ip_address_matches(const char *address, const char *patterns);
 /* Adds the addresses of all interfaces. */
 HRESULT ip_addresses_own(struct ip_addresses *list);
@@ -60,38 +60,40 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 
 #define SOCKET_ADDRESS_BYTES 64 /* bytes of an address as text, including the NUL */
 
-/* Splits "name", "name:port", "address" or "[address]:port"; an address without brackets contains only its own colons.
-   *port NULL: the text has none. Both from memory_alloc, NULL on failure. E_OUTOFMEMORY; E_INVALIDARG with a message
-   that names the text if the port is not a number from 1 to 65535. */
+/* Splits "name", "name:port", "address" or "[address]:port"; a text with several colons and no brackets is an address
+   without a port. *port NULL: the text has no port. Both strings are from memory_alloc, and NULL on failure.
+   E_OUTOFMEMORY; E_INVALIDARG with a message that names the text if the port is not a number from 1 to 65535. */
 HRESULT host_split(const char *text, char **host, char **port);
 
 struct socket_end;
-/* Listens at the port on all addresses of this computer. The system's reason, with a text that names the port. */
+/* Listens at the port on all addresses of this computer. Fails with the system's reason and a text that names the
+   port. */
 HRESULT socket_listen(uint16_t port, struct socket_end **out);
-/* The same at one address of this computer, as text. E_INVALIDARG: it is not an address. */
+/* Listens at the port on one address of this computer, given as text. E_INVALIDARG: the text is not an address. */
 HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end **out);
-/* The address and port of this side; "" and 0 if unknown. */
+/* Returns the socket's own address and port; "" and 0 if they are unknown. */
 void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
 /* Waits for the next connection; `address` is the client's address, an IPv4 address without a prefix. Fails with the
    system's reason, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
-/* `port` in digits. HRESULT_FROM_WIN32(ERROR_TIMEOUT) if none of the host's addresses answered within `timeout_ms`
-   each; otherwise the system's reason, with a text that names host and port. */
+/* Connects to the host; `port` is in digits. Waits up to `timeout_ms` for each of the host's addresses.
+   HRESULT_FROM_WIN32(ERROR_TIMEOUT) if no address has answered, otherwise the system's reason with a text that names
+   host and port. */
 HRESULT socket_connect(const char *host, const char *port, uint32_t timeout_ms, struct socket_end **out);
-/* From now on, a single wait for bytes, or for space to send some, fails after this time. 0: never. */
+/* From now on, each single wait for bytes, or for space to send bytes, fails after this time. 0: no limit. */
 void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);
 /* Sends all bytes. */
 HRESULT socket_send(struct socket_end *s, const void *bytes, size_t size);
 /* Receives exactly this many bytes. S_FALSE: the peer has closed the connection before the first one. */
 HRESULT socket_receive(struct socket_end *s, void *bytes, size_t size);
-/* Receives available bytes, at most `size`; waits for the first. S_FALSE: the other side has ended.
+/* Receives available bytes, at most `size`; waits for the first byte. S_FALSE: the peer has closed the connection.
    HRESULT_FROM_WIN32(ERROR_TIMEOUT): no bytes arrived within the time limit. */
 HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
 /* Waits until one of the sockets has bytes, a connection or an end, and sets ready[i] for each; all false after
    `timeout_ms`. */
 HRESULT sockets_wait(struct socket_end *const *sockets, size_t count, uint32_t timeout_ms, bool *ready);
-/* Sends no more, and drops what arrives until the other side closes, at most for `timeout_ms`. To close with unread
-   bytes resets the connection, and then the other side may lose the last answer. */
+/* Ends sending, and then reads and discards bytes until the peer closes the connection, for at most `timeout_ms`.
+   Closing the socket with unread bytes would reset the connection, and the peer could lose the last answer. */
 void socket_finish(struct socket_end *s, uint32_t timeout_ms);
 void socket_close(struct socket_end *s); /* NULL is allowed */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that are the same on every host OS: environment variables, settings, random keys and the programs in this
-   module's folder. One rule replaces %name% in strings, because the systems treat a single '%' differently. */
+   module's folder. %name% in strings is also replaced here, because the host OSs treat a single '%' differently. */
 #include "engine/base/os.h"
 
 #include "engine/base/file.h"
@@ -32,7 +32,7 @@ char *os_expand_environment(const char *t)
             text_buffer_add(&b, value);
             t = end + 1;
         } else {
-            /* The second percent sign may begin a known name. */
+            /* The second percent sign can be the beginning of another name. */
             text_buffer_add_n(&b, percent, (size_t)(end - percent));
             t = end;
         }

@@ -23,18 +23,19 @@ char *os_expand_environment(const char *t); /* %name% is replaced if the variabl
 char *os_data_folder(void);
 /* The folder of the module that contains this code: openpla.dll's, or the program's. */
 char *os_module_folder(void);
-/* Makes a relative path absolute, based on this process's folder, so that processes in different folders mean the same
-   file; from memory_alloc. */
+/* Makes a relative path absolute, starting from this process's current folder, so that processes with other current
+   folders find the same file. From memory_alloc. */
 char *os_full_path(const char *path);
 uint64_t os_memory_bytes(void); /* memory of the computer; 0: unknown */
-/* The languages of the user who runs this process, the preferred first, as "de-DE;en-US"; from memory_alloc. */
+/* Returns the languages of the user who runs this process, the preferred one first, as "de-DE;en-US"; from
+   memory_alloc. */
 char *os_ui_languages(void);
 char *os_user_name(void);                  /* DOMAIN\user of this process */
-HRESULT os_random(void *out, size_t size); /* random bytes of the host OS, as keys need them */
+HRESULT os_random(void *out, size_t size); /* random bytes from the host OS, good enough for keys */
 HRESULT os_new_guid(GUID *out);            /* a random GUID, version 4 of RFC 4122 */
-/* The string resource that "@binary,#id" names. The binary is a full path on a drive, with environment variables; its
-   code is not executed. Returns a copy of the reference if it has another form, or if the string does not exist on this
-   computer (natively always). From memory_alloc; NULL: out of memory. */
+/* Returns the string resource that "@binary,#id" names. The binary is a full path on a drive, with environment
+   variables; its code is not executed. Returns a copy of the reference if it has another form, or if the string does
+   not exist on this computer (natively always). From memory_alloc; NULL: out of memory. */
 char *os_resource_text(const char *reference);
 
 /* A plain lock between threads, not recursive. Static initialiser: LOCK_INIT. */
@@ -52,16 +53,16 @@ void lock_leave(struct lock *lock);
 
 /* ---- environment and settings ---- */
 
-/* S_OK: *value is its text, from memory_alloc. S_FALSE: the variable is not set, or empty; *value is NULL.
-   E_OUTOFMEMORY. */
+/* Reads an environment variable. S_OK: *value is its text, from memory_alloc. S_FALSE: the variable is not set, or
+   empty; *value is NULL. E_OUTOFMEMORY. */
 HRESULT environment_get(const char *name, char **value);
 
-/* Reads a setting: the environment's `variable`, otherwise the value `name` of HKLM\Software\OpenPLA; a number as its
-   digits. From memory_alloc. S_FALSE and NULL: neither is set. E_OUTOFMEMORY, or the reason why the value cannot be
-   read. */
+/* Reads a setting from the environment variable `variable`, otherwise from the value `name` of HKLM\Software\OpenPLA. A
+   number is returned as digits. *out is from memory_alloc. S_FALSE and NULL: neither is set. E_OUTOFMEMORY, or the
+   reason why the value cannot be read. */
 HRESULT environment_read_setting(const char *variable, const char *name, char **out);
 
-/* The same, but NULL on any failure, for settings without which the caller continues. */
+/* Like environment_read_setting, but returns NULL on any failure, for callers that can continue without the setting. */
 char *environment_setting(const char *variable, const char *name);
 
 /* Windows only; must be the first call in OpenPLA's programs. From now on, libraries that are loaded by name, even by

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths as strings: joining and splitting, in the host's syntax. */
+/* Joins, splits and checks paths as strings, in the host OS's syntax. */
 #include "engine/base/file.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ char *path_folder(const char *path)
     return text_copy_n(path, n);
 }
 
-/* A separator on any host OS, because sets may be moved between systems. */
+/* Accepts the separators of all host OSs, because sets can be moved between systems. */
 static bool separates(char c)
 {
     return c == '\\' || c == '/';
@@ -87,7 +87,7 @@ static bool is_device(const char *name, size_t length)
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
         if (n == strlen(devices[i]) && begins_nocase(name, devices[i]))
             return true;
-    /* COM1, LPT9; the digits may be superscript, two bytes in UTF-8 */
+    /* COM1, LPT9; the digit can be a superscript, which has two bytes in UTF-8 */
     return (n == 4 || n == 5) && (begins_nocase(name, "COM") || begins_nocase(name, "LPT")) &&
            (n == 4 ? name[3] >= '0' && name[3] <= '9' : (unsigned char)name[3] == 0xC2);
 }
@@ -204,7 +204,7 @@ char *path_api_name(const char *name)
     const size_t module_bytes = bang ? (size_t)(bang - name) : strlen(name);
     size_t begin = module_bytes;
     while (begin && name[begin - 1] != '\\' && name[begin - 1] != '/')
-        begin--; /* Windows' names, on every host OS */
+        begin--; /* Windows' separators on every host OS, because module names are Windows' names */
     char *out = text_copy(name + begin);
     for (char *at = out; at && *at; at++)
         *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);

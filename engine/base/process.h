@@ -16,10 +16,10 @@ struct program {
     const char *path;
     const char *const *arguments; /* each passed as one argument, quoted as needed */
     size_t argument_count;
-    const char *line;              /* more arguments after them, as a command line (command_line.h); NULL: none */
-    const char *directory;         /* its current folder; NULL: that of this process */
-    bool console;                  /* processes that it starts may write to a console, which has no window */
-    const char *security;          /* SDDL: access rights to the process; NULL: the default of the starting account */
+    const char *line;      /* more arguments after them, as a command line (command_line.h); NULL: none */
+    const char *directory; /* its current folder; NULL: this process's current folder */
+    bool console;          /* it gets a console without a window, to which the processes that it starts can write */
+    const char *security;  /* SDDL: access rights to the process; NULL: the default of the starting account */
     const struct account *account; /* NULL: the account of the starting process */
     /* Windows only: handles, made inheritable, that the process gets under the same numbers. */
     void *const *handles;
@@ -34,8 +34,8 @@ uint32_t process_id(const struct process *p);
 /* S_OK: it has exited (*exit_code is set; may be NULL); S_FALSE: it is still running after timeout_ms. */
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end the process */
-/* Opens the process `id` that started at `start_time`, for waits. Natively its exit code is 0 unless this process
-   started it. S_FALSE, and NULL: it has exited. */
+/* Opens the process `id` that started at `start_time`, to wait for it. Natively the exit code is 0 unless this process
+   started that process. S_FALSE, and NULL: it has exited. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
 /* The SID of this process's account, for use in SDDL; natively "". From memory_alloc; NULL: unknown. */
@@ -60,7 +60,7 @@ bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
 char *program_beside_module(const char *name);
 
 enum { SHARED_KEY_DIGITS = 32 };
-/* Random hexadecimal digits that nobody can guess, for the names of shared objects. */
+/* Generates random hexadecimal digits that nobody can guess, for the names of shared objects. */
 HRESULT shared_new_key(char key[SHARED_KEY_DIGITS + 1]);
 
 /* The name of a shared object, and how it is opened. */
@@ -75,27 +75,28 @@ struct shared {
     /* A result of section_owner: an object of another account is rejected with E_ACCESSDENIED. NULL: any owner
        (natively always the own account). */
     const char *owner;
-    /* Of a section: it is stored in a file of this account (under Wine, also of its prefix), and stays with its
-       contents after all its processes have exited, until section_delete. In this case `security` and `owner` are
-       ignored, because no other account has access. No effect on Windows. */
+    /* For a section: it is stored in a file of this account (under Wine, also of the prefix). The section and its
+       contents remain after all its processes have exited, until section_delete. In this case `security` and `owner`
+       are ignored, because no other account has access. No effect on Windows. */
     bool lasting;
 };
 struct section;
-/* Opens the named memory of `size` bytes; new memory is zero. It exists as long as a process holds it. E_INVALIDARG: an
-   invalid security descriptor, or a lasting section with fewer bytes. Creating a lasting section reserves its space or
-   fails. A caller that sets `create` without `fresh` for a lasting section must hold a mutex. If another program
-   shortens the file of a section, the next access restores its size; the lost part is zero. */
+/* Opens the named memory of `size` bytes; new memory is zero. The section exists as long as a process has it open.
+   E_INVALIDARG: an invalid security descriptor, or an existing lasting section with fewer bytes. Creating a lasting
+   section reserves its space or fails. A caller that sets `create` without `fresh` for a lasting section must hold a
+   mutex. If another program shortens the file of a section, the next access restores its size; the lost part is
+   zero. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 /* The account that owns the section, from memory_alloc: the string of a SID, natively a number. Under Wine it is "none"
    for every section that was created without a descriptor. */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
-/* Removes the name of a lasting section. Processes that hold the section keep it (under Wine, the name stays as long).
-   S_FALSE: it did not exist. */
+/* Removes the name of a lasting section. Processes that have the section open keep it (under Wine, the name remains
+   until they close it). S_FALSE: it did not exist. */
 HRESULT section_delete(const char *name);
 /* Whether the section that was opened under this name still has the name. S_FALSE: it was deleted, or another section
-   now has the name. A section that is not lasting has its name as long as it is open. */
+   now has the name. A section that is not lasting keeps its name as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
 
 /* The folder of lasting sections, natively of all named objects; created if missing. From memory_alloc. S_FALSE and
@@ -115,7 +116,7 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
 #define SIGNAL_PROCESSES 64
 void signal_close(struct signal *e);
 
-/* Mutual exclusion between threads of this process and of others. If the holder exits, the mutex is released. Natively
+/* Mutual exclusion between threads, also of different processes. If the holder exits, the mutex is released. Natively
    only for processes of the current account. Not recursive. */
 struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
@@ -125,25 +126,25 @@ void mutex_release(struct mutex *m); /* by the thread that holds it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
 /* ---- the Windows processes of this Wine prefix and their threads ----
-   For code that has only Linux's numbers. Natively the list is empty. */
+   For code that has only the Linux ids of processes and threads. Natively the list is empty. */
 
-/* A thread by Windows' numbers. */
+/* A thread, by Windows' ids. */
 struct windows_thread {
     uint32_t process, id;
 };
 /* Lists the threads that run now. *out from memory_alloc. */
 HRESULT windows_threads(struct windows_thread **out, size_t *count);
-/* A number that changes if processes or threads have started or ended in between, unless as many started as ended.
-   Costs microseconds. */
+/* Returns a number that differs from the previous call's if processes or threads have started or ended since then,
+   unless as many started as ended. Costs microseconds. */
 uint32_t windows_threads_mark(void);
 /* Sets the thread's affinity to its current processors, so that Wine's server calls sched_setaffinity with the thread's
-   Linux number. The call happened between the two times, in ticks of clock_ticks. S_FALSE: the thread has exited, or
-   access is denied. */
+   Linux id. The server's call happened between *from and *to, in ticks of clock_ticks. S_FALSE: the thread has exited,
+   or access is denied. */
 HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from, uint64_t *to);
 
 enum { WINDOWS_MOST_SID = 68 };
 struct windows_process {
-    uint8_t sid[WINDOWS_MOST_SID]; /* of its user */
+    uint8_t sid[WINDOWS_MOST_SID]; /* of the process's user */
     size_t sid_size;               /* 0: unknown */
     uint32_t session;
     bool is_wow64; /* a 32-bit program */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors, and checks of the data folder and the folders below it. */
+/* Security descriptors of OpenPLA's objects, and checks of the data folder and the folders below it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -60,7 +60,7 @@ static void note_checked(const char *path)
     atomic_store(&checked[hash % (sizeof checked / sizeof *checked)], hash);
 }
 
-/* S_FALSE: it does not exist. */
+/* S_FALSE: the folder does not exist. */
 static HRESULT check_one(const char *path)
 {
     struct ownership o;

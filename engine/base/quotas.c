@@ -39,7 +39,7 @@ static bool take_part(char *part, uint32_t *numbers)
         numbers[i] = (uint32_t)number;
         return true;
     }
-    *value = '='; /* for the error text that contains it */
+    *value = '='; /* because the error text contains the whole part */
     return false;
 }
 

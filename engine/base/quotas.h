@@ -24,13 +24,13 @@ enum quota_number {
 /* The environment variable of the process that enforces the quotas: "sets=20;bytes=1000000". It is read once, at the
    first query, or by quotas_read. */
 #define QUOTAS_VARIABLE "OPENPLA_QUOTAS"
-/* Reads it again. E_INVALIDARG: the text names the part that is not a settable quota with a number of 1 to 2^32-1, and
-   all quotas have the numbers of the table. */
+/* Reads the variable again. E_INVALIDARG: the error text names the part that is not a settable quota with a number from
+   1 to 2^32-1, and all quotas keep the table's numbers. */
 HRESULT quotas_read(void);
 
 uint32_t quota_limit(enum quota which);
 /* Sets and returns the error of a request that exceeds the quota. The text contains `whose` (may be ""), what is
-   limited, the number and the quota. It changes nothing else. */
+   limited, the number and the quota. */
 HRESULT quota_exceeded(enum quota which, const char *whose);
 
 /* ---- shares of memory ----
@@ -48,9 +48,9 @@ void memory_share_release(struct memory_share *s);
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 
-/* Whether this many more bytes are allowed: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Checks whether the share may grow by this many bytes. ERROR_NOT_ENOUGH_QUOTA's HRESULT if not. */
 HRESULT memory_share_room(const struct memory_share *s, size_t bytes);
-/* Adds or subtracts this many bytes, regardless of the limit. */
+/* Adds `bytes` (subtracts them if negative), regardless of the limit. */
 void memory_share_count(struct memory_share *s, int64_t bytes);
 uint64_t memory_share_bytes(const struct memory_share *s);
 

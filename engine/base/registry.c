@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads registry values as numbers and strings. */
+/* Reads and writes registry values as numbers and strings. */
 #include "engine/base/registry.h"
 
 #include "engine/base/memory.h"

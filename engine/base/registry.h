@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's registry: keys below HKEY_LOCAL_MACHINE in the 64-bit view for use, and all of it for recording. Natively
-   it is a tree in memory, private to this process, for tests (DECISIONS 28). Paths and names are UTF-8, in any case; a
-   name has at most 255 characters. */
+/* The host's registry. Keys below HKEY_LOCAL_MACHINE, in the 64-bit view, can be read and changed; the whole registry
+   can be read for recordings. Natively the registry is a tree in memory, private to this process, for tests (DECISIONS
+   28). Paths and names are UTF-8 and compared without case; a name has at most 255 characters. */
 #ifndef OPENPLA_REGISTRY_H
 #define OPENPLA_REGISTRY_H
 
@@ -23,8 +23,8 @@ enum {
 struct registry_key;
 /* S_FALSE with *out NULL: the key does not exist. */
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
-/* Opens the key for changes and creates it and its parents if they do not exist. *made: this call has created it, even
-   if it fails. */
+/* Opens the key for changes and creates it and its parents if they do not exist. *made is true if this call has created
+   the key, even if the call then fails. */
 HRESULT registry_create(const char *path, bool *made, struct registry_key **out);
 void registry_close(struct registry_key *key); /* NULL is allowed */
 /* Deletes the key with everything below it. S_FALSE: it does not exist. */
@@ -73,7 +73,7 @@ struct registry_place {
 /* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached causes a failure, on
    some systems only after a long time; ERROR_NOT_SUPPORTED's HRESULT if this host OS cannot access other computers. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
-/* The path with its hive, and with its computer if that is another one. */
+/* Returns the key's path with its hive, and with the computer if it is another one. */
 const char *registry_key_path(const struct registry_key *key);
 
 enum { REGISTRY_NAME_UNITS = 16384 /* of a value, with a NUL */ };
@@ -87,15 +87,15 @@ struct registry_entry {
     uint8_t *data;
     size_t capacity;
 };
-/* The key or value at that index, from 0 on. S_FALSE: there are no more. If keys are created or deleted between the
-   calls, the indexes of later ones may change. */
+/* Reads the key or value at the index, counted from 0. S_FALSE: there are no more. If keys are created or deleted
+   between the calls, the indexes of later ones may change. */
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 void registry_entry_free(struct registry_entry *e); /* frees its contents */
-/* The current number of entries. */
+/* Returns the current numbers of subkeys and values. */
 HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
-/* Opens the subkey with the entry's name in the same view, for reading. Of a link it opens the link itself, which has
-   the value REGISTRY_LINK_VALUE. */
+/* Opens the subkey with the entry's name in the same view, for reading. If the subkey is a link, the link itself is
+   opened, which has the value REGISTRY_LINK_VALUE. */
 HRESULT registry_open_at(struct registry_key *key, const struct registry_entry *entry, struct registry_key **out);
 #define REGISTRY_LINK_VALUE "SymbolicLinkValue"
 

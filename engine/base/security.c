@@ -35,7 +35,7 @@ bool access_is_account(const struct caller *caller, const char *sid)
 
 /* ---- SDDL: the grammar of MS-DTYP 2.5.1.1; unknown elements are rejected ---- */
 
-enum { TEXT_MOST = 65536, ENTRIES_MOST = 1024 }; /* an access list has at most 65,535 bytes */
+enum { TEXT_MOST = 65536, ENTRIES_MOST = 1024 }; /* a binary access list has at most 65,535 bytes */
 
 /* ---- SDDL: accounts ---- */
 
@@ -57,7 +57,8 @@ static const struct {
     {"AC", 15, 2, {2, 1}},   {"LW", 16, 1, {4096}},   {"ME", 16, 1, {8192}},   {"MP", 16, 1, {8448}},
     {"HI", 16, 1, {12288}},  {"SI", 16, 1, {16384}},  {"AS", 18, 1, {1}},      {"SS", 18, 1, {2}},
 };
-/* Accounts of the machine or its domain, and user-mode drivers, whose number is long. */
+/* Aliases of accounts whose SIDs depend on the machine or its domain, and of user-mode drivers, whose SID is too long
+   for the table above. */
 static const char relative[][3] = {"LA", "LG", "DA", "DU", "DG", "DC", "DD", "CA", "SA",
                                    "EA", "PA", "RS", "RO", "CN", "AP", "KA", "EK", "UD"};
 
@@ -79,7 +80,7 @@ static bool of_alias(const char alias[3], struct sid *out)
     return false;
 }
 
-/* Reads digits of that base up to `most` and moves *at past them. */
+/* Reads a number in this base, at most `most`, and moves *at past its digits. */
 static bool sid_read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *out)
 {
     const char *s = *at;
@@ -168,7 +169,8 @@ static bool read_rights(const char *at, const char *end, uint32_t *out)
     return at == end;
 }
 
-/* The length in bytes of the known flags at the beginning; each flag is a pair of letters. */
+/* Checks that the field consists of known flags, each a pair of letters. *for_heirs: the entry applies only to objects
+   that inherit it. */
 static bool read_flags(const char *at, const char *end, bool *for_heirs)
 {
     static const char names[][3] = {"CI", "OI", "NP", "IO", "ID", "SA", "FA", "TP", "CR"};
@@ -196,7 +198,7 @@ struct span {
     const char *begin, *end;
 };
 
-/* Reads the fields of an entry from its parenthesis on. After the account there may be a condition or an attribute with
+/* Reads the fields of an entry from its parenthesis on. The account can be followed by a condition or an attribute with
    nested parentheses. Returns the end of the entry; NULL: it is malformed. */
 static const char *read_fields(const char *s, struct span fields[FIELDS])
 {

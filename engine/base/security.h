@@ -9,7 +9,7 @@
 
 /* ---- callers: the process that calls a verb, and its account ---- */
 
-/* An account described by its SIDs, where there are no tokens: natively, and for a remote client whose logon was
+/* An account described by its SIDs, for cases without a token: natively, and for a remote client whose logon was
    checked. */
 struct account_sids {
     const char *name; /* for events */
@@ -27,19 +27,20 @@ struct caller {
 /* The caller of work that this process does for itself. */
 extern const struct caller caller_self;
 
-/* DOMAIN\user, or the SID's string if the account has no name, or "" if it is unknown. From memory_alloc; NULL: out of
-   memory. Valid only while the call runs. */
+/* Returns DOMAIN\user, or the SID's string if the account has no name, or "" if it is unknown. From memory_alloc; NULL:
+   out of memory. Can be used only while the caller's call runs. */
 char *caller_account(const struct caller *caller);
-/* The SID's string, "" if it is unknown and natively for this process itself. The same conditions apply. */
+/* Returns the SID's string; "" if it is unknown, and natively for this process itself. From memory_alloc; NULL: out of
+   memory. Can be used only while the caller's call runs. */
 char *caller_sid(const struct caller *caller);
 
 /* ---- access checks ---- */
 
-/* The meaning of the generic rights for a kind of object, and all its rights. */
+/* The specific rights to which a kind of object maps the generic rights, and all its rights. */
 struct access_rights {
     uint32_t read, write, execute, all;
 };
-/* The specific rights that an entry stands for. */
+/* Maps the generic rights of an entry to specific rights. */
 static inline uint32_t access_map(uint32_t rights, const struct access_rights *kind)
 {
     return ((rights & 0x80000000u ? kind->read : 0) | (rights & 0x40000000u ? kind->write : 0) |
@@ -58,21 +59,22 @@ void access_close(struct access_subject *subject); /* NULL is allowed */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
                       uint32_t rights, bool *allowed);
 
-/* Whether the caller is an administrator or the system, and whether it is that account (SID string) or a member of it;
-   this process itself is both. False if this is unknown. */
+/* The first function checks whether the caller is an administrator or the system, the second whether it is the account
+   with this SID or a member of that group. Both return true for this process itself, and false if the answer is
+   unknown. */
 bool access_is_administrator(const struct caller *caller);
 bool access_is_account(const struct caller *caller, const char *sid);
 
 /* ---- security descriptors read from SDDL (MS-DTYP 2.5.1) ---- */
 
-/* An account by its number. It need not exist on this machine. */
+/* A SID in parsed form. Its account need not exist on this machine. */
 struct sid {
-    char alias[3]; /* two letters of an account whose number only its machine or domain knows; otherwise "" */
+    char alias[3]; /* two letters for an account whose SID depends on its machine or domain; otherwise "" */
     uint8_t count;
     uint64_t authority;
     uint32_t parts[15];
 };
-/* Reads S-1-... or an alias of two letters, of `length` bytes. */
+/* Parses `length` bytes: S-1-... or a two-letter alias. */
 bool sid_read(const char *text, size_t length, struct sid *out);
 bool sid_equal(const struct sid *a, const struct sid *b);
 
@@ -82,7 +84,7 @@ struct sddl_entry {
     uint32_t rights;
     struct sid account;
 };
-/* The DACL with its owner, without inherit-only and audit entries. */
+/* A DACL without inherit-only and audit entries, and the descriptor's owner and group. */
 struct sddl {
     bool has_owner, has_group;
     struct sid owner, group;
@@ -96,32 +98,32 @@ void sddl_free(struct sddl *descriptor);
 
 /* ---- secrets, and the accounts that processes run under ----
    A secret is a string under a random key (shared_new_key). On Windows it is private data of the LSA, which only
-   administrators and the system can read. If a program may not use that, and under Wine, it is a file in <data
-   folder>/secrets that CryptProtectData has encrypted for the account (DECISIONS 68 says what that protects under
+   administrators and the system can read. Under Wine, and for programs without access to the LSA, it is a file in <data
+   folder>/secrets that CryptProtectData has encrypted for the account (DECISIONS 68 describes what this protects under
    Wine). Natively it is a file that only its owner can open. */
 
 enum {
     SECRET_MOST = 30000 /* UTF-16 units: the LSA's maximum for one secret */
 };
-/* Stores the string under a new key. E_INVALIDARG if it is longer than SECRET_MOST; failures name neither key nor
-   string. */
+/* Stores the string under a new key. E_INVALIDARG if it is longer than SECRET_MOST; error texts contain neither the key
+   nor the string. */
 HRESULT secret_store(const char *key, const char *text);
 /* Free *text with memory_free_secret. S_FALSE, and NULL: it does not exist, or `key` is malformed. HRESULT of
    ERROR_INVALID_DATA: it is corrupt, or another account, computer or prefix has encrypted it. */
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
-bool secret_key_is_one(const char *key); /* whether the string can be a key */
+bool secret_key_is_one(const char *key); /* whether the string has the form of a key */
 /* Keys of accounts of remote clients begin with these digits. No set refers to them. */
 #define SECRET_KEY_DCOM "64636f6d"
 
-/* Disguises a string before it is passed to code that leaves copies behind (RPC's buffers, the working memory of
-   CryptProtectData): a random key, and the string combined with it, as hexadecimal digits. It hides the string from a
-   search of the memory, but not from a reader who knows the form. From memory_alloc. */
+/* Masks a string before it is passed to code that leaves copies in memory (RPC's buffers, CryptProtectData's working
+   memory). *masked consists of a random key and the string combined with that key, as hexadecimal digits. A search of
+   the memory does not find the string, but a reader who knows the form can recover it. From memory_alloc. */
 HRESULT secret_mask(const char *text, char **masked);
 /* Free *text with memory_free_secret. E_INVALIDARG: it does not have that form, or is not UTF-8. */
 HRESULT secret_unmask(const char *masked, char **text);
 
-/* How to get an account's token. Tests replace it. */
+/* Functions that return an account's token. Tests replace them. */
 struct logon {
     /* `account`: domain\user, user@domain, or the name of a service account, whose password is "". *token can start a
        process (process_start). HRESULT of ERROR_LOGON_FAILURE or a similar error, whose text names the account. */
@@ -133,10 +135,10 @@ struct logon {
     /* The string of the token's SID, from memory_alloc. */
     HRESULT (*sid)(void *token, char **out);
 };
-/* NULL: this host OS runs everything under one account and cannot check a password. This is so natively and under Wine,
-   whose LogonUser accepts any name and password and returns a token that cannot be used. */
+/* NULL: this host OS runs everything under one account and cannot check a password. Returned natively, and under Wine,
+   whose LogonUser accepts any name and password and returns an unusable token. */
 const struct logon *os_logon(void);
-/* Fault injection, called only by tests: logs on through `instead` from now on; NULL: through the host OS again. */
+/* Called only by tests: os_logon returns `instead` from now on; NULL restores the host OS's functions. */
 void os_logon_use(const struct logon *instead);
 /* Whether a name is one of the system's accounts, which have no password: LocalSystem (*is_system), LocalService or
    NetworkService, in any spelling that Windows accepts in English. */

@@ -69,7 +69,7 @@ void text_buffer_add(struct text_buffer *b, const char *text)
 
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 {
-    const bool fits = !b->failed && bytes < b->capacity - b->length; /* with the NUL; nearly always */
+    const bool fits = !b->failed && bytes < b->capacity - b->length; /* including the NUL; true nearly always */
     if (!fits && !text_buffer_reserve(b, bytes))
         return;
     if (bytes)
@@ -81,7 +81,8 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 void text_buffer_format(struct text_buffer *b, const char *format, ...)
 {
     va_list list;
-    const size_t room = b->failed ? 0 : b->capacity - b->length; /* nearly always enough: then one pass */
+    const size_t room =
+        b->failed ? 0 : b->capacity - b->length; /* nearly always enough, so that one pass is sufficient */
     va_start(list, format);
     int length = vsnprintf(room != 0 ? b->text + b->length : NULL, room, format, list);
     va_end(list);
@@ -162,7 +163,7 @@ HRESULT texts_add(struct texts *t, const char *text)
     return copy ? texts_add_owned(t, copy) : E_OUTOFMEMORY;
 }
 
-/* Creates a list of `count` strings with space for their bytes; *at is the place of the first. */
+/* Creates a list with space for `count` strings of `bytes` bytes in total; *at is the address of the first string. */
 static HRESULT new_block(size_t count, size_t bytes, struct texts *out, char **at)
 {
     *out = (struct texts){.count = count};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings: UTF-8, which the engine uses everywhere, growing buffers and lists of strings, UTF-16 and the ANSI code
-   page, hashes. */
+/* Strings, which are UTF-8 everywhere in the engine: growing buffers, lists of strings, conversion to and from UTF-16
+   and the ANSI code page, and hashes. */
 #ifndef OPENPLA_TEXT_H
 #define OPENPLA_TEXT_H
 
@@ -26,8 +26,8 @@ HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
 /* The number of UTF-16 units of the text without NUL: the unit of Windows' length limits. */
 size_t text_utf16_length(const char *text);
 bool text_is_utf8(const char *text, size_t bytes);
-/* Whether a character of the text changes the direction of display (Unicode's property Bidi_Control): a name with one
-   can look like another name. */
+/* Whether the text contains a character that changes the direction of display (Unicode's property Bidi_Control). A name
+   with such a character can look like another name. */
 bool text_has_bidi_control(const char *text);
 
 /* Compares without case as Windows compares names: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek
@@ -35,21 +35,22 @@ bool text_has_bidi_control(const char *text);
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
 uint64_t text_hash_nocase(const char *text); /* equal for strings that are equal ignoring case */
-/* The text in upper case as the comparison uses it: if results are equal, the texts are equal ignoring case. From
-   memory_alloc; NULL: out of memory. */
+/* Returns the text in the upper case that text_compare_nocase uses: if two results are equal, the texts are equal
+   ignoring case. From memory_alloc; NULL: out of memory. */
 char *text_fold(const char *text);
 /* Wildcards * and ?, without case. */
 bool text_matches(const char *pattern, const char *text);
 /* "12", "-12", "0x1F", "-0x1F", with surrounding blanks; false for anything else, or a number that does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
-bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; from 2^63 on the same 64 bits */
-/* A GUID with or without braces in any case; and back, with braces, in upper case (39 bytes with NUL). */
+bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; a number from 2^63 on keeps its 64 bits */
+/* text_to_guid reads a GUID with or without braces, in any case. text_from_guid writes it with braces, in upper case
+   (39 bytes with the NUL). */
 bool text_to_guid(const char *text, GUID *out);
 void text_from_guid(const GUID *guid, char out[39]);
 static inline bool guid_equal(const GUID *a, const GUID *b)
 {
-    return memcmp(a, b, sizeof *a) == 0; /* two comparisons of words, once inlined */
+    return memcmp(a, b, sizeof *a) == 0; /* compiled to two 64-bit comparisons */
 }
 
 /* A growing UTF-8 buffer. Zero-initialise. After a failed allocation later calls do nothing, and text_buffer_take
@@ -63,8 +64,8 @@ void text_buffer_add(struct text_buffer *b, const char *text);
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 /* Appends text that should be UTF-8: malformed parts become U+FFFD. */
 void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
-/* Append numbers without printf, which would take longer than everything else in a dump with dozens of numbers per
-   event. `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
+/* These functions append numbers without printf, which would take longer than everything else in a dump with dozens of
+   numbers per event. `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
 void text_buffer_add_i64(struct text_buffer *b, int64_t value);
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits); /* "0x" and upper-case digits */
@@ -78,9 +79,9 @@ char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller;
 void text_buffer_free(struct text_buffer *b);
 /* Reserves `bytes` more and the NUL; the caller writes there and adds to `length`. NULL: failed. */
 char *text_buffer_reserve(struct text_buffer *b, size_t bytes);
-/* For values in files of lines: controls and '%' become %XX; NULL counts as "". */
+/* Appends a value for a file that has one entry per line: control characters and '%' become %XX; NULL counts as "". */
 void text_buffer_add_escaped(struct text_buffer *b, const char *text);
-/* Decodes in place. False: an escape is malformed or stands for a NUL. */
+/* Reverses text_buffer_add_escaped in place. False: an escape is malformed or encodes a NUL. */
 bool text_unescape(char *text);
 
 /* An owned list of strings. Zero-initialise. texts_copy and texts_from_row allocate one block, so their strings are not
@@ -92,7 +93,7 @@ struct texts {
 HRESULT texts_add(struct texts *t, const char *text); /* copies */
 HRESULT texts_add_owned(struct texts *t, char *text); /* owns a text from memory_alloc, and frees it on failure */
 HRESULT texts_copy(struct texts *to, const struct texts *from);
-/* The same for `count` strings that follow each other in `bytes` bytes, each with its NUL. */
+/* Copies `count` strings from `row`, where they follow each other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
 bool texts_equal(const struct texts *a, const struct texts *b);
 void texts_free(struct texts *t);
@@ -102,8 +103,8 @@ void texts_free(struct texts *t);
 
 #define UNICODE_REPLACEMENT 0xFFFDu
 
-/* Reads the character at *at (before end) and moves *at past it. A malformed sequence returns UNICODE_REPLACEMENT, sets
- *malformed (may be NULL) and moves by at least one byte. */
+/* Reads the character at *at (before end) and moves *at past it. For a malformed sequence it returns
+   UNICODE_REPLACEMENT, sets *malformed (`malformed` may be NULL) and moves by at least one byte. */
 uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
 /* The character used for comparison without case. */
 uint32_t unicode_upper(uint32_t c);
@@ -158,7 +159,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* Without the NUL. */
+/* Hashes the string without its NUL. */
 static inline uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)

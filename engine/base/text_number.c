@@ -126,7 +126,7 @@ static char *put_hex(char *at, uint64_t value, unsigned count, const char *digit
     return at + count;
 }
 
-/* All numbers of two digits, which halves the number of divisions. */
+/* All numbers of two digits. Writing two digits at a time halves the number of divisions. */
 static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                             "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
                             "8081828384858687888990919293949596979899";

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* the maximum that each of them writes */
+enum { TEXT_PUT_DECIMAL = 20, TEXT_PUT_HEX = 18, TEXT_PUT_GUID = 38 }; /* maximum length of each function's output */
 char *text_put_u64(char *at, uint64_t value);
 /* "0x" and at least so many upper-case digits, up to 16. */
 char *text_put_hex(char *at, uint64_t value, unsigned digits);

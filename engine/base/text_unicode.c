@@ -213,7 +213,8 @@ bool text_equal_nocase(const char *a, const char *b)
 
 #define EACH_BYTE(b) (0x0101010101010101u * (b))
 
-/* Eight ASCII characters at once: the first sum raises those from 'a' on above 0x7F, the second sum those above 'z'. */
+/* Converts eight ASCII characters in parallel. The first sum sets the highest bit of each byte from 'a' on, the second
+   sum that of each byte above 'z'. */
 static uint64_t upper_ascii(uint64_t eight)
 {
     uint64_t lower = (eight + EACH_BYTE(0x80 - 'a')) & ~(eight + EACH_BYTE(0x7F - 'z')) & EACH_BYTE(0x80);
@@ -226,7 +227,7 @@ static uint64_t hash_on(uint64_t hash, uint64_t next)
     return hash ^ hash >> 32;
 }
 
-/* Equal strings have their ASCII characters in the same places. */
+/* Strings that are equal ignoring case have their ASCII characters in the same places. */
 uint64_t text_hash_nocase(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
@@ -262,8 +263,8 @@ bool text_matches(const char *pattern, const char *text)
 {
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
-    const unsigned char *star = NULL, *star_text = NULL; /* the place after the last '*', and where it begins to
-                                                            match */
+    const unsigned char *star = NULL,
+                        *star_text = NULL; /* positions after the last '*', and where its match in the text begins */
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
         if (p < p_end && *p == '*') {

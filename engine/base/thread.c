@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed work, and the properties that the processor reports.
+/* Runs timed work and determines the processor's properties.
 
-   Timed work: threads run the pieces of a caller's work, and continue after the caller has returned if a piece takes
-   too long. One lock covers all of it and is held only for a few comparisons. */
+   Threads of this file run the pieces of a caller's work. If a piece takes too long, the caller returns and the thread
+   continues. One lock protects all data of timed work and is held only for a few comparisons. */
 #include "engine/base/thread.h"
 
 #include "engine/base/clock.h"
@@ -12,14 +12,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A piece that has run this long does not delay the next ones: another thread runs them. */
+/* If a piece has run this long, another thread runs the next pieces. */
 #define PATIENCE_MS 100
 
 /* The state of one waiting caller, on its stack. */
 struct work_group {
     struct timed_work *const *work;
     size_t count, next; /* the pieces before `next` were taken by threads */
-    size_t open;        /* taken and not ended */
+    size_t open;        /* pieces that were taken and have not ended */
     bool queued;        /* the group needs a thread */
     struct work_group *behind;
     struct thread_condition ended;
@@ -29,13 +29,14 @@ static struct lock lock = LOCK_INIT;
 static struct thread_condition wanted;
 static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
-static _Atomic size_t threads; /* threads that serve */
+static _Atomic size_t threads; /* threads that run work_thread_serve */
 
-/* timed_work_leave waits until these threads have ended. Further threads serve if that many pieces take too long. */
+/* timed_work_leave waits for the end of these threads. If this many pieces take too long, further threads run without
+   an entry here. */
 enum { MOST_SERVERS = 32 };
 struct server {
     bool used, is_idle;
-    struct thread *thread; /* NULL: timed_work_leave waits for its end */
+    struct thread *thread; /* NULL: timed_work_leave has taken it and waits for its end */
 };
 static struct server servers[MOST_SERVERS];
 
@@ -96,11 +97,11 @@ static void end_process_if_last(void)
     lock_enter(&lock);
 }
 
-/* An idle thread must not keep a process alive that all others have left (thread.h). To ask costs a call of Wine's
-   server, so it asks each second only for some time after a thread has left, and otherwise rarely: a thread that was
-   terminated says nothing. */
+/* An idle thread must not keep a process alive after all other threads have ended (thread.h). Each check costs a call
+   to Wine's server. An idle thread therefore checks every second only for some time after a thread has ended. Otherwise
+   it checks rarely, for the case that a thread was terminated, of which it gets no notice. */
 enum { LOOK_MS = 1000, LOOK_RARELY_MS = 10000, LOOKS = 10 };
-static atomic_uint looks; /* remaining ones after a second each */
+static atomic_uint looks; /* remaining checks that follow after a second each */
 
 static uint32_t next_look(void)
 {
@@ -111,7 +112,8 @@ static uint32_t next_look(void)
     return LOOK_MS;
 }
 
-/* One idle thread is kept for the next piece. */
+/* Runs queued groups until no caller uses timed work, or while another thread is idle. One idle thread is kept for the
+   next group. */
 static void work_thread_serve(void *context)
 {
     struct server *server = context;
@@ -158,10 +160,11 @@ void timed_work_thread_leaves(void)
         return;
     last_thread_leaves();
     atomic_store(&looks, LOOKS);
-    thread_condition_wake(&wanted); /* it waits for a second now */
+    thread_condition_wake(&wanted); /* so that its next wait lasts only a second */
 }
 
-/* Finds a thread for the group. Call it while holding the lock. False: no thread can be created. */
+/* Queues the group, and wakes or creates a thread for it. Call it while holding the lock. False: no thread can be
+   created. */
 static bool work_group_engage_thread(struct work_group *g)
 {
     bool others = queue != NULL;
@@ -255,9 +258,9 @@ void timed_work_enter(void)
     lock_leave(&lock);
 }
 
-/* Under Wine a process exits with 0 instead of its exit code if one of its threads is just ending. Therefore no idle
-   thread is left when a program closes its last query and returns. The limit is for callers in DllMain: threads cannot
-   end while it holds the loader lock. */
+/* Under Wine a process exits with 0 instead of its exit code if one of its threads is ending at that time. Therefore
+   this function waits for the idle threads when a program closes its last query. The time limit is for callers in
+   DllMain, because threads cannot end while the caller holds the loader lock. */
 void timed_work_leave(void)
 {
     enum { ENDING_MS = 250 };
@@ -289,7 +292,7 @@ struct cpuid {
     uint32_t a, b, c, d;
 };
 
-/* All 0 for a leaf that this processor lacks. */
+/* Returns zeros for a leaf that this processor lacks. */
 static struct cpuid processor_read_cpuid(uint32_t leaf)
 {
     struct cpuid most, r = {0};
@@ -336,7 +339,7 @@ enum processor_method processor_method(void)
     return PROCESSOR_UNKNOWN;
 }
 
-/* Sessions and counters then use the system's clock. */
+/* On these processors, ETW sessions and counters use the system's clock. */
 bool processor_cycles_are_time(void)
 {
     return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of this process: starting and waking them, their slot and processor, and work with a time limit. */
+/* Threads of this process: starting and waking threads, one pointer per thread, the current processor, and work with a
+   time limit. */
 #ifndef OPENPLA_THREAD_H
 #define OPENPLA_THREAD_H
 
@@ -13,13 +14,13 @@ struct thread;
 /* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned.
    E_OUTOFMEMORY, or the system's reason with a text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
-/* True: it has ended. False: it is still running after timeout_ms. */
+/* Waits for the thread to end. False: it is still running after timeout_ms. */
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
 void thread_close(struct thread *t); /* does not end the thread; NULL is allowed */
 /* Yields this processor to another thread that is ready to run. */
 void thread_yield(void);
-uint64_t thread_own_user_time(void); /* in user mode, in units of 100 ns; a system call, which is expensive under
-                                        Wine */
+uint64_t thread_own_user_time(void); /* the calling thread's time in user mode, in units of 100 ns; a system call, which
+                                        is expensive under Wine */
 uint32_t thread_own_id(void);        /* unique among the running threads of this host */
 
 struct wakeup; /* an event that stays set until one wait consumes it */
@@ -28,23 +29,23 @@ void wakeup_set(struct wakeup *w);
 bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms); /* true: it was set; false: timeout */
 void wakeup_free(struct wakeup *w);                      /* no thread may be waiting; NULL is allowed */
 
-/* A condition for which threads wait while they hold a lock, within this process. It makes no system call if no thread
-   waits. Zero-initialise. */
+/* A condition variable for threads of this process, used together with a lock. Waking makes no system call if no thread
+   is waiting. Zero-initialise. */
 struct thread_condition {
     void *opaque[8];
 };
-/* Releases the lock, waits, and acquires it again. False: the time has elapsed. May return true spuriously.
-   `timeout_ms` UINT32_MAX: no limit. */
+/* Releases the lock, waits for thread_condition_wake, and acquires the lock again. False: timeout_ms has elapsed
+   (UINT32_MAX: no limit). Can return true without a wake. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms);
 void thread_condition_wake(struct thread_condition *c); /* wakes all waiting threads */
 
 /* ---- the slot of a thread ----
-   One pointer per thread, read in about a nanosecond, and other properties of the calling thread. A process has only
-   one such pointer, which the code that writes events uses. */
+   The slot is one pointer per thread, which the thread can read in about a nanosecond. There is only one slot, and the
+   code that writes events uses it. Other properties of the calling thread follow. */
 
 #ifdef _WIN32
-enum { THREAD_SLOTS_INLINE = 64 }; /* pointers for which the block of a thread has space, at a published place */
-extern uint32_t thread_slot_index; /* THREAD_SLOTS_INLINE: none yet, or one that is stored elsewhere */
+enum { THREAD_SLOTS_INLINE = 64 }; /* TLS slots in the thread's environment block, at a documented offset */
+extern uint32_t thread_slot_index; /* its TLS index; THREAD_SLOTS_INLINE: none, or outside the block */
 void *thread_slot_elsewhere(void);
 
 static inline void *thread_slot(void)
@@ -68,18 +69,18 @@ static inline void *thread_slot(void)
 }
 #endif
 
-/* Sets the slot. `ended` (the same function at each call) is called with it on the thread when that ends. It must not
-   take a lock, because the process may be exiting. The module that contains this code stays loaded from then on.
-   E_OUTOFMEMORY, or the system's reason. */
+/* Sets the calling thread's slot. When the thread ends, it calls `ended` with the slot's value; all calls must pass the
+   same function. `ended` must not take a lock, because the process may be exiting. The module that contains this code
+   stays loaded from the first call on. E_OUTOFMEMORY, or the system's reason. */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
-/* The SID of the account for which the thread acts, otherwise of the process's account. Returns its size in bytes; 0:
-   unknown, or natively. */
+/* Copies the SID of the account that the thread impersonates, otherwise of the process's account. Returns its size in
+   bytes; 0 if the SID is unknown, and natively. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
 /* The terminal session of the process; natively 0. */
 uint32_t process_own_session(void);
-/* The return addresses of the thread's frames, the innermost first. Returns their number. */
+/* Stores up to `most` return addresses of the calling thread's frames, the innermost first. Returns their number. */
 uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
 /* Keeps the module that contains this code loaded for the life of the process. The first call waits for threads that
    load or unload a DLL, so the caller must not hold a lock that such a thread may need. */
@@ -94,17 +95,17 @@ void thread_sleep_us(uint32_t us);
 void thread_last_error(uint32_t code);
 
 /* ---- the last thread ----
-   A process exits with its last thread, even if that thread leaves through ExitThread. Therefore a thread of OpenPLA
-   that waits as long as the process runs must not keep it alive. It regularly checks whether all of the program's
-   threads have exited. If so, it ends the process with the exit code that it would have had. Natively threads do not
-   keep a process alive, and these functions do nothing. */
+   Windows ends a process when its last thread ends, even if that thread calls ExitThread. A background thread of
+   OpenPLA that runs until the process exits would therefore keep the process alive. Such a thread regularly checks
+   whether all of the program's threads have ended. If so, it ends the process with the exit code that the process would
+   have had without OpenPLA. Natively threads do not keep a process alive, and these functions do nothing. */
 
-/* The calling thread is ending (DLL_THREAD_DETACH), or may end without notice: its exit code becomes the process's
-   unless another thread calls this function later. */
+/* Called by a thread that is ending (DLL_THREAD_DETACH) or can end without notice. Its exit code becomes the process's
+   exit code unless another thread calls this function later. */
 void last_thread_leaves(void);
-/* Whether all threads of this process have ended, except the calling one and `others` more. */
+/* Whether all threads of this process have ended, except the calling thread and `others` more threads. */
 bool last_thread_is_own(uint32_t others);
-/* Ends the process. */
+/* Ends the process with the exit code of the thread that called last_thread_leaves last. */
 void last_thread_end_process(void);
 
 /* ---- work with a time limit ---- */
@@ -127,19 +128,21 @@ bool timed_work_running(struct timed_work *work);
 /* Releases the work. True: it has ended, and the caller frees it. False: it is still running, and `abandoned` will be
    called when it ends. */
 bool timed_work_release(struct timed_work *work);
-/* Threads wait for more work between these calls. */
+/* Between these calls, idle threads wait for more work. Each call of timed_work_enter needs a call of
+   timed_work_leave. */
 void timed_work_enter(void);
 void timed_work_leave(void);
-/* A thread of the process is ending (DLL_THREAD_DETACH): its exit code may become the process's. Enters no lock. */
+/* Called by a thread of the process that is ending (DLL_THREAD_DETACH). Its exit code can become the process's exit
+   code. Takes no lock. */
 void timed_work_thread_leaves(void);
 
 /* ---- processors and cycle counters, without a system call ---- */
 
-/* The method by which a program determines the processor on which it runs. The number is a hint: the thread may be
-   running elsewhere by the time the number is used. */
+/* How a program can determine the number of the processor on which it runs. The number is only a hint, because the
+   thread can move to another processor before it uses the number. */
 enum processor_method {
-    PROCESSOR_UNKNOWN, /* it does not */
-    PROCESSOR_RDTSCP,  /* with the cycles, 13 to 18 ns */
+    PROCESSOR_UNKNOWN, /* it cannot */
+    PROCESSOR_RDTSCP,  /* together with the cycle counter; 13 to 18 ns */
     PROCESSOR_RDPID,   /* 2 ns */
 };
 enum processor_method processor_method(void);
@@ -147,7 +150,7 @@ enum processor_method processor_method(void);
 bool processor_cycles_are_time(void);
 uint32_t processor_count(void); /* at least 1 */
 
-enum { PROCESSOR_NUMBER_BITS = 12 }; /* of the system's number of the processor, which both methods return */
+enum { PROCESSOR_NUMBER_BITS = 12 }; /* width of the system's processor number, which both methods return */
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -156,15 +159,15 @@ static inline uint64_t processor_cycles(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* By PROCESSOR_RDPID alone. */
+/* Returns the number of the current processor. Only for PROCESSOR_RDPID. */
 static inline uint32_t processor_here(void)
 {
-    uintptr_t number; /* of the width of a register */
+    uintptr_t number; /* rdpid writes a whole register */
     __asm__ volatile("rdpid %0" : "=r"(number));
     return (uint32_t)number & ((1u << PROCESSOR_NUMBER_BITS) - 1);
 }
 
-/* By PROCESSOR_RDTSCP or PROCESSOR_RDPID. */
+/* Returns the cycle counter and the number of the current processor. Only for PROCESSOR_RDTSCP and PROCESSOR_RDPID. */
 static inline uint64_t processor_cycles_here(uint32_t *processor)
 {
     unsigned number;
@@ -173,8 +176,8 @@ static inline uint64_t processor_cycles_here(uint32_t *processor)
     return cycles;
 }
 
-/* The cache line of this address will be written soon and is prefetched for writing, even from another processor. A
-   hint: the address may be invalid. */
+/* Prefetches the cache line of this address, which will be written soon, even from another processor's cache. The
+   address may be invalid. */
 static inline void processor_will_write(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
@@ -182,7 +185,8 @@ static inline void processor_will_write(const void *address)
 
 #elif defined(__aarch64__)
 
-/* ARM's generic timer, which has the same rate on all processors; a program cannot read on which processor it runs. */
+/* Reads ARM's generic timer, which has the same rate on all processors. A program on ARM cannot read the number of its
+   processor. */
 static inline uint64_t processor_cycles(void)
 {
     uint64_t ticks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of WMI results, on every host OS. */
+/* Frees rows of WMI results, on every host OS. */
 #include "engine/base/windows_services.h"
 
 #include "engine/base/memory.h"

@@ -10,7 +10,7 @@
 
 struct management_value {
     char *name;
-    const char *type; /* CIM's type: "uint32", "datetime", "object"; of an array "string[]" */
+    const char *type; /* CIM's type: "uint32", "datetime", "object"; for an array "string[]" */
     bool key;         /* whether the class declares it as a key */
     bool array, null;
     /* One string, or several for an array: numbers in decimal, booleans as "true" and "false", datetimes in WMI's form,
@@ -31,9 +31,9 @@ HRESULT management_query(const char *namespace_path, const char *query,
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */
 
 /* ---- Task Scheduler ----
-   Windows' Task Scheduler, on host OSs where it works. */
+   Windows' Task Scheduler, for host OSs on which it works. */
 
-struct scheduled_task; /* an instance, used by the thread that started it */
+struct scheduled_task; /* an instance of a task; only the thread that started it may use it */
 struct task_scheduler {
     /* The arguments become $(Arg0) and $(Arg1) of the task's definition. as_self: under the caller's account. */
     HRESULT(*start)
@@ -47,7 +47,8 @@ struct task_scheduler {
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----
-   The system's event log, with events of the provider Microsoft-Windows-Diagnosis-PLA in the form of Windows' PLA. */
+   The system's event log, to which events of the event provider Microsoft-Windows-Diagnosis-PLA are written in the same
+   form as by Windows' PLA. */
 
 /* A field of an event: a string, or a number if text is NULL. */
 struct event_log_field {
@@ -55,8 +56,8 @@ struct event_log_field {
     uint32_t number;
 };
 #define EVENT_LOG_FIELDS_MAX 8
-/* Fields in the order of the provider's manifest; `level` as in EVENT_DESCRIPTOR. S_FALSE: this host OS has no such
-   log. */
+/* Writes an event. The fields have the order of the event provider's manifest; `level` is as in EVENT_DESCRIPTOR.
+   S_FALSE: this host OS has no such log. */
 HRESULT event_log_write(uint32_t id, uint8_t level, const struct event_log_field *fields, size_t count);
 
 #endif

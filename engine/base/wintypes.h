@@ -94,7 +94,7 @@ typedef struct {
 #define HRESULT_FROM_WIN32(x)      ((x) <= 0 ? (HRESULT)(x) : (HRESULT)(((x)&0xFFFF) | 0x80070000))
 #endif
 
-/* PLA's own results, facility 0x30: MS-PLA 2.2.1 and the public error list (facts: names are Windows'). */
+/* PLA's own results, facility 0x30: MS-PLA 2.2.1 and the public error list (the names are Microsoft's). */
 #ifndef PLA_E_DCS_NOT_FOUND
 #define PLA_E_DCS_NOT_FOUND                 ((HRESULT)0x80300002)
 #define PLA_E_TOO_MANY_FOLDERS              ((HRESULT)0x80300045)

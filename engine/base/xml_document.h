@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* XML documents parsed by libxml2 within limits: memory, documents, strings from them, and checks by a table. */
+/* XML documents that libxml2 parses within limits: their memory, their strings, and checks against a table of
+   elements. */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 
@@ -15,33 +16,34 @@
 
 /* All memory of one document: allocated piece by piece, freed as a whole (xml_memory.c). */
 struct xml_memory;
-/* Routes libxml2's memory through memory_alloc, once, before the first use of libxml2 in a program. False: out of
-   memory; libxml2 must not be used. */
+/* Makes libxml2 allocate through memory_alloc. Must be called before a program's first use of libxml2; later calls do
+   nothing. False: out of memory; libxml2 must not be used. */
 bool xml_memory_begin(void);
 /* Calls work(about), which allocates at most 64 KB that libxml2 or libxslt keep while the program runs. The memory is
-   allocated first, so `work` either runs completely or is not started, and then the result is false (out of memory). */
+   allocated first, so `work` either runs completely or is not started. False: out of memory, and `work` was not
+   started. */
 bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For documents that are read as a stream: memory that libxml2 frees during reading is freed immediately. */
 struct xml_memory *xml_memory_create_freeing(void);
-/* Sets the maximum memory at a time, instead of the quota xml_memory. */
+/* Sets the limit of memory in use at any time, in place of the quota xml_memory. */
 void xml_memory_limit(struct xml_memory *m, size_t bytes);
-/* Limits memory of the previous kind to `bytes` allocated in total, including freed memory, because an expression can
-   create the same string again and again for hours. */
+/* For memory from xml_memory_create_freeing: limits the total of all allocations to `bytes`, including freed memory,
+   because an expression can create the same string again and again for hours. */
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
 /* From now on `stop` is called at each allocation in xml_memory_use, even in the middle of an evaluation by libxml2. If
-   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL: no longer. `stop` must not allocate from
+   it returns true, the work is abandoned with ERROR_CANCELLED's HRESULT. NULL removes it. `stop` must not allocate from
    this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
-/* Whether the last xml_memory_use ended at that limit. */
+/* Whether the last xml_memory_use ended at the limit of xml_memory_limit_block. */
 bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned at that
    point, because libxml2 2.9 neither survives a failed allocation nor frees everything afterwards. Therefore `work`
-   must not allocate anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if it needs more than a document may;
+   must not allocate anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if `work` needs more memory than the limit;
    ERROR_CANCELLED's HRESULT (xml_memory_watch). */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
@@ -56,7 +58,7 @@ struct xml_document {
    loaded, and size, depth and memory are limited. OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is
    zero on failure. */
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
-/* The same for the bytes of a file: UTF-8, or UTF-16 with a byte order mark, as in Windows' files. */
+/* Like xml_document_open, for a file's bytes: UTF-8, or UTF-16 with a byte order mark, as in Windows' files. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
 /* For documents that are larger than a set's XML can be. Zero means the limits that xml_document_open uses. */
 struct xml_limits {
@@ -71,7 +73,7 @@ struct xml_limits {
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
                                  struct xml_document *out);
 void xml_document_close(struct xml_document *d);
-/* S_OK, or OPENPLA_E_MALFORMED_XML with the present and the expected name of the root. */
+/* OPENPLA_E_MALFORMED_XML if the root element has another name; the error text contains both names. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
 /* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL.
    OPENPLA_E_MALFORMED_XML with the reason if it is not. */
@@ -79,7 +81,8 @@ HRESULT xml_check_fragment(const char *xml, const char *root);
 
 /* Appends the text below the element, without surrounding blanks unless the element preserves them. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
-/* The XML between the element's tags, or the element itself; "" if it is empty. *out from memory_alloc. */
+/* The first function returns the XML between the element's tags ("" if it is empty), the second the XML of the element
+   itself. *out is from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
 /* Writes the element itself part by part. Returns a failure of `write`. */
@@ -123,7 +126,7 @@ struct xml_grammar {
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
-/* NULL: an element of this type cannot contain such an element, or has no such attribute. */
+/* Find the table's row. NULL: an element of this type cannot contain such an element, or has no such attribute. */
 const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element);
 const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned of, const char *name);
 
@@ -135,21 +138,21 @@ struct xml_checking {
     HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* skipped and missing parts */
     void *context;
 };
-/* Checks its attributes and which elements it contains, but not their contents. */
+/* Checks the element's attributes and which elements it contains, but not the contents of those elements. */
 HRESULT xml_grammar_check(const struct xml_checking *c, xmlNodePtr e, unsigned type);
-/* The next element of the grammar's namespace from `node` on; `name` NULL: any. */
+/* Returns the next element of the grammar's namespace from `node` on, with this name; `name` NULL: with any name. */
 xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, const char *name);
 /* Removes surrounding blanks, in place. */
 void xml_trim(char *text);
 
 /* ---- limits of libxml2's input ----
-   libxml2's running time grows with the square of the attributes of an element, of the namespaces in scope and of the
-   names. For xml_document.c and the reader of reports. */
+   libxml2's running time grows with the square of three numbers: an element's attributes, the namespaces in scope, and
+   the names in a document. xml_document.c and the reader of reports use these limits. */
 
 /* Far more than a meaningful set needs. */
-#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, including its namespaces */
+#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* per element, including namespace declarations */
 #define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and its ancestors */
-#define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
+#define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different names in a document */
 
 /* A scan of the text before it is parsed. Zero-initialise. `longest` is the limit in bytes of a tag, a comment or an
    instruction, because the parser keeps each of these in memory as a whole (0: no limit). */
@@ -157,8 +160,8 @@ struct xml_scan {
     size_t longest;
     enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
     char opened[10]; /* the characters after '<' until they are recognized */
-    char mark;       /* for a value: its quote; for an enclosed part: the characters of its end before the '>' */
-    bool endless;    /* enclosed: a CDATA section, which arrives in parts */
+    char mark;       /* for a value: its quote; for an enclosed part: the character that its end has before the '>' */
+    bool endless;    /* the enclosed part has no length limit: a CDATA section, which arrives in parts */
     unsigned least, run, values, line;
     size_t length;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing XML: text, and elements with text. */
+/* Writes XML: text, and elements with text. */
 #ifndef OPENPLA_XML_TEXT_H
 #define OPENPLA_XML_TEXT_H
 
 #include "engine/base/text.h"
 
-/* The replacement of the character; NULL: the character itself. */
+/* Returns the character's escape; NULL: it needs none. */
 static inline const char *xml_escape_of(char c, bool attribute)
 {
     switch (c) {
@@ -35,7 +35,7 @@ void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);
 void xml_add_attribute(struct text_buffer *b, const char *name, const char *text);
 void xml_start_element(struct text_buffer *b, const char *element);
 void xml_end_element(struct text_buffer *b, const char *element);
-/* Ends an element whose start begins at `from` in the buffer: <X/> if it is empty. */
+/* Ends an element whose start tag begins at `from` in the buffer. An empty element becomes <X/>. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from);
 bool xml_is_blank(char c);
 /* Readers remove the blanks around a text unless the element preserves them (XML 1.0, 2.10). */

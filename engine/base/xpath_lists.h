@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of XPath that compare and join lists by hashing: xpath_use_functions puts them into expressions. libxml2
-   itself compares each node with each other one. */
+/* XPath functions that compare and join lists of nodes by hashing. xpath_use_functions inserts them into expressions,
+   because libxml2 itself compares every node with every other node. */
 #ifndef OPENPLA_XPATH_LISTS_H
 #define OPENPLA_XPATH_LISTS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of an XPath 1.0 expression that libxml2's operation count does not reflect. When nodes from several places
-   are merged into one list, or two lists are compared, libxml2 compares each node with every other node. */
+/* Finds and removes costs of an XPath 1.0 expression that libxml2's operation count does not include. When nodes from
+   several places are merged into one list, or two lists are compared, libxml2 compares each node with every other
+   node. */
 #ifndef OPENPLA_XPATH_PAIRS_H
 #define OPENPLA_XPATH_PAIRS_H
 
@@ -11,7 +12,7 @@
 
 enum {
     XPATH_PAIRS_NODES = 40960, /* size of a list in such an expression: libxml2 doubles lists, from ten nodes on */
-    XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of it */
+    XPATH_PAIRS_BLOCK = XPATH_PAIRS_NODES * 8 /* bytes of such a list */
 };
 
 struct xpath_pair {
@@ -24,10 +25,10 @@ struct xpath_pair {
    result may be true. `variables_are_values`: variables contain no nodes. */
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);
 
-/* The same expression with functions (xpath_lists.h) in place of comparisons of lists and of unions. The time of the
-   functions grows with the lists and not with their product. `steps`: steps whose nodes libxml2 compares in pairs get a
-   predicate that counts them and can be stopped; otherwise they stay unchanged. Text that is not XPath 1.0 stays as it
-   is. */
+/* Writes the expression to `out` with functions (xpath_lists.h) in place of unions and of comparisons between lists.
+   The functions' time grows with the length of the lists, not with the product of the lengths. `steps`: steps whose
+   nodes libxml2 compares in pairs get a predicate that counts them and can be stopped; otherwise they stay unchanged.
+   Text that is not XPath 1.0 is copied unchanged. */
 void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents that libxml2 parses, strings from them, and the limits of libxml2's input. */
+/* Parses documents with libxml2, reads strings from them, and enforces the limits of libxml2's input. */
 #include "engine/base/xml_document.h"
 
 #include "engine/base/memory.h"
@@ -17,8 +17,8 @@
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* ---- shared strings of attributes ----
-   Reports name each cell, so equal strings of attributes become one node of libxml2's tree, without a parent. XPath
-   reads only the content of such a node. */
+   A report has a name attribute for each cell. Equal attribute values therefore share one node of libxml2's tree, which
+   has no parent. XPath reads only the content of such a node. */
 
 enum { SHARED_TEXTS = 1024 };
 /* Zero-initialise; lives as long as the context parses. */
@@ -30,7 +30,7 @@ struct xml_shared {
 /* An attribute as the parser passes it. */
 enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
 
-/* A value that ends with 0 may still contain references, which are resolved by libxml2's function. */
+/* A value that is followed by a NUL can contain references, which libxml2's own function must resolve. */
 static bool are_plain(int count, const xmlChar **given)
 {
     for (int i = 0; i < count; i++)
@@ -98,12 +98,11 @@ static HRESULT xml_malformed(const xmlError *e)
 struct parsing {
     const char *xml;
     int size, given;
-    bool in_parts; /* libxml2 copies its input if it receives the whole input at once, and accepts at most 10 MB for
-                      some of it */
+    bool in_parts; /* libxml2 copies input that it receives as a whole, and limits parts of it to 10 MB */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
-    int line; /* the line at which it stopped for that reason */
+    int line; /* the line at which the parser stopped because of `excess` */
     struct xml_shared *shared;
 };
 
@@ -163,7 +162,7 @@ static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *
 {
     const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
     memset(out, 0, sizeof *out);
-    /* Users paste a byte order mark, and blanks before the declaration. */
+    /* Pasted text can begin with a byte order mark and blanks before the declaration. */
     if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
         xml += 3;
         size -= 3;
@@ -273,7 +272,7 @@ static void add_trimmed(struct text_buffer *b, const char *text)
     text_buffer_add_n(b, text, length);
 }
 
-/* The depth is limited by that of the document. */
+/* The recursion is limited because the document's depth is limited. */
 static void add_text(struct text_buffer *b, const xmlNode *first)
 {
     for (const xmlNode *n = first; n; n = n->next)
@@ -447,7 +446,8 @@ static void scan_tag(struct xml_scan *s, char c)
     }
 }
 
-/* Finds the end of the part that needs no check: the next '<', the quote of a value, or what scan_tag recognises. */
+/* Returns the end of the part that needs no check: the next '<', the quote that ends a value, or a character that
+   scan_tag handles. */
 static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
 {
     static const bool of_tag[256] = {['>'] = true, ['"'] = true, ['\''] = true};
@@ -473,7 +473,7 @@ static HRESULT scan_one(struct xml_scan *s, char c)
     case XML_SCAN_OPENED:
         if (s->opened[0] || c == '?' || c == '!')
             hr = scan_opened(s, c);
-        else { /* nearly always: only these two begin anything else */
+        else { /* true nearly always: only '?' and '!' begin something other than a tag */
             s->state = XML_SCAN_TAG;
             hr = S_FALSE;
         }
@@ -533,7 +533,7 @@ HRESULT xml_limits_check(const char *xml, size_t size)
 
 enum xml_excess xml_excess_of(xmlParserCtxtPtr context)
 {
-    if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* prefix and name of each attribute */
+    if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* two entries per namespace: prefix and URI */
         return XML_EXCESS_NAMESPACES;
     return context->dict && xmlDictSize(context->dict) > XML_MAX_NAMES ? XML_EXCESS_NAMES : XML_NO_EXCESS;
 }

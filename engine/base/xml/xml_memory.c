@@ -20,7 +20,7 @@
 
 struct piece {
     struct piece *next;
-    size_t size, used; /* bytes behind the header */
+    size_t size, used; /* bytes after the header */
 };
 #define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
@@ -35,7 +35,7 @@ struct xml_memory {
     struct piece *pieces; /* blocks are allocated from the first piece */
     bool freeing;         /* separate blocks instead of pieces */
     struct loose *loose;
-    uint64_t given, most_given;  /* bytes of all loose blocks ever allocated; 0: no limit */
+    uint64_t given, most_given;  /* bytes of all loose blocks ever allocated, and their limit; 0: no limit */
     size_t size, most;           /* bytes */
     size_t most_block;           /* bytes of one block; 0: no limit */
     bool (*stop)(void *context); /* NULL: nothing stops it */
@@ -70,7 +70,7 @@ static unsigned kind_of(const struct block *b)
     return b->size_and_kind % BLOCK_KINDS;
 }
 
-/* 0: the size is larger than possible. */
+/* Returns 0 if the size is too large. */
 static size_t rounded(size_t size)
 {
     return size > SIZE_MAX / 2 ? 0 : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -250,7 +250,7 @@ void xml_memory_destroy(struct xml_memory *m)
         kept->next = next->next;
         memory_free(next);
     }
-    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* it is kept, but must not contain old contents */
+    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* the piece is kept, but must not keep its old contents */
     kept->used = 0;
     memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
     memory_free(m);
@@ -264,7 +264,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     int out = setjmp(m->out);
     if (!out)
         work(about);
-    /* Only the thread's record of the latest error would outlive the document. */
+    /* libxml2's record of this thread's latest error must not outlive the document's memory. */
     xmlResetLastError();
     current = before;
     if (!out)

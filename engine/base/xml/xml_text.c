@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing XML: text, and elements with text. */
+/* Writes XML: text, and elements with text. */
 #include "engine/base/xml_text.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *skip_plain(const char *text)
     return text;
 }
 
-/* The number of bytes from `c` on that form a character not allowed in XML 1.0; 0: it is allowed. */
+/* Returns the length in bytes of the character at `c` if XML 1.0 does not allow it; 0 if it is allowed. */
 static size_t xml_invalid_bytes(const char *c)
 {
     unsigned char u = (unsigned char)*c;
@@ -84,7 +84,6 @@ void xml_end_element(struct text_buffer *b, const char *element)
     add_tag(b, "</", element);
 }
 
-/* Ends an element that began at `from`: <X/> if it is empty. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from)
 {
     size_t length = b->length - from;
@@ -111,7 +110,8 @@ static char *add_bytes(char *at, const char *bytes, size_t size)
     return (char *)memcpy(at, bytes, size) + size;
 }
 
-/* Nearly every text needs neither escapes nor the attribute, and lists of counters contain thousands of them. */
+/* A fast path: nearly every text needs neither escapes nor the attribute, and lists of counters contain thousands of
+   texts. */
 static bool add_plain_element(struct text_buffer *b, const char *element, const char *text)
 {
     const size_t length = (size_t)(skip_plain(text) - text), name = strlen(element);

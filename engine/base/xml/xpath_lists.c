@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla-compare('=', a, b), openpla-union(a, b ...) and openpla-tick(), with the results of XPath 1.0 (3.3, 3.4).
-
-   a = b: the strings of the shorter list are stored in a hash table, and each string of the other list is compared with
-   the strings that have the same hash. a != b: whether any string differs from the first one. a < b: whether the
-   smallest number of one list is less than the largest of the other. All memory is libxml2's, so it counts toward the
-   limits of the evaluation. */
+/* The XPath functions openpla-compare('=', a, b), openpla-union(a, b ...) and openpla-tick(). Comparisons and unions
+   have the results of XPath 1.0 (3.3, 3.4). a = b: the strings of the shorter list are stored in a hash table, and each
+   string of the other list is compared with the strings that have the same hash. a != b: whether any string differs
+   from the first one. a < b: whether the smallest number of one list is less than the largest of the other. All memory
+   is libxml2's, so it counts toward the limits of the evaluation. */
 #include "engine/base/xpath_lists.h"
 
 #include "engine/base/text.h"
@@ -28,7 +27,7 @@ static bool count(xmlXPathParserContextPtr parser, unsigned long operations)
     return false;
 }
 
-/* In document order, below `top`. */
+/* Returns the next node below `top` in document order. */
 static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
 {
     if (node->type == XML_ELEMENT_NODE && node->children)
@@ -38,8 +37,8 @@ static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
     return !node || node == top ? NULL : node->next;
 }
 
-/* The node's string (XPath 5), whose nodes are counted. libxml2 itself enlarges the string of a whole report 100 bytes
-   at a time. NULL: there are too many operations. */
+/* Returns the node's string-value (XPath 5) and counts the nodes that it visits. libxml2's own function enlarges the
+   string of a whole report 100 bytes at a time. NULL: there were too many operations. */
 static xmlChar *node_text(xmlXPathParserContextPtr parser, xmlNodePtr top)
 {
     if (top->type != XML_ELEMENT_NODE && top->type != XML_DOCUMENT_NODE)
@@ -89,7 +88,7 @@ static void table_create(struct table *t, int nodes)
     memset(t->entries, 0, size * sizeof *t->entries);
 }
 
-/* The entry with that hash from `at` on, or a free entry. */
+/* Returns the first entry with this hash from `at` on, or a free entry. */
 static struct entry *table_find(struct table *t, uint64_t hash, size_t at)
 {
     at &= t->mask;
@@ -158,7 +157,7 @@ static bool lists_differ(xmlXPathParserContextPtr parser, const xmlNodeSet *a, c
     return differ;
 }
 
-/* The smallest or largest number; NaN if no node is a number. */
+/* Returns the smallest or largest number of the list; NaN if no node is a number. */
 static double extreme(xmlXPathParserContextPtr parser, const xmlNodeSet *s, bool greatest)
 {
     double best = (double)NAN;
@@ -181,7 +180,7 @@ static bool lists_ordered(xmlXPathParserContextPtr parser, const char *sign, con
     return below ? (sign[1] ? x <= y : x < y) : (sign[1] ? x >= y : x > y);
 }
 
-/* As libxml2 does, for values that turn out not to be lists: variables. */
+/* Compares as libxml2 does. Used for variables, whose values may not be lists. */
 static bool values_compared(xmlXPathParserContextPtr parser, const char *sign, xmlXPathObjectPtr a, xmlXPathObjectPtr b)
 {
     valuePush(parser, a);

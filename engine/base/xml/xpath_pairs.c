@@ -20,14 +20,15 @@ enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
 
 /* The operand that contains the current token. */
 struct operand {
-    bool from_one;          /* its path is at a single node, or at no node */
-    bool at_root;           /* at the document, which contains one element */
-    bool is_value;          /* it is not a list, or has at most one node */
+    bool from_one;          /* its path, as read so far, selects at most one node */
+    bool at_root;           /* its path, as read so far, selects the document node, which contains one element */
+    bool is_value;          /* it is not a list, or is a list of at most one node */
     bool computed;          /* an operator converts it to a value */
     bool wants_value;       /* the list on its left may be compared only with a value */
     const char *comparison; /* the position of that comparison */
     size_t comparison_length;
-    const char *begin, *left; /* start of it, and of the operand on its left; NULL: not begun, or not certain */
+    const char *begin,
+        *left; /* start of this operand and of the operand on its left; NULL: not begun, or not certain */
     bool follows_comparison, in_union;
 };
 struct level {
@@ -51,7 +52,7 @@ struct look {
     const char *at;
     bool variables_are_values;
     bool edits_steps;
-    struct edit *edits; /* NULL: it only looks */
+    struct edit *edits; /* NULL: the expression is only inspected */
     size_t edit_count;
     bool ticks; /* after the current node test */
     enum expected expected;
@@ -140,7 +141,7 @@ static void begin_operand(struct look *l)
     begin_path(l);
 }
 
-/* Closes the function of a union. */
+/* Closes the bracket of openpla-union. */
 static bool end_union(struct look *l)
 {
     if (!l->now.in_union)
@@ -149,7 +150,7 @@ static bool end_union(struct look *l)
     return !add_edit(l, l->at, 0, ")") && unknown(l);
 }
 
-/* The operand that ends here was compared with a list. */
+/* Called at the end of an operand. Checks or replaces a comparison of the operand with a list. */
 static bool end_operand(struct look *l)
 {
     if (end_union(l))
@@ -212,7 +213,7 @@ static bool close_level(struct look *l)
     return false;
 }
 
-/* `/` and `//`. */
+/* Reads `/` or `//`. */
 static bool take_slash(struct look *l)
 {
     const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
@@ -279,7 +280,7 @@ static bool take_call(struct look *l, size_t length, const char *bracket)
     return open_level(l, '(', called);
 }
 
-/* A name, `*`, an axis or a function; after `@` and `::` it is a name or a node test. */
+/* Reads a name, `*`, an axis or a function; after `@` and `::` only a name or a node test. */
 static bool take_name(struct look *l)
 {
     const bool any = *l->at == '*', tests = l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE;
@@ -376,7 +377,7 @@ static bool take_comparison(struct look *l)
     return false;
 }
 
-/* The second argument is a short literal. */
+/* Reads a comma. The second argument of translate() must be a short literal. */
 static bool take_comma(struct look *l)
 {
     struct level *level = &l->levels[l->deep];
