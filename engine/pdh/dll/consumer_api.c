@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumer functions of Perflib V2 (perflib.h; MinGW's has none of them) for programs that load them from
-   openpdh.dll. They call the methods directly for this computer and use a link for a remote one. Microsoft documents
-   their meaning and errors. Also sets the links by which openpdh.dll reads remote computers. */
+/* The consumer functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll; MinGW's perflib.h has
+   none of them. For this computer they call the server's methods directly; for a remote computer they use a link.
+   Microsoft documents their behaviour and errors. This file also sets the type of link that openpdh.dll uses for remote
+   computers. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/core/query.h"
@@ -17,13 +18,13 @@
 struct consumer_query {
     enum handle_kind kind; /* first */
     struct pcq_query *here;
-    struct link *link; /* to a remote computer; one call at a time */
+    struct link *link; /* to a remote computer; NULL for this computer; one call at a time */
     struct lock lock;
     uint8_t handle[NDR_HANDLE_BYTES];
 };
 
 static struct lock server_lock = LOCK_INIT;
-static struct pcq_server *server; /* of this process, for its lifetime */
+static struct pcq_server *server; /* this process's server, never closed */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -31,7 +32,8 @@ __attribute__((constructor)) static void begin(void)
     catalogue_set_remote(&remote_catalogue_functions);
 }
 
-/* For openpla.exe: from now on this process logs on to the computer with the account (remote_account_give). */
+/* For openpla.exe: this process logs on to the remote computer `host` with the account from now on
+   (remote_account_give). */
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password);
 HRESULT WINAPI PdhGiveRemoteAccount(const char *host, const char *name, const char *password)
 {
@@ -58,7 +60,7 @@ static ULONG error_of(HRESULT hr)
                                                   : ERROR_INVALID_DATA;
 }
 
-/* Converts the machine of a call to UTF-8 without backslashes. *here: it is this computer. */
+/* Converts the call's machine name to UTF-8 without backslashes. *here is set if it is this computer. */
 static ULONG find_machine(LPCWSTR machine, char **name, bool *here)
 {
     *name = NULL;
@@ -93,7 +95,7 @@ static ULONG call_here(const struct ndr_call *call, struct pcq_query *q, struct 
     return call->method == PCQ_QUERY_INFO ? pcq_query_info(q, out) : pcq_query_data(q, out);
 }
 
-/* Fetches the complete answer, then copies as much as fits into the caller's buffer. */
+/* Fetches the complete answer, then copies it if it fits in the caller's buffer. */
 static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer *out)
 {
     const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
@@ -112,7 +114,7 @@ static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer
     return error;
 }
 
-/* Calls a method without a query, over a new link. */
+/* Calls a method that needs no query, over a new link. */
 static ULONG consumer_ask_machine(LPCWSTR machine, struct ndr_call *call, void *bytes, DWORD room, LPDWORD actual)
 {
     struct pcq_buffer out = {.bytes = bytes, .room = bytes ? room : 0};
@@ -233,7 +235,7 @@ ULONG WINAPI PerfCloseQueryHandle(HANDLE query)
         return ERROR_INVALID_HANDLE;
     memcpy(call.handle, q->handle, sizeof call.handle);
     if (q->link)
-        link_ask(q->link, &call, &answer); /* a host that has exited has closed it already */
+        link_ask(q->link, &call, &answer); /* a remote computer that has shut down has already closed the query */
     link_answer_free(&answer);
     free_query(q);
     return ERROR_SUCCESS;
@@ -268,7 +270,7 @@ ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD byt
     return ask_query(query, PCQ_QUERY_DATA, data, bytes, actual);
 }
 
-/* The result for each counter is in its own status. */
+/* Adds or removes counters. Each counter's own status has its result. */
 static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
 {
     struct consumer_query *q = query_of(query);
@@ -286,7 +288,7 @@ static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *count
     HRESULT hr = link_ask(q->link, &call, &answer);
     lock_leave(&q->lock);
     if (SUCCEEDED(hr))
-        memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer contains as many as were sent */
+        memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer has as many counters as the request */
     ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
     link_answer_free(&answer);
     return error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The host process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL
-   SERVICE". The DLL's actions do not outlive this process, and this process does not outlive the process that started
-   it. Microsoft documents the calls as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. The
-   protocol of the channel is described in extension_host.c. */
+   SERVICE". Crashes and hangs of the DLL affect only this process, which never outlives the process that started it.
+   Microsoft documents the DLL's functions as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData.
+   extension_host.c describes the protocol of the channel. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -29,7 +29,7 @@ static void set(uint32_t *at, uint32_t value)
     atomic_store((_Atomic uint32_t *)at, value);
 }
 
-/* A crash shows no dialog and starts no debugger: the process exits. */
+/* Exits the process after a crash, without a dialog or a debugger. */
 static LONG WINAPI on_crash(EXCEPTION_POINTERS *exception)
 {
     (void)exception;
@@ -47,7 +47,7 @@ static DWORD read_text(HKEY key, const WCHAR *name, WCHAR *out, DWORD units)
     return error;
 }
 
-/* The value Library as a full path, from memory_alloc. */
+/* Returns the value Library as a full path, from memory_alloc. */
 static HRESULT library_path(HKEY key, char **out)
 {
     WCHAR name[MAX_PATH], expanded[MAX_PATH], folder[MAX_PATH];
@@ -70,7 +70,7 @@ static HRESULT library_path(HKEY key, char **out)
     return hr;
 }
 
-/* Loads the DLL. Its imports come only from its own folder and the system's. */
+/* Loads the DLL. The imports of the DLL are searched only in its own folder and the system folder. */
 static HRESULT load_library(const char *path, HMODULE *out)
 {
     WCHAR *wide;
@@ -81,7 +81,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
     *out = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     DWORD error = *out ? 0 : GetLastError();
     WCHAR *name = wcsrchr(wide, L'\\');
-    if (*out && name) { /* DLLs that it loads later by name come from the same two folders */
+    if (*out && name) { /* DLLs that it later loads by name are searched in the same two folders */
         *name = 0;
         AddDllDirectory(wide);
         SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32);
@@ -92,7 +92,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
                  : S_OK;
 }
 
-/* Writes the reason to the journal, where the user can find out why counters are missing. */
+/* Writes the reason to the journal, where users can find out why counters are missing. */
 static void report_refused_dll(const WCHAR *service, const char *reason)
 {
     char *name = NULL, *folder = journal_folder();
@@ -194,7 +194,7 @@ static void channel_collect_data(const struct extension *e, struct extension_cha
     c->frequency = clock_frequency();
     c->utc = clock_utc();
     DWORD error = e->collect(value, &end, &bytes, &objects);
-    /* the size must match the end that the DLL reports */
+    /* the size must match the end of the data that the DLL reports */
     if (!error && (bytes > EXTENSION_DATA_BYTES || (BYTE *)end - c->data != (ptrdiff_t)bytes))
         error = ERROR_INVALID_DATA;
     c->error = error;
@@ -202,7 +202,7 @@ static void channel_collect_data(const struct extension *e, struct extension_cha
     c->objects = error ? 0 : objects;
 }
 
-/* Waits for a request. False if the process has been unused for long enough. */
+/* Waits for a request. False if the process has been parked for long enough. */
 static bool wait_for_request(struct extension_channel *c, struct signal *ask)
 {
     for (;;) {
@@ -270,7 +270,8 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
         ExitProcess(2);
     *service++ = 0;
     size_t length = wcslen(service);
-    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* names with blanks are passed in quotes */
+    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* names with blanks are passed in quotation
+                                                                          marks */
         service[length - 1] = 0;
         service++;
     }
@@ -281,7 +282,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct thread *watch;
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
-    SetDllDirectoryW(u""); /* loading a DLL must not search the current folder either */
+    SetDllDirectoryW(u""); /* loading a DLL must not search the current folder */
     DWORD error = extension_load_dll(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Entry points that only openpdh.dll has: the A forms, PDH's functions for Visual Basic, functions that are not
-   implemented, and those that need Windows' events. */
+   implemented, and functions that need Windows' events. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -10,8 +10,8 @@
 #include <windows.h>
 #include <string.h>
 
-/* Targets of the aliases in the .def file, by number of parameters: in 32 bits the function removes them from the
-   stack. 0 also stands for functions whose parameters no header declares. */
+/* Targets of the aliases in the .def file, by number of parameters, because a 32-bit function removes its parameters
+   from the stack. 0 is also used for functions that no header declares. */
 #define NOT_IMPLEMENTED(count, ...)                                                                                    \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__);                                                        \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__)                                                         \
@@ -58,8 +58,8 @@ static void collecting_free(struct collecting *c)
     memory_free(c);
 }
 
-/* Replaces the collector of the query (NULL: removes it) and waits for the old collector to end, which may need the
-   query's lock. */
+/* Replaces the query's collector (NULL: removes it) and waits for the old collector to end. The caller must not hold
+   the query's lock, because the old collector may need it. */
 static void replace_collecting(struct query *q, struct collecting *c, void (*end)(struct query *q))
 {
     query_enter(q);
@@ -79,7 +79,7 @@ static void end_collecting(struct query *q)
     replace_collecting(q, NULL, NULL);
 }
 
-/* Collects until the query is closed or this function is called again. */
+/* Starts a thread that collects until the query is closed or this function is called again. */
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
 {
     struct query *q = api_query(query);
@@ -103,11 +103,11 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
         collecting_free(c);
         return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    replace_collecting(q, c, end_collecting); /* another thread may have set one in the meantime */
+    replace_collecting(q, c, end_collecting); /* another thread may have set a collector in the meantime */
     return ERROR_SUCCESS;
 }
 
-/* Windows' other source of live data, WMI, has the same values, so both choices are accepted. */
+/* Accepts both sources of live data, because WMI, Windows' other source, has the same values. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
 {
     return source == DATA_SOURCE_REGISTRY || source == DATA_SOURCE_WBEM ? ERROR_SUCCESS
@@ -127,8 +127,9 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 
 /* ---- Visual Basic ---- */
 
-/* Without its dialogs. Handles are in variables of the caller; strings are in the ANSI code page, in buffers that the
-   caller has made long enough. A Long of Visual Basic has 32 bits, like handles in its programs. */
+/* The functions for Visual Basic, without their dialogs. Handles are in the caller's variables; strings are in the ANSI
+   code page, in buffers that the caller has made long enough. A Visual Basic Long has 32 bits, like handles in its
+   programs. */
 
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter);
@@ -147,7 +148,7 @@ PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *c
     return PdhAddCounterA(query, path, 0, counter);
 }
 
-/* 0 if there is no value; *status says why. */
+/* Returns 0 if there is no value; *status is the reason. */
 double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD status)
 {
     PDH_FMT_COUNTERVALUE value = {0};
@@ -157,7 +158,7 @@ double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD status)
     return got ? 0 : value.doubleValue;
 }
 
-/* In Visual Basic every value except 0 is True. */
+/* Returns a Boolean. In Visual Basic every value except 0 is True. */
 LONG WINAPI PdhVbIsGoodStatus(LONG status)
 {
     return status == (LONG)PDH_CSTATUS_VALID_DATA || status == (LONG)PDH_CSTATUS_NEW_DATA;
@@ -173,7 +174,7 @@ static bool copy_text_to_buffer(LPSTR to, LPCSTR text, DWORD size)
     return true;
 }
 
-/* Each buffer has `size` bytes. Parts that the path does not have become "". */
+/* Splits the path into the buffers, which have `size` bytes each. Parts that the path does not have become "". */
 PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object, LPSTR instance, LPSTR parent,
                                               LPSTR counter, DWORD size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll; Wine's own do nothing.
-   Every process can read the countersets as PDH objects. Names come from the registration (counterset_registration.h).
-   Without a registration, a counterset's name is its GUID, and a counter's name is "Counter" and its id. Microsoft
-   documents the meaning and errors of the functions with perflib.h. */
+/* The provider functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll, because Wine's own
+   functions do nothing. Every process can read the countersets as PDH objects. Names come from the registration
+   (counterset_registration.h). Without a registration, a counterset's name is its GUID, and a counter's name is
+   "Counter" and its id. Microsoft documents the behaviour and errors of the functions with perflib.h. */
 #include <windows.h>
 #include <winperf.h>
 #undef WINADVAPI
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <perflib.h>
 
-#define REFERENCES_MS   50 /* interval for reading values that the program keeps itself */
+#define REFERENCES_MS   50 /* interval for reading values from the program's own variables */
 #define SINGLE_INSTANCE 0  /* PERF_COUNTERSET_SINGLE_INSTANCE */
 
 struct set {
@@ -43,7 +43,7 @@ struct perflib_provider {
     struct counterset_provider *share;
     struct set *sets;
     struct perflib_instance *instances;
-    struct thread *fetcher; /* reads the references; started with the first one */
+    struct thread *fetcher; /* reads the references; started with the first reference */
     struct wakeup *end;
 };
 
@@ -59,7 +59,7 @@ static int64_t *values_of(struct perflib_provider *p, const struct perflib_insta
 
 ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
 {
-    (void)callback; /* the callback announces queries, which OpenPLA does not do */
+    (void)callback; /* Windows calls it to announce queries; OpenPLA does not */
     if (!guid || !out)
         return ERROR_INVALID_PARAMETER;
     struct perflib_provider *p = memory_zero(1, sizeof *p);
@@ -116,7 +116,7 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
     return ERROR_SUCCESS;
 }
 
-/* Replaces the generated names with the registered ones. */
+/* Replaces the generated names with the registered names. */
 static void read_names(const struct perflib_provider *p, const GUID *guid, char *set_name,
                        struct counterset_counter *counters, ULONG count)
 {
@@ -261,7 +261,8 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, 
     return i ? &i->block : NULL;
 }
 
-/* Finds the instance of the block, and the index of a counter in it. The caller holds the lock. */
+/* find_block finds the instance to which a block belongs, find_counter the index of a counter in an instance. The
+   caller holds the lock. */
 static struct perflib_instance *find_block(const struct perflib_provider *p, const PERF_COUNTERSET_INSTANCE *block)
 {
     struct perflib_instance *i = p->instances;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter objects from registered countersets and from the countersets of running Perflib providers. */
+/* Counter objects built from registered countersets and from the countersets of running Perflib providers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit for all providers together. No honest provider reaches it, and a hostile one cannot slow down every reader. */
+/* Maximum for all Perflib providers together. No well-behaved provider reaches it, and it keeps a hostile provider from
+   slowing down all readers. */
 #define MOST_OBJECTS   1000
-#define MOST_INSTANCES 32768 /* limit per object */
+#define MOST_INSTANCES 32768 /* maximum per object */
 
-/* A value of a row, which providers may have at any position. */
+/* A value of a row. Providers may have it at a different position. */
 struct counterset_value {
     uint32_t id, type;
     uint32_t at; /* index in the row */
@@ -87,7 +88,7 @@ void countersets_close(struct countersets *s)
 void countersets_begin(struct countersets *s)
 {
     if (s->used)
-        counterset_views_update(&s->views); /* if memory runs out the known providers are read */
+        counterset_views_update(&s->views); /* if memory runs out, the known providers are read */
 }
 
 static int by_id(const void *a, const void *b)
@@ -128,7 +129,7 @@ static bool add_instance(const struct counterset_object *co, struct counterset_s
     return true;
 }
 
-/* Finds the live instances of the counterset, of all providers. */
+/* Finds the live instances of the counterset in the sections of all providers. */
 static HRESULT find_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
     struct counterset_views *views = &co->countersets->views;
@@ -162,11 +163,11 @@ static int64_t aggregate_value(uint32_t how, int64_t all, int64_t one, size_t be
         return one < all ? one : all;
     case COUNTER_AGGREGATE_MAXIMUM:
         return one > all ? one : all;
-    case COUNTER_AGGREGATE_AVERAGE: /* running mean in whole numbers */
+    case COUNTER_AGGREGATE_AVERAGE: /* running mean, in whole numbers */
         return all + (one - all) / (int64_t)(before + 1);
     case COUNTER_AGGREGATE_SUM:
         return (int64_t)((uint64_t)all + (uint64_t)one);
-    default: /* not specified: the last value */
+    default: /* not specified: use the last value */
         return one;
     }
 }
@@ -252,7 +253,7 @@ static bool is_shown(const struct registered_counter *c)
     return !counter_type_is_base(c->type) && !(c->attributes & COUNTER_NOT_SHOWN);
 }
 
-/* The index of the counter with the id in a row; the number of values if it does not exist. */
+/* Returns the row index of the counter with the id; the number of values if it does not exist. */
 static uint32_t place_of(const struct counterset_object *co, uint32_t id)
 {
     const struct counterset_value key = {.id = id};
@@ -260,8 +261,8 @@ static uint32_t place_of(const struct counterset_object *co, uint32_t id)
     return v ? v->at : co->type.value_count;
 }
 
-/* Creates the counters: visible ones first, then the others. S_FALSE if nothing can be shown. A counter needs a name,
-   because an empty string ends PDH's lists, and a fraction needs a base, because it would otherwise divide by another
+/* Creates the counters, the visible ones first. S_FALSE if there is no visible counter. A counter needs a name, because
+   an empty string ends PDH's lists. A fraction needs a base, because PDH would otherwise divide it by a different
    counter. */
 static HRESULT make_counters(struct counterset_object *co, const struct registered_set *set)
 {
@@ -305,7 +306,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
     return shown ? S_OK : S_FALSE;
 }
 
-/* `of` is NULL if the provider is unknown. */
+/* Adds the counterset as an object. `of` is NULL if its provider is unknown. */
 static HRESULT add_object(struct countersets *s, const struct registered_provider *of, const struct registered_set *set,
                           struct catalogue *c)
 {
@@ -344,7 +345,8 @@ static HRESULT add_object(struct countersets *s, const struct registered_provide
     return S_OK;
 }
 
-/* Adds a counterset from a provider's own record, in which the base of a fraction is the next counter. */
+/* Adds a counterset from the record in a provider's section. In such a record the base of a fraction is the next
+   counter. */
 static HRESULT add_live(struct countersets *s, const struct counterset_record *r, struct catalogue *c)
 {
     const struct counterset_counter *counters = counterset_counters(r);
@@ -383,8 +385,8 @@ static bool is_known(const struct countersets *s, const GUID *guid)
     return i < s->count;
 }
 
-/* Registered countersets are objects even while their provider does not run, so that a log can be set up before the
-   program starts. */
+/* Adds the registered countersets. They are objects even while their provider is not running, so that a log can be set
+   up before the program starts. */
 static HRESULT add_registered(struct countersets *s, struct catalogue *c)
 {
     struct registered_countersets list;

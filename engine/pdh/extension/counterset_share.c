@@ -2,7 +2,8 @@
 /* Perflib V2 countersets in shared memory: the protocol between providers and readers.
 
    A Perflib provider is any program that calls PerfStartProvider and increments counters. Readers are all programs that
-   count. The values must be cheap to increment, so the provider's instances are in shared memory and readers poll them:
+   collect counters. The values must be cheap to increment, so the provider's instances are in shared memory and readers
+   poll them:
 
        section "openpdh_countersets"              section "openpdh_provider_PROCESS_SERIAL", one per provider
        +-----------------------------------+      +--------------------------------------------------------+
@@ -14,31 +15,31 @@
 
    Who writes what. Each provider claims a slot with a compare-and-swap from SLOT_FREE to SLOT_CHANGING, fills it and
    sets SLOT_USED. If no slot is free, it reuses the slot of a dead process. Only the owner changes a claimed slot. Only
-   the provider writes its section: records by its functions, values of instances by the program's increments, which are
-   atomic 64-bit operations. Readers never write.
+   the provider writes its section: the functions of this file write the records, and the program increments the
+   instances' values with atomic 64-bit operations. Readers never write.
 
    Records never move, and `size` never changes: a deleted record's room (struct room) is reused only for a record of
    the same size. Therefore a reader can always walk from record to record.
 
    Unfinished states that a reader can see. A reader copies the section word by word from front to back while the
    provider writes:
-   - A new record beyond `used` is not part of the copy. `used` is raised after the record is complete.
+   - A new record beyond `used` is not part of the copy. The provider increases `used` after the record is complete.
    - A record that is being filled has live == 0 and is skipped.
-   - A record may be deleted and recreated during the copy, so that its first half is old and its second half new.
-     begin_record clears `live`, increments `generation` and only then writes the rest. The reader copies generation and
-     live in one 64-bit word before the rest of the record, and compares the generation with the section after the copy
-     (drop_torn). If it has changed, the copy's record is set to not live. The static assertion below keeps both members
-     in one word.
+   - A record may be deleted and recreated during the copy. The first half of the copy is then old and the second half
+     new. To detect this, begin_record clears `live` and increments `generation` before it writes the rest. The reader
+     copies generation and live in one 64-bit word before the rest of the record, and after the copy compares its
+     generation with the section's (drop_torn). If the generation has changed, the copied record is marked as not live.
+     The static assertion below keeps both members in one word.
    - Values of one instance may be from slightly different times, as on Windows.
 
-   What a crash leaves. The slot stays SLOT_USED, and the section exists while a reader has it open. Readers check that
-   the process with this id and start time is alive, and drop the view otherwise. The next provider that finds no free
-   slot reuses the dead provider's slot.
+   What a crash leaves. The slot remains SLOT_USED, and the section exists as long as a reader has it open. Readers drop
+   the view if the process with this id and start time is no longer running. The next provider that finds no free slot
+   reuses the dead provider's slot.
 
-   Hostile processes. Any process of the user can write into a section, because all of them have the same rights.
-   Readers trust nothing: sizes, kinds, offsets and names are checked on the copy. A provider trusts nothing either: its
-   own offsets and counts are in private memory (struct room), so a corrupt section cannot make it write elsewhere.
-   Section names contain a random serial and are opened only if they are fresh, so nobody can prepare one in advance. */
+   Hostile processes. Any process of the same user can write to a section, because it has the same rights. Therefore
+   readers check sizes, kinds, offsets and names on their copy. Providers keep their own offsets and counts in private
+   memory (struct room), so a corrupt section cannot make them write elsewhere. Section names contain a random serial,
+   and a provider uses a section only if it did not exist before, so no other process can prepare one in advance. */
 #include "engine/pdh/extension/counterset_share.h"
 
 #include "engine/base/memory.h"
@@ -47,7 +48,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The record at the offset if it lies completely within the bytes. */
+/* Returns the record at the offset if it is completely within the bytes, otherwise NULL. */
 static const struct counterset_record *record_at(const struct counterset_bytes *b, uint64_t offset)
 {
     if (offset < COUNTERSET_FIRST_RECORD || offset % 8 || offset > b->size ||
@@ -139,7 +140,8 @@ static bool slot_is_dead(const struct slot *s)
 static struct slot *claim_slot(struct section *directory)
 {
     struct slot *slots = section_memory(directory);
-    for (int dead = 0; dead < 2; dead++) { /* dead ones last, because checking them takes a call each */
+    for (int dead = 0; dead < 2; dead++) { /* try dead providers' slots last, because checking a process takes a system
+                                              call */
         for (size_t i = 0; i < COUNTERSET_PROVIDERS; i++) {
             uint32_t expected = dead ? SLOT_USED : SLOT_FREE;
             if ((!dead || slot_is_dead(&slots[i])) &&
@@ -231,10 +233,10 @@ static struct room *find_room(struct counterset_provider *p, uint32_t offset)
         else
             high = middle;
     }
-    return &p->rooms[low]; /* offsets come only from this module */
+    return &p->rooms[low]; /* offsets come only from this file */
 }
 
-/* Returns room for a record of `size` bytes: that of a deleted record of the same size, or new room. NULL if the
+/* Returns room for a record of `size` bytes: the room of a deleted record of the same size, or new room. NULL if the
    section is full. */
 static struct room *make_room(struct counterset_provider *p, size_t size)
 {
@@ -252,7 +254,7 @@ static struct room *make_room(struct counterset_provider *p, size_t size)
     return r;
 }
 
-/* Starts the room's record: it is empty and not live until it is published. */
+/* Starts a record in the room. The record is empty and not live until it is published. */
 static struct counterset_record *begin_record(struct counterset_provider *p, const struct room *room)
 {
     struct counterset_record *r = record_of(p, room->offset);
@@ -355,7 +357,7 @@ static HRESULT add_view(struct counterset_views *v, const struct slot *s)
     char *name = room ? section_name(view.process, view.serial) : NULL;
     if (!name)
         return E_OUTOFMEMORY;
-    /* the provider may have exited since */
+    /* the provider may have exited since its slot was read */
     if (SUCCEEDED(section_open(&(struct shared){.name = name}, SECTION_BYTES, &view.section)))
         v->items[v->count++] = view;
     memory_free(name);
@@ -387,7 +389,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
         count += read_slot(&shared[i], &slots[count]);
     drop_ended(v, slots, count);
     if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_OK; /* no provider has ever started */
+        return hr == E_OUTOFMEMORY ? hr : S_OK; /* no provider has ever run */
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         bool known = false;
         for (size_t n = 0; n < v->count && !known; n++)
@@ -402,7 +404,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
 _Static_assert(offsetof(struct counterset_record, generation) == 0 && offsetof(struct counterset_record, live) == 4,
                "a record may be recreated between the two copies");
 
-/* Marks records as not live that were recreated during the copy. */
+/* Marks records that were recreated during the copy as not live. */
 static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -425,7 +427,7 @@ HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counte
     if (!memory_grow(&copy, &v->copy_capacity, words, sizeof *v->copy))
         return E_OUTOFMEMORY;
     v->copy = copy;
-    /* Whole words, so that no value is torn, and in order, which drop_torn relies on. */
+    /* Copy whole words, so that no value is torn, in ascending order, on which drop_torn relies. */
     const _Atomic uint64_t *from = (const _Atomic uint64_t *)(const void *)head;
     for (uint32_t n = 0; n < words; n++)
         v->copy[n] = atomic_load_explicit(&from[n], memory_order_acquire);

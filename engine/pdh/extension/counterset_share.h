@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Perflib V2 countersets in shared memory: the format of a provider's section, and the sides of the provider and the
-   reader. counterset_share.c describes the protocol. */
+/* Perflib V2 countersets in shared memory: the format of a Perflib provider's section, and the functions for the
+   provider and for readers. counterset_share.c describes the protocol. */
 #ifndef OPENPLA_PDH_COUNTERSET_SHARE_H
 #define OPENPLA_PDH_COUNTERSET_SHARE_H
 
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 
-/* The content of a Perflib provider's section, and parsing of a copy of it. Another process writes the section and may
-   continue to, so readers check only a copy, and ignore everything in it that is not consistent. */
+/* The format of a Perflib provider's section, and functions that parse a copy of it. Another process may write the
+   section at any time, so readers check only a copy, and ignore all inconsistent content. */
 
 enum {
     COUNTERSET_NAME_BYTES = 128,
     COUNTERSET_INSTANCE_BYTES = 256,
-    COUNTERSET_MOST_COUNTERS = 4095, /* limit per counterset */
+    COUNTERSET_MOST_COUNTERS = 4095, /* maximum per counterset */
 };
 
 struct counterset_counter {
@@ -22,7 +22,7 @@ struct counterset_counter {
     char name[COUNTERSET_NAME_BYTES]; /* UTF-8, like the names of instances and countersets */
 };
 
-/* At the beginning of the section. */
+/* The first bytes of the section. */
 struct counterset_head {
     uint32_t version;
     uint32_t used; /* offset of the end of the last record; atomic */
@@ -32,12 +32,12 @@ struct counterset_head {
 
 /* Records follow each other and never move. */
 struct counterset_record {
-    uint32_t generation; /* atomic; changes whenever the room is reused. Copied first, together with `live` */
+    uint32_t generation; /* atomic; changes whenever the record's room is reused. Copied first, together with `live` */
     uint32_t live;       /* atomic; 0: deleted */
     uint32_t size;       /* bytes to the next record, a multiple of 8 */
     uint32_t kind;       /* COUNTERSET_KIND_SET or COUNTERSET_KIND_INSTANCE */
-    uint32_t set;        /* instances: offset of the counterset */
-    uint32_t id;         /* instances */
+    uint32_t set;        /* instances: offset of their counterset */
+    uint32_t id;         /* instances: their number */
     uint32_t count;
     GUID guid;       /* countersets */
     uint32_t single; /* countersets: 1 if it has no instances */
@@ -48,15 +48,15 @@ struct counterset_record {
 #define COUNTERSET_KIND_SET      1u
 #define COUNTERSET_KIND_INSTANCE 2u
 
-/* The copied bytes of a section up to the end of its last record, 8-aligned. */
+/* The copied bytes of a section up to the end of its last record, aligned to 8 bytes. */
 struct counterset_bytes {
     const uint8_t *bytes;
     size_t size;
 };
 
-/* The record after `at` (NULL: the first); NULL at the end or at corrupt bytes. */
+/* Returns the record after `at` (NULL: the first record); NULL at the end or at corrupt bytes. */
 const struct counterset_record *counterset_next(const struct counterset_bytes *b, const struct counterset_record *at);
-/* The live counterset of a live instance; NULL if it does not exist. */
+/* Returns the live counterset to which a live instance belongs; NULL if it does not exist. */
 const struct counterset_record *counterset_of(const struct counterset_bytes *b,
                                               const struct counterset_record *instance);
 const struct counterset_counter *counterset_counters(const struct counterset_record *set);
@@ -65,14 +65,14 @@ const int64_t *counterset_values(const struct counterset_record *instance);
 char *counterset_text(const char *name, size_t bytes);
 
 /* The countersets of running Perflib providers. Each provider has a section, and a directory lists the providers. The
-   provider's process writes, every process reads, and neither trusts the shared memory: readers copy a section before
-   they check it, and providers keep their bookkeeping in private memory. */
+   provider's process writes its section, and every process can read it. Neither trusts the shared memory: readers copy
+   a section before they check it, and providers keep their bookkeeping in private memory. */
 enum { COUNTERSET_PROVIDERS = 256 };
 
-/* The provider's side. Not thread-safe. */
+/* Functions for the provider. Not thread-safe. */
 struct counterset_provider;
 HRESULT counterset_provider_open(struct counterset_provider **out);
-/* *offset identifies the counterset in later calls. Fails with E_OUTOFMEMORY if the section is full. */
+/* Adds a counterset. *offset identifies it in later calls. Fails with E_OUTOFMEMORY if the section is full. */
 HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid, const char *name, bool single,
                                 const struct counterset_counter *counters, uint32_t count, uint32_t *offset);
 HRESULT counterset_provider_create_instance(struct counterset_provider *p, uint32_t set, const char *name, uint32_t id,
@@ -81,7 +81,7 @@ void counterset_provider_delete(struct counterset_provider *p, uint32_t offset);
 int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offset); /* offset of an instance */
 void counterset_provider_close(struct counterset_provider *p);                       /* NULL is allowed */
 
-/* The reader's side: the sections of running providers. Zero-initialise. */
+/* Functions for readers. The views are the sections of running providers. Zero-initialise. */
 struct counterset_view {
     uint32_t process;
     uint64_t process_start;
@@ -94,10 +94,10 @@ struct counterset_views {
     uint64_t *copy; /* the last copy of counterset_view_copy */
     size_t copy_capacity;
 };
-/* Adds new providers and drops those that have exited. Fails with E_OUTOFMEMORY. */
+/* Adds the views of new providers and drops those of providers that have exited. Fails with E_OUTOFMEMORY. */
 HRESULT counterset_views_update(struct counterset_views *v);
 /* Copies the section of view `i`, borrowed until the next call. The copy is empty if the section's size is invalid. A
-   record that the provider recreates during the copy is not live in it. Fails with E_OUTOFMEMORY. */
+   record that the provider recreates during the copy is marked as not live. Fails with E_OUTOFMEMORY. */
 HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counterset_bytes *out);
 void counterset_views_close(struct counterset_views *v);
 

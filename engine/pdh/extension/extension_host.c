@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's side of an extension DLL's host process, and the folders from which such a DLL may be loaded. */
+/* The client's side of the host process of an extension DLL, and the folders from which such a DLL may be loaded. */
 #include "engine/pdh/extension/extension_host.h"
 
 #include "engine/base/clock.h"
@@ -16,7 +16,7 @@ static bool is_separator(char c)
     return c == '\\' || c == '/';
 }
 
-/* "C:\..." or "\\..." */
+/* Returns true for "C:\..." and "\\...". */
 static bool is_full(const char *path)
 {
     const bool letter = (path[0] >= 'A' && path[0] <= 'Z') || (path[0] >= 'a' && path[0] <= 'z');
@@ -40,8 +40,8 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 /* ---- The client's side of an extension host ----
 
    The problem: a performance extension DLL is foreign code that runs inside the program that reads its counters. It may
-   crash, hang, corrupt memory or call ExitProcess. Therefore it is loaded into a separate process, and the client reads
-   its data through shared memory with a time limit.
+   crash, hang, corrupt memory or call ExitProcess. Therefore a separate host process loads it, and the client (the
+   program that reads the counters) reads the data through shared memory with a time limit.
 
        program that counts                              rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
        -------------------                              ------------------------------------------------------
@@ -59,50 +59,52 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
                             +-----------------------------------------------+
 
    A request. extension_host_ask_process increments `request` and sets the ask signal. The host process sees request !=
-   reply, calls Collect, writes data, size, times and error, and only then sets `reply` to the request's number and the
-   answer signal. The client considers the request answered if reply == request. The client starts at most one request
-   at a time, and asks again only after the reply to the last one.
+   reply, calls Collect and writes data, size, times and error. After that, it sets `reply` to the number of the request
+   and sets the answer signal. The client considers the request answered if reply == request. The client has at most one
+   unanswered request at a time.
 
-   When data is copied. extension_host_fetch_reply reads state, error and size once, checks size against the size of
-   `data`, and copies the bytes to private memory. All parsing uses the copy: the host process could change the section
-   at any time, even between a check and the use. Therefore the bytes may be nonsense, but they do not change. The copy
-   is reference-counted and serves all queries until the next request.
+   Copying data. extension_host_fetch_reply reads state, error and size exactly one time, checks size against the size
+   of `data`, and copies the bytes to private memory. All parsing uses the copy, because the host process could change
+   the section at any time, even between a check and the use. The copied bytes may be invalid, but they do not change.
+   The copy is reference-counted, and all queries use it until the next request.
 
    Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock. The
-   channel and the process must exist during the wait, so no thread restarts or parks the process then. Other threads
-   wait for `changed`. `hosts.lock` protects the list and `users`, and is taken before `lock`.
+   channel and the process must exist during the wait, so no other thread may restart or park the process meanwhile.
+   Other threads wait for `changed`. `hosts.lock` protects the list and `users`. A thread that needs both locks takes
+   `hosts.lock` first.
 
    Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
-   as the request is unanswered. After HUNG_MS the next request terminates the process, identified by id and start time
-   so that a reused id is never hit.
+   as the request is unanswered. After HUNG_MS the next request terminates the process. It identifies the process by id
+   and start time, so that it never terminates another process with a reused id.
 
-   Crashes. When the process has exited, the channel is dropped and never used again: a dying process may still write to
-   it, so the next process gets a new section with a new random name. extension_host_delay_restart sets the time of the
-   next start; the pause doubles from FIRST_PAUSE_MS to LAST_PAUSE_MS and is reset by a successful reply. Hosts stay in
-   the list for the life of the program, so that the pause is remembered between queries.
+   Crashes. When the process has exited, the client drops the channel and never uses it again, because a dying process
+   may still write to it. The next process gets a new section with a new random name. extension_host_delay_restart sets
+   the time of the next start; the pause doubles from FIRST_PAUSE_MS to LAST_PAUSE_MS and is reset by a successful
+   reply. Each struct extension_host stays in the list until the program exits, so that the pause is kept between
+   queries.
 
    A failed Open. The host process reports EXTENSION_FAILED and keeps running without the DLL's data, so that the
-   failure costs one start and not one per sample.
+   failure costs one start instead of one start per sample.
 
-   The end. When the last query releases the host, `parked` is set: the process exits after
-   EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash, and a query that comes back in time
-   clears the flag. A request may reach the process just as it exits; take_reply then starts it again once. If the
-   client itself dies, the thread end_with_owner of the host process terminates it, even if the DLL hangs. The section's
-   names are random and its security admits only this account and the system, so no other user can pose as either
-   side. */
+   The end. When the last query releases the extension host, the client sets `parked`. The process then exits after
+   EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash; a query that uses the DLL again before
+   that clears the flag. If a request reaches the process just as it exits, take_reply starts the process again, one
+   time. If the client exits, the host process's thread end_with_owner terminates the host process, even if the DLL
+   hangs. The names of section and signals are random, and their security descriptor admits only this account and the
+   system, so no other user can impersonate either side. */
 
 #define FIRST_PAUSE_MS 1000
 #define LAST_PAUSE_MS  300000
-/* An extension with a request unanswered for this long is terminated and restarted after a pause. */
+/* A host process with a request that is unanswered for this long is terminated, and restarted after a pause. */
 #define HUNG_MS        30000
-/* Only the account that counts and the system may open the channel. */
+/* Only the account of this program and the system may open the channel. */
 #define CHANNEL_SDDL   "D:P(A;;GA;;;%s)(A;;GA;;;SY)"
 
 struct extension_host {
     struct extension_host *next;
     size_t users; /* protected by hosts.lock, like `next` */
     struct lock lock;
-    struct thread_condition changed; /* signals the other waiting threads */
+    struct thread_condition changed; /* wakes the other waiting threads */
     bool waited_for;                 /* one thread waits without the lock: the channel and the process must stay */
     char *service, *name;
     struct section *section;
@@ -111,12 +113,12 @@ struct extension_host {
     struct process *process;
     uint64_t process_start;
     uint32_t request;              /* number of the last request */
-    uint64_t asked;                /* time of the unanswered or last request; 0: none */
+    uint64_t asked;                /* time of the last request; 0: none */
     uint64_t restart, pause;       /* earliest time of the next start; the pause after the next crash */
-    struct extension_reply *reply; /* the fetched reply to the last request, else NULL */
+    struct extension_reply *reply; /* the fetched reply to the last request; NULL: not fetched yet */
 };
 
-/* All hosts of this program. They are never freed, so that their pauses are not forgotten. */
+/* All extension hosts of this program. They are never freed, so that their pauses are kept. */
 static struct {
     struct lock lock;
     struct extension_host *first;
@@ -174,14 +176,15 @@ static void close_channel(struct extension_host *h)
     h->name = NULL;
 }
 
-/* A random name, which other processes cannot guess. */
+/* Returns a random name, which other processes cannot guess. */
 static char *channel_name(void)
 {
     char key[SHARED_KEY_DIGITS + 1];
     return SUCCEEDED(shared_new_key(key)) ? text_format("openpdh_extension_%s", key) : NULL;
 }
 
-/* Opens the channel for one process. A channel that a dead or hung process may still write to is never reused. */
+/* Opens a new channel for a process. A channel is never reused, because a dead or hung process may still write to
+   it. */
 static HRESULT open_channel(struct extension_host *h)
 {
     h->name = channel_name();
@@ -263,7 +266,7 @@ static void extension_host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
     TRACE_STEP(pdh, "request %u to the extension host of %s", (unsigned)h->request + 1, h->service);
-    if (h->waited_for) /* a thread waits for the reply to the open request */
+    if (h->waited_for) /* a thread is waiting for the reply to the open request */
         return;
     extension_host_reap_process(h);
     if (h->process && h->asked && !has_answered(h)) {
@@ -290,7 +293,8 @@ void extension_host_request(struct extension_host *h)
     lock_leave(&h->lock);
 }
 
-/* Waits once. The caller holds the lock, which is released during the wait. E_ABORT: the process has exited. */
+/* Waits one time. The caller holds the lock, which this function releases during the wait. E_ABORT: the process has
+   exited. */
 static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
 {
     if (h->waited_for) {
@@ -306,7 +310,7 @@ static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
     return hr;
 }
 
-/* Copies the reply before any of it is checked, because the process may still write. */
+/* Copies the reply before checking any of it, because the process may still write to the section. */
 static HRESULT extension_host_fetch_reply(struct extension_host *h)
 {
     const struct extension_channel *c = h->channel;
@@ -343,7 +347,7 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
         if (FAILED(hr) && hr != E_ABORT)
             return hr;
         if (hr == E_ABORT && h->process && !has_answered(h) && extension_host_reap_process(h) && again) {
-            again = false; /* it exited for lack of use just as it was asked */
+            again = false; /* the process was parked and exited at the time of the request */
             extension_host_ask_process(h);
         }
     }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The host process of one performance extension DLL: the path of the DLL, its entries in the registry, and the channel
-   between the two processes. extension_host.c describes the protocol. */
+/* The host process of one performance extension DLL: the path of the DLL, its registry entries, and the channel between
+   this program and the host process. extension_host.c describes the protocol. */
 #ifndef OPENPLA_PDH_EXTENSION_HOST_H
 #define OPENPLA_PDH_EXTENSION_HOST_H
 
 #include "engine/base/process.h"
 #include "engine/base/text.h"
 
-/* Returns the full path of the DLL that `library` names. Environment variables must be expanded already. A full path is
-   returned as it is; a bare file name is looked up only in the folder `system`. Fails with E_INVALIDARG and a message
-   if the name is empty or depends on a current folder. *out is from memory_alloc. */
+/* Returns the full path of the DLL that `library` names. Environment variables must already be expanded. A full path is
+   returned unchanged; a bare file name is searched only in the folder `system`. Fails with E_INVALIDARG and a message
+   if the name is empty or relative to the current folder. *out is from memory_alloc. */
 HRESULT extension_library_path(const char *library, const char *system, char **out);
 
-/* The registry's entries for performance extension DLLs. The lists are empty natively. */
+/* The registry entries of performance extension DLLs. In native builds the lists are empty. */
 
-/* The names of the services whose key Performance has Library, Open, Collect and Close and is not disabled. */
+/* Lists the services whose key Performance has the values Library, Open, Collect and Close and is not disabled. */
 HRESULT extension_services(struct texts *out);
-/* The English names and help as number, string, number, string ... They come from the values Counter and Help of
-   Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore a
-   service may store its part of the table in its key Performance, in the same form, as the values "Counter 009" and
-   "Help 009" (REG_MULTI_SZ), which `openpla lodctr` writes. */
+/* Lists the English names and help strings as number, string, number, string ... They come from the values Counter and
+   Help of Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore
+   a service can store its part of the table in its own key Performance, in the same form, as the values "Counter 009"
+   and "Help 009" (REG_MULTI_SZ). `openpla lodctr` writes these values. */
 HRESULT extension_names(const struct texts *services, struct texts *out);
-/* Starts the process that loads the service's DLL and serves the channel of this name. */
+/* Starts the host process, which loads the service's DLL and serves the channel with this name. */
 HRESULT extension_start(const char *channel, const char *service, struct process **out);
 
 /* A performance extension DLL in a separate process, so that its crashes and hangs do not harm this program. All
@@ -30,10 +30,10 @@ HRESULT extension_start(const char *channel, const char *service, struct process
 
 enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };
 
-/* The shared section. The client writes the first five members, the host process the others; it writes `data` only
-   between a request and its reply. Neither side relies on that. */
+/* The shared section. The client writes the members up to `parked`, the host process writes the others. It writes
+   `data` only between a request and its reply, but neither side relies on that. */
 struct extension_channel {
-    uint32_t version, owner; /* process id */
+    uint32_t version, owner; /* process id and start time of the client, with the next member */
     uint64_t owner_start;
     uint32_t request; /* number of the last request; atomic */
     uint32_t parked;  /* 1: unused, so the host process exits after EXTENSION_PARKED_MS; atomic */
@@ -42,18 +42,18 @@ struct extension_channel {
     uint32_t error;   /* Win32 error of the last Open or Collect */
     uint32_t objects, size;
     uint32_t unused;
-    int64_t ticks, frequency, utc; /* at the time of the collection */
+    int64_t ticks, frequency, utc; /* when the data was collected */
     uint8_t data[EXTENSION_DATA_BYTES];
 };
 #define EXTENSION_VERSION   2u
 #define EXTENSION_PARKED_MS 10000
-/* The exit code of a host process that exits because it is unused. A DLL that terminates its process would not use
-   it. */
+/* The exit code of a host process that exits because it is unused. It is unlikely that a DLL terminates its process
+   with the same code. */
 #define EXTENSION_EXIT_IDLE 0x0D1E0001u
 
-/* A private copy of the DLL's data. */
+/* A private copy of the data that the DLL returned. */
 struct extension_reply {
-    uint32_t references; /* protected by the host's lock */
+    uint32_t references; /* protected by the extension host's lock */
     uint32_t objects;
     size_t size;
     int64_t ticks, frequency, utc;
@@ -61,22 +61,22 @@ struct extension_reply {
 };
 
 struct extension_host;
-/* Returns the extension host of the service for this program. Does not start the process yet. */
+/* Returns this program's extension host of the service. Does not start the host process yet. */
 HRESULT extension_host_open(const char *service, struct extension_host **out);
-/* Requests current data, unless an earlier request is unanswered. Starts the process if it does not run. After a crash
-   it is restarted after a pause, which doubles with each crash. */
+/* Requests current data, unless an earlier request is still unanswered. Starts the host process if it is not running.
+   After a crash the process is not restarted before a pause, which doubles with each crash. */
 void extension_host_request(struct extension_host *h);
-/* Waits for the reply to the last request. `timeout_ms` counts from the request and is shared by all calls after it.
-   Release *out with extension_reply_release. Fails with ERROR_TIMEOUT's HRESULT, E_ABORT if the process exited or
-   cannot be started, or E_FAIL with a message if the DLL reports a failure. */
+/* Waits for the reply to the last request. `timeout_ms` counts from the time of the request, so that several calls
+   share it. Release *out with extension_reply_release. Fails with ERROR_TIMEOUT's HRESULT, with E_ABORT if the host
+   process exited or cannot be started, or with E_FAIL and a message if the DLL reports a failure. */
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out);
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply); /* NULL is allowed */
 
-/* Releases the host. After the last release its process is terminated at once if it has an unanswered request, or else
-   exits when it has been unused for a while. NULL is allowed. */
+/* Releases the extension host. After the last release, its process is terminated immediately if a request is
+   unanswered; otherwise the process exits when it has been unused for a while. NULL is allowed. */
 void extension_host_close(struct extension_host *h);
 
-/* The names of the channel's signals, from memory_alloc. */
+/* Return the names of the channel's signals, from memory_alloc. */
 char *extension_request_signal(const char *channel);
 char *extension_reply_signal(const char *channel);
 

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time limit for a reply within a sample. The other objects of the query wait for it, once per hang. */
+/* Time limit in milliseconds for a reply within a sample. The query's other objects wait for it, one time per hang. */
 #define ANSWER_MS    300
-/* Limit per DLL. No honest DLL reaches it, and a hostile one cannot delay the others. */
+/* Maximum per DLL. No well-behaved DLL reaches it, and it keeps a hostile DLL from delaying the others. */
 #define MOST_OBJECTS 1000
-/* Limit for the objects that are searched for parent instances of one object (for example Process for Thread). */
+/* Maximum number of objects that are searched for parent instances of one object (for example Process for Thread). */
 #define MOST_PARENTS 16
 
 struct extension_object {
     struct counter_object_type type; /* first */
     struct extension *extension;
     struct counter_schema *schemas;
-    uint32_t *definitions; /* by counter: index of its definition in the block */
+    uint32_t *definitions; /* by counter: index of its definition in the DLL's data block */
     int64_t *time_bases;
     uint32_t definition_count;
 };
@@ -129,7 +129,7 @@ void extension_close(struct extension *e)
     memory_free(e);
 }
 
-/* Returns object `n` of the reply and the offset of the next one. False at the end or if the block is corrupt. */
+/* Returns object `n` of the reply and the offset of the next object. False at the end or if the block is corrupt. */
 static bool next_object(const struct extension_reply *reply, uint32_t n, size_t *offset, struct perf_object *out)
 {
     if (n >= reply->objects || n >= MOST_OBJECTS || *offset > reply->size ||
@@ -148,7 +148,7 @@ static bool find_title(const struct extension_reply *reply, uint32_t title, stru
     return false;
 }
 
-/* The name of the instance without its parent, from memory_alloc. */
+/* Returns the name of the instance without its parent, from memory_alloc. */
 static char *own_name(const struct perf_instance *instance)
 {
     char *name = NULL;
@@ -165,7 +165,7 @@ static char *own_name(const struct perf_instance *instance)
     return name;
 }
 
-/* The instances of the object that was last searched for parents. */
+/* The instances of the object in which parents were searched last. */
 struct parents {
     uint32_t title; /* 0: none yet */
     struct perf_object object;
@@ -196,7 +196,7 @@ static bool look_up(struct parents *p, const struct extension_reply *reply, uint
     return true;
 }
 
-/* The name of an instance's parent; NULL if it has no parent or memory runs out. */
+/* Returns the name of an instance's parent; NULL if the instance has no parent or memory runs out. */
 static char *name_of_parent(struct parents *p, const struct extension_reply *reply, const struct perf_instance *child)
 {
     struct perf_instance instance;
@@ -227,7 +227,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     size_t offset = data->values;
     for (size_t i = 0; i < rows && SUCCEEDED(hr); i++) {
         struct perf_instance instance = {0};
-        perf_object_instance(data, &offset, &instance); /* check_instances has found it complete */
+        perf_object_instance(data, &offset, &instance); /* check_instances has checked that it is complete */
         names[i] = own_name(&instance);
         keys[i] = (uint64_t)((int64_t)instance.unique_id + 1);
         char *parent = names[i] && instance.parent_title ? name_of_parent(&parents, reply, &instance) : NULL;
@@ -257,7 +257,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     return hr;
 }
 
-/* Reads the block's definitions. False if they differ from those that the object was created from. */
+/* Reads the block's definitions. False if they differ from the definitions from which the object was created. */
 static bool read_definitions(const struct extension_object *eo, struct extension_sample *s,
                              const struct perf_object *data)
 {
@@ -319,7 +319,7 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
     if ((data->instances >= 0) != eo->type.has_instances || !read_definitions(eo, s, data) ||
         !check_instances(data, &rows, &hash))
         return corrupt_data_error(eo);
-    /* each value takes bytes of the block */
+    /* each value occupies bytes of the block */
     if (eo->type.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->type.counter_count)
         return corrupt_data_error(eo);
     void *raw = s->raw;
@@ -381,7 +381,7 @@ static void close_sample(struct counter_object *o)
     memory_free(s->definitions);
 }
 
-/* The name with this number, or as on Windows the number itself. */
+/* Returns the name with this number, or the number itself, as Windows does. */
 static char *name_or_number(const struct extension_names_table *names, uint32_t index)
 {
     const char *name = extension_name(names, index);

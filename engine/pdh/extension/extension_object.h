@@ -8,7 +8,7 @@
 
 /* Objects that performance extension DLLs return in their data blocks. */
 
-/* The system's table of names and help by number. Zero-initialise. */
+/* The system's names and help strings by number. Zero-initialise. */
 struct extension_name {
     uint32_t index;
     char *text;
@@ -17,32 +17,32 @@ struct extension_names_table {
     struct extension_name *items; /* sorted by number */
     size_t count, capacity;
 };
-/* Takes number, name, number, name ... Skips pairs without a valid number. */
+/* Reads number, name, number, name ... and skips pairs without a valid number. */
 HRESULT extension_names_read(struct extension_names_table *t, const struct texts *pairs);
-/* NULL if the number has no name. */
+/* Returns the name with the number, or NULL. */
 const char *extension_name(const struct extension_names_table *t, uint32_t index);
 void extension_names_free(struct extension_names_table *t);
 
 struct extension;
-/* Opens the DLL of one service. Does not load it yet. */
+/* Opens the extension DLL of one service, but does not load it yet. */
 HRESULT extension_open(const char *service, struct extension **out);
-/* Requests data from its process. The next functions wait for the reply. */
+/* Requests data from the DLL's host process. The next functions wait for the reply. */
 void extension_ask(struct extension *e);
-/* Like extension_ask, but only if one of its counters is in use. */
+/* Does the same, but only if a counter of the DLL is in use. */
 void extension_ask_if_used(struct extension *e);
-/* Adds the DLL's new objects to `c`, and waits up to timeout_ms for them. S_FALSE if the DLL fails or does not
+/* Adds the DLL's new objects to `c`, and waits for them up to timeout_ms. S_FALSE if the DLL fails or does not
    respond. */
 HRESULT extension_add_objects(struct extension *e, const struct extension_names_table *names, struct catalogue *c,
                               uint32_t timeout_ms);
 void extension_close(struct extension *e); /* close its objects first */
 
-/* The countersets of Perflib V2 providers: registered ones and those of running providers. A counterset of several
-   processes is one object with the instances of all; a registered one without a running provider is an object without
-   instances. */
+/* The countersets of Perflib V2 providers, both registered countersets and those of running providers. If several
+   processes provide a counterset, it is one object with the instances of all these processes. A registered counterset
+   without a running provider is an object without instances. */
 struct countersets;
 HRESULT countersets_open(struct countersets **out);
-/* Adds new countersets to `c` as objects. The registration of a counterset takes precedence over the records of its
-   providers. */
+/* Adds new countersets to `c` as objects. A counterset's registration takes precedence over the record in a provider's
+   section. */
 HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c);
 /* Called before a sample is taken: refreshes the list of running providers if one of their objects is in use. */
 void countersets_begin(struct countersets *s);

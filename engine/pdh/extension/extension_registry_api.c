@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Extension DLLs in the registry, and the start of their host processes. There are no extension DLLs natively. */
+/* Finds extension DLLs in the registry and starts their host processes. Native builds have no extension DLLs. */
 #include "engine/pdh/extension/extension_host.h"
 
 #ifdef _WIN32
@@ -17,7 +17,7 @@ static bool has_value(HKEY key, const WCHAR *name)
     return RegQueryValueExW(key, name, NULL, NULL, NULL, NULL) == ERROR_SUCCESS;
 }
 
-/* True if the registration is complete and not disabled. */
+/* Returns true if the registration is complete and not disabled. */
 static bool is_extension(HKEY services, const WCHAR *service)
 {
     HKEY key;
@@ -66,7 +66,7 @@ HRESULT extension_services(struct texts *out)
     return hr;
 }
 
-/* Adds the strings of a REG_MULTI_SZ, if it exists. */
+/* Adds the strings of a REG_MULTI_SZ value, if it exists. */
 static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct texts *out)
 {
     HKEY key;
@@ -87,7 +87,7 @@ static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct 
     return hr;
 }
 
-/* The system's table first, then those of the services. */
+/* Lists the system's table first, then the tables of the services. */
 HRESULT extension_names(const struct texts *services, struct texts *out)
 {
     HRESULT hr = add_list(HKEY_LOCAL_MACHINE, NAMES, u"Counter", out);
@@ -109,7 +109,7 @@ HRESULT extension_names(const struct texts *services, struct texts *out)
     return hr;
 }
 
-/* rundll32 exists on every Windows. It calls our DLL, whatever the DLL's file name is. */
+/* Uses rundll32, which every Windows version has, to call this DLL, whatever its file name is. */
 HRESULT extension_start(const char *channel, const char *service, struct process **out)
 {
     WCHAR wide[MAX_PATH], system[MAX_PATH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter manifests. Microsoft documents the elements and attributes as the performance counter schema. */
+/* Reads counter manifests. Microsoft documents the elements and attributes as the performance counter schema. */
 #include "engine/pdh/counter_manifest.h"
 
 #include "engine/base/file.h"
@@ -19,10 +19,10 @@ struct counter_reader {
     struct registered_countersets *out;
     struct name_index guids;    /* of all countersets */
     struct name_index uris;     /* of all countersets and counters */
-    struct name_index sets;     /* of one provider: names of countersets */
-    struct name_index counters; /* of one counterset: names of counters */
-    struct name_index ids;      /* of one counterset: ids of counters */
-    struct name_index structs;  /* of one counterset: names of structs */
+    struct name_index sets;     /* names of one provider's countersets */
+    struct name_index counters; /* names of one counterset's counters */
+    struct name_index ids;      /* ids of one counterset's counters */
+    struct name_index structs;  /* names of one counterset's structs */
     struct texts keys;          /* the strings that the indexes refer to */
     size_t bytes;
 };
@@ -33,7 +33,7 @@ static bool is(xmlNodePtr node, const char *name)
            strcmp((const char *)node->ns->href, COUNTERS_NAMESPACE) == 0;
 }
 
-/* Adds a warning about an ignored element, or about its attribute. */
+/* Adds a warning about an ignored element, or about an ignored attribute of it. */
 static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const char *attribute)
 {
     char *text = attribute
@@ -43,7 +43,7 @@ static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const cha
     return text ? texts_add_owned(c->r.warnings, text) : E_OUTOFMEMORY;
 }
 
-/* Warns of an unknown element in the namespace of counters. */
+/* Adds a warning about an unknown element in the counters' namespace. */
 static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
 {
     if (!c->r.warnings || node->type != XML_ELEMENT_NODE || !node->ns ||
@@ -52,7 +52,7 @@ static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
     return warn_of_skipped(c, node, NULL);
 }
 
-/* Warns of each attribute that is not in the list of names, which blanks separate. */
+/* Adds a warning about each attribute that is not in `known`, a list of names separated by blanks. */
 static HRESULT check_attributes(struct counter_reader *c, xmlNodePtr e, const char *known)
 {
     HRESULT hr = S_OK;
@@ -73,7 +73,7 @@ struct choice {
     uint32_t value;
 };
 
-/* Reads an attribute whose value is one of several names. *out is unchanged without the attribute. */
+/* Reads an attribute with one of several names as its value. *out is unchanged if the attribute does not exist. */
 static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *attribute, const struct choice *choices,
                            size_t count, uint32_t *out)
 {
@@ -100,7 +100,7 @@ static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *a
 #define CHOICE(c, e, attribute, choices, out)                                                                          \
     read_choice(c, e, attribute, choices, sizeof(choices) / sizeof *(choices), out)
 
-/* Adds the string to an index, which borrows it. Fails with MANIFEST_INVALID if the index has it already. */
+/* Adds the string to an index, which borrows it. Fails with MANIFEST_INVALID if the index already has the string. */
 static HRESULT index_add_unique(struct counter_reader *c, xmlNodePtr e, const char *attribute, struct name_index *index,
                                 const char *text)
 {
@@ -122,7 +122,7 @@ static HRESULT count_bytes(struct counter_reader *c, xmlNodePtr e, const char *t
                : S_OK;
 }
 
-/* Reads a name that is valid in counter paths. */
+/* Reads a name, which must be valid in counter paths. */
 static HRESULT read_name(struct counter_reader *c, xmlNodePtr e, const char *refused, char **out)
 {
     HRESULT hr = manifest_plain_text(&c->r, e, "name", out);
@@ -148,7 +148,7 @@ static HRESULT read_help(struct counter_reader *c, xmlNodePtr e, char **out)
     return SUCCEEDED(hr) ? count_bytes(c, e, *out) : hr;
 }
 
-/* Resource numbers are for the program that is built with them: they are only checked. */
+/* Checks resource numbers. They are not used, because they refer to the resources of the provider's program. */
 static HRESULT check_resources(struct counter_reader *c, xmlNodePtr e)
 {
     uint64_t number;
@@ -228,7 +228,7 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     return hr;
 }
 
-/* The program's struct and its field that hold the value. */
+/* Checks the struct of the program, and its field, that contain the counter's value. */
 static HRESULT check_field(struct counter_reader *c, xmlNodePtr e)
 {
     char *of = NULL, *field = NULL, *key = NULL;
@@ -319,7 +319,7 @@ static HRESULT read_structs(struct counter_reader *c, xmlNodePtr e)
     return hr;
 }
 
-/* Checks that the counters that a counter refers to exist, and that fractions have a base. `e` has the counters of `s`
+/* Checks that all counters to which a counter refers exist, and that fractions have a base. `e` has the counters of `s`
    in the same order. */
 static HRESULT check_references(struct counter_reader *c, xmlNodePtr e, struct registered_set *s)
 {
@@ -419,7 +419,7 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
 
 /* ---- a provider ---- */
 
-/* Reads the provider's names for people: its name, symbol and program. */
+/* Reads the provider's name, symbol and program. */
 static HRESULT read_provider_name(struct counter_reader *c, xmlNodePtr e, struct registered_provider *p)
 {
     HRESULT hr = manifest_text(&c->r, e, "providerName", &p->name);

@@ -45,8 +45,7 @@ static const struct {
     TYPE(PERF_PRECISION_100NS_TIMER),
     TYPE(PERF_PRECISION_OBJECT_TIMER),
 };
-/* The types, and the bases by which others are divided. Some bases share a number, so different names mean the same
-   type. */
+/* The types, including bases. Some bases have the same number, so several names mean the same type. */
 static const struct {
     DWORD type;
     const char *name;

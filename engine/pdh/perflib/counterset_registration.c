@@ -174,7 +174,7 @@ static char *set_key(const GUID *provider, const GUID *set)
 
 /* ---- reading ---- */
 
-/* Ignore corrupt entries; out of memory is still an error. */
+/* Ignores corrupt entries; out of memory is still an error. */
 static HRESULT ignore_corrupt_value(HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : S_OK;
@@ -435,7 +435,7 @@ static HRESULT write_provider(const struct registered_provider *p)
     char *path = provider_key(&p->guid);
     HRESULT hr = path ? registry_create(path, &made, &key) : E_OUTOFMEMORY;
     memory_free(path);
-    /* written first, so that after a power failure the remains are known to be ours */
+    /* written first, so that after a power failure the remains are recognized as OpenPLA's */
     if (SUCCEEDED(hr) && p->manifest)
         hr = registry_write_text(key, MANIFEST_VALUE, p->manifest);
     if (SUCCEEDED(hr) && p->name)
@@ -466,7 +466,7 @@ static const struct registered_provider *find_provider(const struct registered_c
     return NULL;
 }
 
-/* Another provider that has the counterset, or NULL. */
+/* Returns another provider that has the counterset, or NULL. */
 static const struct registered_provider *owner_of_set(const struct registered_countersets *list, const GUID *set,
                                                       const GUID *but)
 {

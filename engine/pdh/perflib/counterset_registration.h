@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Perflib V2 countersets in the registry, and the string lists (REG_MULTI_SZ) by which they and extension DLLs are
-   registered. */
+/* Registration of Perflib V2 countersets in the registry, and the string lists (REG_MULTI_SZ) that this registration
+   and that of extension DLLs consist of. */
 #ifndef OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 #define OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 
 #include "engine/base/registry.h"
 #include "engine/base/text.h"
 
-/* String lists in values of the registry (REG_MULTI_SZ). Those of Perflib are pairs of a number and its string. */
+/* String lists in registry values (REG_MULTI_SZ). Perflib's lists are pairs of a number and its string. */
 
 /* Adds the value's strings to *out. S_FALSE if the value does not exist. Fails with ERROR_INVALID_DATA's HRESULT and a
    message that names the value if it is not a string list. */
 HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out);
 /* Writes the list, or removes the value if the list is empty. Fails with E_INVALIDARG and a message that names the
-   value if a string is empty, which would end the list. */
+   value if a string is empty, because an empty string would end the list. */
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
 /* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys
-   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}
-   Windows stores resource numbers instead of strings there. We store the strings, which need no program with resources.
-   A provider has the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and
-   OpenPLAManifest, the manifest, which marks it as ours to replace and remove. A counterset has Name and Help
-   (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs of a counter's id and a string: Counters (its name),
-   Counters Help, and Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Only Name and Counters are
-   required. */
+   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset} Windows stores resource
+   numbers instead of strings there. OpenPLA stores the strings, so no program with resources is needed. A provider has
+   the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and OpenPLAManifest (the
+   manifest, which marks the provider as registered by OpenPLA, so that OpenPLA may replace or remove it). A counterset
+   has Name and Help (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs of a counter's id and a string: Counters
+   (its name), Counters Help, and Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Only Name and
+   Counters are required. */
 
-/* The numbers of perflib.h. */
+/* The numbers that perflib.h defines. */
 enum counter_aggregate {
     COUNTER_AGGREGATE_UNDEFINED,
     COUNTER_AGGREGATE_SUM,
@@ -49,7 +49,7 @@ struct registered_counter {
     int32_t scale;             /* power of ten */
     uint32_t aggregate;        /* enum counter_aggregate */
     uint32_t attributes;       /* COUNTER_BY_REFERENCE ... */
-    uint32_t base;             /* id of the divisor; MAX: not specified */
+    uint32_t base;             /* id of the divisor; UINT32_MAX: not specified */
     char *name, *help;         /* help may be NULL */
 };
 #define COUNTER_NO_ID UINT32_MAX
@@ -58,7 +58,7 @@ struct registered_set {
     GUID guid;
     char *name, *help;  /* help may be NULL */
     uint32_t instances; /* COUNTERSET_MULTIPLE ... */
-    bool is_defined;    /* its counters have types; false: only names are known */
+    bool is_defined;    /* the counters have types; false: only their names are known */
     struct registered_counter *counters;
     size_t count, capacity;
 };
@@ -67,7 +67,7 @@ struct registered_provider {
     GUID guid;
     char *name, *application; /* application may be NULL */
     bool is_kernel;
-    char *manifest; /* NULL: not registered by us */
+    char *manifest; /* NULL: not registered by OpenPLA */
     struct registered_set *sets;
     size_t count, capacity;
 };
@@ -76,25 +76,26 @@ struct registered_countersets {
     size_t count, capacity;
 };
 
-/* Appends a provider with the GUID and zeros; NULL if memory runs out. */
+/* Appends a provider with the GUID and all other members zero; NULL if memory runs out. */
 struct registered_provider *registered_add_provider(struct registered_countersets *list, const GUID *guid);
 struct registered_set *registered_add_set(struct registered_provider *p, const GUID *guid);
 /* Appends a counter with the id and no base; NULL if memory runs out. */
 struct registered_counter *registered_add_counter(struct registered_set *s, uint32_t id);
-/* NULL if the counterset has no counter with the id. */
+/* Finds the counter with the id; NULL if it does not exist. */
 const struct registered_counter *registered_counter_of(const struct registered_set *s, uint32_t id);
-void registered_provider_clear(struct registered_provider *p); /* frees its members */
+void registered_provider_clear(struct registered_provider *p); /* frees the members */
 void registered_countersets_free(struct registered_countersets *list);
 
 /* Reads all registered providers and ignores corrupt entries. *out is empty on failure. */
 HRESULT registered_countersets_read(struct registered_countersets *out);
-/* Reads one provider into a list of one. S_FALSE with an empty list if it is not registered. */
+/* Reads one provider; the result is a list with one element, or S_FALSE and an empty list if the provider is not
+   registered. */
 HRESULT registered_provider_read(const GUID *guid, struct registered_countersets *out);
 /* Registers all providers of the list or none: on failure the previous registration is restored. Replaces providers
-   that we registered. Fails with ERROR_ALREADY_EXISTS's HRESULT if another program has registered a provider, or
-   another provider a counterset, with the same GUID; `force` replaces the provider. */
+   that OpenPLA registered. Fails with ERROR_ALREADY_EXISTS's HRESULT if another program registered a provider with the
+   same GUID, unless `force` is set, or if a different provider has a counterset with the same GUID. */
 HRESULT registered_countersets_write(const struct registered_countersets *list, bool force);
-/* Removes a provider. S_FALSE if it is not registered. Fails with ERROR_ACCESS_DENIED's HRESULT if another program has
+/* Removes a provider. S_FALSE if it is not registered. Fails with ERROR_ACCESS_DENIED's HRESULT if another program
    registered it, unless `force` is set. */
 HRESULT registered_provider_remove(const GUID *guid, bool force);
 

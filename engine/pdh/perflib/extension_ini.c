@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses an extension DLL's ini file and header. */
+/* Parses an extension DLL's ini file and header file. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension_registration.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- lines ---- */
 
-/* A part of a string, not terminated and without blanks at its ends. */
+/* A part of a string, not terminated and without leading or trailing blanks. */
 struct span {
     const char *at;
     size_t length;
@@ -33,7 +33,7 @@ static struct span span_trim(const char *at, size_t length)
     return (struct span){at, length};
 }
 
-/* Ignores the case of ASCII letters. */
+/* Compares without regard to the case of ASCII letters. */
 static bool span_equals(struct span s, const char *word)
 {
     size_t i = 0;
@@ -125,7 +125,7 @@ static bool to_number(struct span s, uint64_t *out)
     return text_to_u64(text, out);
 }
 
-/* Reads lines "#define SYMBOL 0x10" and skips all others. */
+/* Reads lines such as "#define SYMBOL 0x10" and skips all others. */
 static HRESULT read_symbols(const char *header, struct symbols *out)
 {
     HRESULT hr = S_OK;
@@ -233,7 +233,7 @@ static HRESULT read_languages(const char *ini, struct texts *out)
     return SUCCEEDED(hr) && !out->count ? error_set(EXTENSION_INVALID, "section [languages] has no language") : hr;
 }
 
-/* Parses SYMBOL_009_NAME or SYMBOL_009_HELP. */
+/* Parses a key such as SYMBOL_009_NAME or SYMBOL_009_HELP. */
 static HRESULT read_key(const struct ini_lines *l, const struct texts *languages, const struct symbols *symbols,
                         struct extension_text *out)
 {
@@ -290,7 +290,7 @@ static HRESULT read_object(struct ini_lines *l, const struct texts *languages, c
     if (SUCCEEDED(hr) && !number)
         hr = E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < out->objects.count; i++)
-        if (strcmp(out->objects.items[i], number) == 0) { /* already listed, in another language */
+        if (strcmp(out->objects.items[i], number) == 0) { /* already listed for another language */
             memory_free(number);
             return S_OK;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers extension DLLs: numbers and strings of their counters in the registry. */
+/* Registers extension DLLs: writes the numbers and strings of their counters to the registry. */
 #include "engine/pdh/extension_registration.h"
 
 #include "engine/base/file.h"
@@ -32,7 +32,7 @@ static HRESULT open_performance(const char *service, bool to_change, struct regi
     return hr;
 }
 
-/* *out is 0 if the value does not exist or is invalid. */
+/* Reads a number. *out is 0 if the value does not exist or is invalid. */
 static HRESULT read_number(struct registry_key *key, const char *name, uint32_t *out)
 {
     uint64_t number;
@@ -145,7 +145,7 @@ void registered_extensions_free(struct registered_extensions *list)
 
 /* ---- writing ---- */
 
-/* Two concurrent registrations would get the same numbers. */
+/* Prevents two concurrent registrations, which would get the same numbers. */
 static HRESULT lock_registration(struct file_lock **out)
 {
     char *folder = os_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;
@@ -157,13 +157,13 @@ static HRESULT lock_registration(struct file_lock **out)
     return hr;
 }
 
-/* Numbers that no counter can have are corrupt, and are ignored. */
+/* Returns the higher number, but ignores numbers that no counter can have, which are corrupt. */
 static uint32_t higher(uint32_t last, uint32_t other)
 {
     return other > last && other <= INT32_MAX ? other : last;
 }
 
-/* The highest counter number that any service or the system uses. */
+/* Returns the highest counter number that any service or the system uses. */
 static uint32_t highest_number(const struct registered_extensions *all)
 {
     uint32_t last = higher(COUNTERS_OF_SYSTEM, all->last_counter);
@@ -207,7 +207,7 @@ static HRESULT write_list(struct registry_key *key, const struct extension_ini *
     return hr;
 }
 
-/* The list of the DLL's objects, such as "1848 1860". */
+/* Writes the list of the DLL's objects, such as "1848 1860". */
 static HRESULT write_objects(struct registry_key *key, const struct extension_ini *ini, uint32_t first)
 {
     struct text_buffer b = {0};
@@ -249,7 +249,7 @@ static bool is_ours(const WCHAR *name, size_t units)
     return is;
 }
 
-/* Removes everything that extension_register wrote, as far as possible. */
+/* Removes everything that extension_register wrote, except values whose names are invalid UTF-16. */
 static HRESULT remove_texts(struct registry_key *key)
 {
     struct registry_entry *e = memory_zero(1, sizeof *e);
@@ -266,7 +266,7 @@ static HRESULT remove_texts(struct registry_key *key)
         hr = text_from_utf16(e->name, e->name_units, true, &name);
         if (SUCCEEDED(hr))
             hr = registry_remove(key, name);
-        if (hr == S_FALSE) /* a name that is invalid UTF-16 cannot be found by its string: it stays */
+        if (hr == S_FALSE) /* a name that is invalid UTF-16 cannot be found by its string, so it remains */
             i++;
         memory_free(name);
     }
