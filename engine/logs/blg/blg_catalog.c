@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds the records before the samples (the catalog of counters and the names of text counters), and the items of text
-   counters. Such an item is a performance data block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one
-   PERF_COUNTER_DEFINITION, and for each instance PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The definition has
-   the width of the longest text; a counter without a value has width 0; an instance without a value is omitted. */
+   counters. The item of a text counter is a performance data block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one
+   PERF_COUNTER_DEFINITION, and for each instance PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The counter size in
+   the definition is the size of the longest text, or 0 if there is no value. Instances without a value are omitted. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg/blg_parts.h"
@@ -41,7 +41,7 @@ void blg_put_block_head(uint8_t *at, uint16_t kind, size_t size)
 size_t blg_name_size(const char *name)
 {
     size_t i = 0;
-    while ((unsigned char)name[i] - 1u < 0x7F) /* ASCII, not the end: nearly every name */
+    while ((unsigned char)name[i] - 1u < 0x7F) /* ASCII other than NUL: nearly every name */
         i++;
     return (!name[i] ? i + 1 : text_utf16_length(name) + 1) * 2;
 }
@@ -49,7 +49,7 @@ size_t blg_name_size(const char *name)
 HRESULT blg_put_name(uint8_t *at, const char *name, size_t size)
 {
     size_t i = 0;
-    for (; (unsigned char)name[i] - 1u < 0x7F; i++) /* ASCII, not the end: nearly every name */
+    for (; (unsigned char)name[i] - 1u < 0x7F; i++) /* ASCII other than NUL: nearly every name */
         put_u16(at + 2 * i, (unsigned char)name[i]);
     if (!name[i]) {
         put_u16(at + 2 * i, 0);
@@ -75,7 +75,8 @@ static HRESULT add_catalog_entry(struct blg_bytes *catalog, const struct log_cou
     const bool object = blg_is_text(c);
     const char *names[NAMES] = {c->machine, c->object, c->wildcard || (object && c->instance) ? "*" : c->instance,
                                 object ? NULL : c->parent, object ? "*" : c->counter};
-    static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30}; /* of the names' offsets in the entry */
+    /* positions of the name offsets in the entry */
+    static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30};
     size_t sizes[NAMES] = {0}, begin = catalog->size, size = BLG_ENTRY_HEAD;
     for (int i = 0; i < NAMES; i++) {
         sizes[i] = names[i] ? blg_name_size(names[i]) : 0;
@@ -109,7 +110,7 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
 {
     HRESULT hr = blg_bytes_resize(catalog, BLG_CATALOG_HEAD);
     if (SUCCEEDED(hr)) {
-        put_u32(catalog->data, 0x000006FF); /* constants of every file seen; 8 is PDH's number of the format */
+        put_u32(catalog->data, 0x000006FF); /* the same in every known file; 8 is PDH's number of the format */
         put_u32(catalog->data + 4, 0x00020008);
     }
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
@@ -117,7 +118,8 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
     return hr;
 }
 
-/* Title index of the object of the log's `place`-th counter; its counter name's is 2 higher. */
+/* Returns the title index of the object for the log's text counter number `place`. The title index of its counter name
+   is 2 higher. */
 static uint32_t blg_text_title(size_t place)
 {
     enum { STEP = 4 };
@@ -163,7 +165,7 @@ static const char *machine_name(const struct log_counter *counter)
     return counter->machine ? counter->machine + strspn(counter->machine, "\\") : "";
 }
 
-/* The strings of one item of a sample: those of a wildcard counter's instances, or the single counter's. */
+/* The strings of one item of a sample: one per instance of a wildcard counter, or the string of a single counter. */
 struct texts_of_cell {
     const struct log_item *items;
     struct log_item single;
@@ -267,7 +269,7 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
         if (texts.instances && has_text(&item->raw)) {
             const size_t name = blg_name_size(item->instance), length = blg_round_up_8(INSTANCE_HEAD + name);
             put_u32(next, (uint32_t)length);
-            put_u32(next + 0x0C, UINT32_MAX); /* UniqueID: it has a name */
+            put_u32(next + 0x0C, UINT32_MAX); /* UniqueID: the instance has a name */
             put_u32(next + 0x10, INSTANCE_HEAD);
             put_u32(next + 0x14, (uint32_t)name);
             hr = blg_put_name(next + INSTANCE_HEAD, item->instance, name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes performance logs in the binary format (.blg): PDH records in an .etl container (etl_file.c).
 
-   A log that is written for weeks must be readable at any time, and a crash or a full disk may cost the sample being
-   written but no earlier one. The container provides that for events; this file provides it for records, which may be
-   longer than an event.
+   A log that is written for weeks must be readable at any time. A crash or a full disk must not cost more than the
+   sample that is being written. The container guarantees this for events; this file guarantees it for records, which
+   can be longer than an event.
 
    Layout, as Windows 8 and later write it:
 
@@ -23,31 +23,34 @@
                        0x0203 a wildcard counter: status, time, then its instances with their names
                        0x0503 a whole object: a performance data block (blg_catalog.c), for text counters
 
-   Life of a file:
-   1. create_file writes names and catalog with stamps derived from the start and flushes them, so that the file is a
-      log without samples from then on. A circular log becomes a ring after this point, so its catalog is
+   Lifecycle of a file:
+   1. create_file writes the names and the catalog with stamps derived from the log's start and flushes them. From then
+      on the file is a valid log without samples. A circular log becomes a ring after this point, so that its catalog is
       never overwritten.
-   2. The first blg_append stamps names and catalog again, 2 us and 1 us before its sample, as Windows has them.
-   3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all or none. They
-      stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the sample is lost, its
-      events are counted in EventsLost, and the file remains whole.
-   4. blg_continue appends to an existing file if its catalog is equal byte by byte, under the file's instance GUID.
+   2. The first blg_append sets the stamps of the names and the catalog to 2 us and 1 us before its sample, as Windows
+      does.
+   3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all of them or
+      none. The events stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the
+      sample is lost, its events are counted in EventsLost, and the file remains complete.
+   4. blg_continue appends to an existing file, using the file's instance GUID, if the two catalogs are identical.
 
-   After a crash the file ends in one of these ways, and blg_continue treats it as follows:
-   - Inside a buffer, or in buffers of zeros (reserved room): cut by etl_file_continue.
-   - After events of a sample whose last part is missing: ends_record finds the last whole record; the rest is removed.
-   - Before the end of the catalog: was_just_begun checks that the file was never longer; it is restarted.
-   - Anything else is corruption that a crash cannot cause. The file is refused and stays as it is.
+   After a crash, the file ends in one of the following ways, and blg_continue handles it like this:
+   - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes them.
+   - After events of a sample whose last part is missing: ends_record finds the last complete record, and the rest is
+     removed.
+   - Before the end of the catalog: was_just_begun checks that the file was never longer, and then it is restarted.
+   - Any other end is corruption that a crash cannot cause. The file is rejected and not changed.
 
-   The format leaves the following open; we decided:
-   - A counter without a value is an ordinary item with its PDH_CSTATUS and zeros as given.
-   - An item of a wildcard counter has its MultiCount only if it is above 1; PDH writes 0 for ordinary counters. An
-     instance without a value is omitted.
-   - log_options.comment is not stored: the file has no place for it.
-   - Stamps are local FILETIMES of whole milliseconds with one bias for the whole file, that of its start. So they never
-     go back, and readers convert them to UTC without ambiguity. Times of the container are UTC.
-   - Text counters are whole objects with one counter; the name records give their names.
-   - No summary (35) is written at the end: its form for a log of counters is unknown, and readers do not need it. */
+   The format does not define the following details; we decided:
+   - A counter without a value is an ordinary item with its PDH_CSTATUS and the cell's raw values (zeros).
+   - An instance of a wildcard counter stores its MultiCount only if it is above 1; otherwise 0, as PDH does. Instances
+     without a value are omitted.
+   - log_options.comment is not stored, because the format has no field for it.
+   - Stamps are local FILETIMES of whole milliseconds. The bias at the start applies to the whole file, so that stamps
+     never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
+   - Text counters are written as whole objects with one counter; the name records contain their names.
+   - No summary (35) is written at the end, because its layout for counter logs is unknown and readers do not need
+   it. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -64,7 +67,7 @@
 
 #include <string.h>
 
-/* ---- continuing a log: is it ours, and does it log the same counters? ---- */
+/* ---- continuing a log: is it a log of ours with the same counters? ---- */
 
 static HRESULT not_a_log(const char *path)
 {
@@ -79,7 +82,7 @@ static bool ends_record(const uint8_t *event, uint32_t size)
            get_u32(event + BLG_EVENT_HEAD + 16) == get_u32(event + BLG_EVENT_HEAD + 20);
 }
 
-/* Compares one event of the catalog. *done counts the bytes that agreed; S_FALSE: all do. */
+/* Compares one event of the catalog. *done counts the bytes that were equal; S_FALSE: the whole catalog is equal. */
 static HRESULT compare_part(const char *path, const struct etl_record *event, const struct blg_bytes *catalog,
                             size_t counters, size_t *done)
 {
@@ -99,7 +102,7 @@ static HRESULT compare_part(const char *path, const struct etl_record *event, co
                            counters);
 }
 
-/* Reads events up to the end of the catalog, S_OK. S_FALSE: the file ends before. */
+/* Reads events up to the end of the catalog and compares it. S_FALSE: the file ends before the end of the catalog. */
 static HRESULT compare_catalog(const char *path, struct etl_reader *reader, const struct blg_bytes *catalog,
                                size_t counters, uint8_t instance[16])
 {
@@ -137,7 +140,7 @@ bool blg_is_begun(const uint8_t *bytes, size_t size)
             (bytes[ETL_BUFFER_HEAD + 2] == ETL_HEADER_SYSTEM_64 && bytes[ETL_BUFFER_HEAD + 3] == ETL_MARKS));
 }
 
-/* Does the buffer hold all that it says? */
+/* Returns whether the buffer contains complete events up to its number of used bytes. */
 static bool is_whole(const uint8_t *buffer)
 {
     const uint32_t used = etl_buffer_used(buffer, BLG_BUFFER_SIZE);
@@ -148,8 +151,9 @@ static bool is_whole(const uint8_t *buffer)
     return used != 0 && offset == used;
 }
 
-/* Can a file without a catalog be a log whose writing had just begun? It ends in the first buffer, or has that (and so
-   a readable header), at most one more, and zeros. */
+/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. Such a file ends
+   inside the first buffer, or has the complete first buffer (and therefore a readable header), at most one more buffer,
+   and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {
     uint8_t *buffer = memory_alloc(BLG_BUFFER_SIZE);
@@ -171,7 +175,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     return hr;
 }
 
-/* S_OK: the log can be continued. S_FALSE: it must be restarted. */
+/* Checks an existing file. S_OK: the log can be continued. S_FALSE: it must be restarted. */
 static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
 {
     struct etl_reader *reader;
@@ -199,11 +203,11 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
     return FAILED(hr) ? hr : begun ? S_FALSE : not_a_log(path);
 }
 
-/* Opens the log at `path`, whose catalog must equal `catalog` byte by byte, after its last whole sample. The next flush
-   removes what a crash left after that sample. S_FALSE: the file does not exist, or ends before the end of its catalog
-   (it was never longer, or was cut): it is restarted, since it holds no samples. E_INVALIDARG: it logs other counters,
-   or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not such a log, or is corrupt in a way that a crash
-   cannot cause. */
+/* Opens the log at `path` to append after its last complete sample. Its catalog must be identical to `catalog`. The
+   next flush removes what a crash left after that sample. S_FALSE: the file does not exist, or it ends before the end
+   of its catalog (it was never longer, or was truncated). The caller then restarts it, because it has no samples.
+   E_INVALIDARG: it has other counters, or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not such a log, or
+   is corrupt in a way that a crash cannot cause. */
 static HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
                             size_t counters, struct blg_old *out)
 {
@@ -221,15 +225,16 @@ static HRESULT blg_continue(const char *path, const struct log_options *options,
 
 enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 20, STAMP_AT = 0x10 };
 
-/* SEQUENTIAL, PRIVATE_LOGGER, PRIVATE_IN_PROC, NO_PER_PROCESSOR_BUFFERING, BLOCKING, as PDH's own logger has it. */
+/* SEQUENTIAL, PRIVATE_LOGGER, PRIVATE_IN_PROC, NO_PER_PROCESSOR_BUFFERING and BLOCKING, as in the logs of PDH's own
+   logger. */
 #define PDH_LOG_FILE_MODE 0x30020801u
 #define PDH_CIRCULAR_MODE ((PDH_LOG_FILE_MODE & ~(uint32_t)ETL_MODE_SEQUENTIAL) | ETL_MODE_CIRCULAR)
-#define WNODE_FLAGS       0x001A0200u /* what a private logger leaves where the user time would be */
+#define WNODE_FLAGS       0x001A0200u /* value that a private logger leaves in place of the user time */
 
 const uint8_t blg_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
                                0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
 
-/* How a counter's items look. */
+/* The layout of a counter's items. */
 enum item_form { ITEM_SINGLE, ITEM_WILDCARD, ITEM_TEXT };
 
 struct event_list {
@@ -244,16 +249,16 @@ struct blg_log {
     struct zone_rules zone;
     uint32_t process;
     uint8_t instance[16]; /* GUID of the log, in every event */
-    bool sampled;         /* names and catalog have their final stamps */
+    bool sampled;         /* the names and the catalog have their final stamps */
     size_t counters;
     uint8_t *forms;            /* enum item_form per counter */
-    struct log_counters texts; /* the text counters, with whole instance names */
+    struct log_counters texts; /* the text counters, with full instance names */
     struct blg_bytes *names;   /* one record per text counter */
     struct blg_bytes catalog;
     struct blg_bytes record; /* the record of the current sample */
-    uint32_t *sizes;         /* of the names of instances in a sample, one after the other; 0: left out */
+    uint32_t *sizes; /* bytes of the instance names in a sample, one after the other; 0: the instance is omitted */
     size_t sizes_capacity;
-    struct event_list head;   /* names and catalog as events */
+    struct event_list head;   /* the names and the catalog as events */
     struct event_list events; /* the sample as events */
 };
 
@@ -272,7 +277,7 @@ static void free_log(struct blg_log *log)
     memory_free(log);
 }
 
-/* Cuts a record into events and appends them to the list. The events borrow the record. */
+/* Splits a record into events and appends them to the list. The events borrow the record. */
 static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t stamp, const struct blg_bytes *record,
                                struct event_list *list)
 {
@@ -305,7 +310,8 @@ static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t 
     return S_OK;
 }
 
-/* Builds log->head, the names and the catalog, with stamps just before that of the first sample. */
+/* Builds log->head, the events of the names and the catalog, with stamps just before `stamp`, the first sample's
+   stamp. */
 static HRESULT make_head(struct blg_log *log, int64_t stamp)
 {
     HRESULT hr = S_OK;
@@ -330,7 +336,7 @@ static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw
     return at + BLG_SINGLE_SIZE;
 }
 
-/* Bytes of the cell's item. The sizes of its instances' names go to `sizes`. */
+/* Returns the size of the cell's item, and in `sizes` the sizes of its instance names. */
 static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
 {
     size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
@@ -343,7 +349,7 @@ static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
     return size;
 }
 
-/* `sizes` as wildcard_size left them. */
+/* Writes a wildcard counter's item. `sizes` are those of wildcard_size. */
 static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell, const uint32_t *sizes)
 {
     uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets count from here */
@@ -374,13 +380,13 @@ static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *
             return hr;
         name += sizes[i];
     }
-    /* Room is kept for each name rounded up to 8, but the names themselves are packed. */
+    /* The space for each name is rounded up to 8 bytes, but the names are packed without gaps. */
     memset(block + name, 0, size - name);
     *at = block + size;
     return S_OK;
 }
 
-/* Bytes of the sample's record. */
+/* Returns the size of the sample's record. */
 static HRESULT measure_sample(struct blg_log *log, const struct log_cell *cells, size_t *size)
 {
     size_t items = 0, text = 0;
@@ -488,7 +494,7 @@ static HRESULT blg_close(struct log_writer *w)
     return hr;
 }
 
-/* A unique GUID. It is not secret, so it is built from the time, the process and the path. */
+/* Creates a unique GUID. It is not a secret, so it is derived from the time, the process and the path. */
 static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
 {
     char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
@@ -514,7 +520,7 @@ static HRESULT put_instance_name(const struct blg_log *log, const char *path, ch
     return *out ? S_OK : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its header", path);
 }
 
-/* What the header of a log says that begins now on this host. */
+/* Fills the header of a new log with the data of this host OS. */
 static HRESULT describe_host(struct blg_log *log, const char *path, int64_t start_utc, const struct log_zone *zone,
                              struct etl_log *header)
 {
@@ -532,7 +538,7 @@ static HRESULT describe_host(struct blg_log *log, const char *path, int64_t star
                                  : error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory for its time zone", path);
 }
 
-/* What the header of a copy says: the same as that of the log it is made of. */
+/* Fills the header of a copied log with the values of the original log. */
 static HRESULT describe_original(struct blg_log *log, const char *path, const struct blg_origin *origin,
                                  struct etl_log *header)
 {
@@ -565,13 +571,13 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
         return hr;
     header->logger_name = name;
     header->file_name = path;
-    header->daylight_name = header->standard_name; /* one bias, so one name */
+    header->daylight_name = header->standard_name; /* the bias never changes, so neither does the name */
     header->buffer_size = BLG_BUFFER_SIZE;
     header->mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
     header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;
     header->processors = 1;
     header->clock = ETL_CLOCK_SYSTEM;
-    header->version_major = 6; /* of the Windows whose records these are */
+    header->version_major = 6; /* version of the Windows that writes such records */
     header->version_minor = 2;
     header->build = 9200;
     header->private_logger = true;
@@ -617,7 +623,7 @@ static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_u
     return hr;
 }
 
-/* Continues the file at path, or begins it when there is nothing to continue. */
+/* Continues the file at `path`, or starts it if there is nothing to continue. */
 static HRESULT continue_file(struct blg_log *log, const char *path, int64_t start_utc,
                              const struct log_options *options)
 {
@@ -634,7 +640,7 @@ static HRESULT continue_file(struct blg_log *log, const char *path, int64_t star
     return hr;
 }
 
-/* A text counter as its object will have it: the instance's name with parent and number. */
+/* Adds a text counter with the instance name that its object will contain: with parent and number. */
 static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *counter)
 {
     struct log_counter whole = *counter;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of a binary log's samples: single counters, wildcard counters, and whole objects. Instance names are
-   decoded only when they differ from the sample before. Instances of the same name get "#1", "#2" as counter paths name
-   them; those of an object with a parent (threads of a process) are "parent/instance" when the parent is logged too. */
+/* Fills the cells of a binary log's samples: single counters, wildcard counters, and whole objects. Instance names are
+   decoded only when they differ from those of the previous sample. In whole objects, instances with the same name get
+   the suffixes "#1", "#2" of counter paths, and instances with a parent (such as threads of a process) are
+   "parent/instance" if the parent's object is logged too. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/blg/blg_parts.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES_PER_UNIT = 3 }; /* of UTF-8, at most */
+enum { BYTES_PER_UNIT = 3 }; /* maximum bytes of UTF-8 per UTF-16 unit */
 
 static bool same_name(const char *a, const char *b)
 {
@@ -58,7 +59,7 @@ void blg_columns_clear(struct blg_columns *c)
         c->cells[i] = (struct log_cell){.raw.status = PDH_CSTATUS_NO_COUNTER};
 }
 
-/* Room for `count` items of the column; they are not set. */
+/* Allocates `count` items for the column without setting them. */
 static HRESULT blg_columns_room(struct blg_columns *c, size_t column, size_t count)
 {
     struct blg_instances *n = &c->instances[column];
@@ -69,7 +70,7 @@ static HRESULT blg_columns_room(struct blg_columns *c, size_t column, size_t cou
     return S_OK;
 }
 
-/* Makes one name into text at `to`; the bytes it took, its NUL included; 0: out of memory. */
+/* Writes a name as UTF-8 to `to` and returns its size, including the NUL; 0: out of memory. */
 static size_t put_text(const uint8_t *name, size_t units, char *to)
 {
     size_t i = 0;
@@ -88,7 +89,7 @@ static size_t put_text(const uint8_t *name, size_t units, char *to)
     return size;
 }
 
-/* Are items and names those that the column's text was made of? */
+/* Returns whether the block has the same number of instances and the same names as those in n->text. */
 static bool same_names(const struct blg_instances *n, const uint8_t *block, size_t size, size_t count)
 {
     const size_t head = BLG_WILDCARD_HEAD + count * BLG_WILDCARD_ITEM;
@@ -101,14 +102,14 @@ static bool same_names(const struct blg_instances *n, const uint8_t *block, size
     return memcmp(n->names + count * sizeof(uint32_t), block + head, size - head) == 0;
 }
 
-/* Makes the texts of all names. S_FALSE: one lies outside the block, or together they are longer than it. */
+/* Decodes all names. S_FALSE: a name is outside the block, or together the names are longer than the block. */
 static HRESULT instances_make_names(struct blg_instances *n, const uint8_t *block, size_t size, size_t count)
 {
     const size_t head = BLG_WILDCARD_HEAD + count * BLG_WILDCARD_ITEM, offsets = count * sizeof(uint32_t);
     const uint8_t *item = block + BLG_WILDCARD_HEAD;
     void *names = n->names, *texts = n->text;
-    n->names_size = 0; /* not to be trusted until all is done */
-    /* one more: a sample without instances has strings too */
+    n->names_size = 0; /* invalid until everything is decoded */
+    /* one more byte: if there are no names, the texts still need an allocation */
     if (!memory_grow(&texts, &n->text_capacity, (size - head) / 2 * BYTES_PER_UNIT + count + 1, 1))
         return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu instances", count);
     n->text = texts;
@@ -215,7 +216,7 @@ static int compare_names(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* NULL: unknown. */
+/* Returns the name for a title index; NULL: unknown. */
 static const char *blg_names_find(struct blg_names *names, uint32_t index)
 {
     const struct blg_name key = {.index = index};
@@ -286,13 +287,13 @@ HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size)
     return S_OK;
 }
 
-/* The column of a counter of the object; a new one when it was never met. */
+/* Finds the column of one of the object's counters, or adds a column for a new counter. */
 static HRESULT column_of(struct blg_object *o, const struct perf_counter *c, struct blg_names *names,
                          struct blg_columns *columns, size_t *column)
 {
     char number[INDEX_ROOM];
     const char *name = blg_names_find(names, c->title);
-    if (!name) { /* the log has no table, or one of another language's names */
+    if (!name) { /* the log has no name table, or only one in another language */
         snprintf(number, sizeof number, "#%u", (unsigned)c->title);
         name = number;
     }
@@ -416,7 +417,7 @@ static int compare_named(const void *a, const void *b)
     return order != 0 ? order : (x->instance > y->instance) - (x->instance < y->instance);
 }
 
-/* Gives the second and later instances of a name their numbers. */
+/* Adds a number to the names of the second and later instances with the same name. */
 static HRESULT number_names(struct blg_object *o)
 {
     struct named *sorted = memory_alloc(o->instance_count * sizeof *sorted);
@@ -428,7 +429,7 @@ static HRESULT number_names(struct blg_object *o)
     HRESULT hr = S_OK;
     size_t number = 0;
     for (size_t i = 1; i < o->instance_count && SUCCEEDED(hr); i++) {
-        /* adding text moves it, so the names are compared where they are now */
+        /* Adding text can move o->text, so the names are addressed anew. */
         const char *name = o->text + o->names[sorted[i].instance];
         const size_t first = i - 1 - number;
         number = strcmp(o->text + o->names[sorted[first].instance], name) == 0 ? number + 1 : 0;
@@ -459,13 +460,14 @@ static HRESULT object_make_names(struct blg_object *o, const struct blg_object *
     return SUCCEEDED(hr) && o->instance_count > 1 ? number_names(o) : hr;
 }
 
-/* A text counter's value: `first` is its offset in o->text until all values are read, since o->text may move. */
+/* Reads the value of a text counter. Because o->text can still move, `first` is the value's offset in o->text until all
+   values are read. */
 static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, const uint8_t *block, size_t block_size,
                          struct log_raw *out)
 {
     enum { TEXT_ASCII = 0x10000 };
     *out = (struct log_raw){.multi_count = 1, .first = (int64_t)o->text_size};
-    if (c->size == 0) { /* as our writer says that there is no value */
+    if (c->size == 0) { /* our writer's form of a missing value */
         out->status = PDH_CSTATUS_INVALID_DATA;
         return S_OK;
     }
@@ -550,7 +552,7 @@ HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, siz
             damaged = damaged || hr == S_FALSE;
         }
     }
-    /* Now that no text moves any more. */
+    /* From here on, o->text no longer moves. */
     for (size_t i = 0; i < o->definition_count && SUCCEEDED(hr); i++) {
         const struct blg_definition *d = &o->definitions[i];
         if (!d->shown)

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads performance logs in the binary format (.blg), in two layers. The format is described in blg_log.c.
+/* Reads performance logs in the binary format (.blg), which blg_log.c describes. The reader has two layers.
 
-   1. Records (blg_records_*): joins the events of the container into records. Parts of a record must follow one another
-      with the same type, stamp and instance GUID. If another record begins first, the parts are dropped with a warning.
-   After a seek, and in a circular log after its catalog, reading starts anywhere, so missing first parts are normal
-   there (in_the_middle).
-   2. Samples (blg_reader): keeps the catalog in force and turns the items of each sample into cells. Both pointer
-   sizes, logs of counters and logs of whole objects.
+   1. Records (blg_records_*): joins the events of the container into records. The parts of a record must be consecutive
+      and have the same type, stamp and instance GUID. If another record begins before the last part, the parts are
+      dropped with a warning.
+      After a seek, and in a circular log after its catalog, reading can start inside a record. Missing first parts are
+      normal there and cause no warning (in_the_middle).
+   2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. It reads logs of
+      counters, logs of whole objects, and both pointer sizes.
 
-   A file that is cut, or was overwritten in places, leaves:
-   - a record without its last parts: skipped;
-   - a sample with fewer items than the catalog has entries: skipped. A sample with all items but a corrupt one: the
-     counter of that item has no value;
-   - samples without their catalog, which other programs may have cut off: skipped, because the cells of an unknown
-     catalog cannot be assigned to counters;
-   - a ring that starts in the middle of a sample: its rest is skipped without a warning.
-   Each skipped part is one warning with its place. Opening fails only for a file without a catalog, with a corrupt
-   first catalog, or with other events before its first record (an event trace).
+   In a truncated or partially overwritten file, the reader finds the following, and skips each part with one warning
+   that contains its position:
+   - a record without its last parts
+   - a sample with fewer items than the catalog has entries. (If a sample is complete and only one item is corrupt, only
+     that item's counter has no value.)
+   - samples without their catalog, which another program may have removed. Without the catalog, their items cannot be
+     assigned to counters.
+   - the rest of a sample at the beginning of a ring, which is skipped without a warning
 
-   Sample times are local; the time zone in the file's header makes them UTC. In the hour that clocks show twice, times
-   are in the first until they would go back. The format leaves the following open; we decided:
-   - A second catalog (another program appended other counters) adds its counters after those of the first. Cells of
-     counters that the catalog in force does not name are missing values (PDH_CSTATUS_NO_COUNTER). A sample belongs to
-     the catalog with its instance GUID.
-   - An instance of a wildcard counter has the status of the counter; a MultiCount of 0 means 1.
-   - An item of another type than its catalog entry requires is a missing value. */
+   Opening fails only for a file without a catalog, with a corrupt first catalog, or with other events before its first
+   record (an event trace).
+
+   Sample times are local and are converted to UTC with the time zone in the file's header. In an hour that clocks show
+   twice, times belong to the first occurrence until they would go back. The format does not define the following
+   details; we decided:
+   - A second catalog, written when another program appended other counters, adds its counters after those of the first.
+     Cells of counters that are not in the current catalog are missing values (PDH_CSTATUS_NO_COUNTER). A sample belongs
+     to the catalog with the same instance GUID.
+   - Each instance of a wildcard counter has the counter's status, and a MultiCount of 0 means 1.
+   - If an item's kind does not match its catalog entry, its value is missing. */
 #include "engine/base/memory.h"
 #include "engine/logs/blg/blg_parts.h"
 #include "engine/logs/blg_records.h"
@@ -37,8 +41,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part, parts */
-enum { FIRST_KERNEL_HOOK = 0x0100 };            /* below it are the trace's own events, which every log has */
+enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part number, part count */
+enum { FIRST_KERNEL_HOOK = 0x0100 }; /* lower numbers are events about the trace itself, which every log has */
 
 static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint64_t position, const char *format, ...)
 {
@@ -60,7 +64,7 @@ static void drop_parts(struct blg_records *r)
     r->part = 0;
 }
 
-/* Begins a record with an event. False: it is not its first part. */
+/* Starts a record with an event. False: the event is not a first part. */
 static bool begin_record(struct blg_records *r, const struct etl_record *event, uint32_t part, uint32_t parts)
 {
     drop_parts(r);
@@ -91,7 +95,7 @@ static HRESULT add_part(struct blg_records *r, const struct etl_record *event)
     if (!follows) {
         if (!begin_record(r, event, part, parts))
             return S_FALSE;
-        if (parts == 1) { /* needs no copy */
+        if (parts == 1) { /* no copy is needed */
             r->record.data = event->data + HEAD;
             r->record.size = size;
             return S_OK;
@@ -142,7 +146,7 @@ HRESULT blg_records_next(struct blg_records *r)
     return hr;
 }
 
-/* Restarts at an event at or after `stamp`; INT64_MIN: at the first. */
+/* Continues with an event at or after `stamp`; INT64_MIN: with the first event. */
 static HRESULT blg_records_seek(struct blg_records *r, int64_t stamp)
 {
     r->part = 0;
@@ -164,10 +168,10 @@ void blg_records_close(struct blg_records *r)
 
 enum { MAX_COUNTERS = 1 << 20 };
 
-struct entry { /* of the catalog */
+struct entry { /* entry of the catalog */
     uint32_t flags, size;
-    size_t at;    /* in the catalog */
-    size_t place; /* of the column, or of the object */
+    size_t at;    /* offset in the catalog */
+    size_t place; /* index of the column, or of the object */
 };
 
 struct blg_reader {
@@ -180,16 +184,16 @@ struct blg_reader {
     size_t entry_count, entry_capacity;
     struct blg_object *objects;
     size_t object_count, object_capacity;
-    uint8_t *catalog; /* as the file has it */
+    uint8_t *catalog; /* bytes of the current catalog */
     size_t catalog_size, catalog_capacity;
-    uint8_t instance[16]; /* of the catalog */
-    bool has_columns;     /* its counters have their columns */
-    bool catalog_seen;    /* since reading began */
+    uint8_t instance[16]; /* instance GUID of the current catalog */
+    bool has_columns;     /* columns are assigned to the catalog's counters */
+    bool catalog_seen;    /* since reading began, or there was a seek */
     bool jumped;          /* a seek may have passed a catalog */
 
     int64_t last_utc, skip_before;
     uint64_t samples;
-    bool pending; /* the first sample is in the cells, read while opening */
+    bool pending; /* the first sample was read during opening and is in the cells */
     int64_t pending_utc;
 };
 
@@ -198,11 +202,11 @@ static void blg_reader_add_warning(void *context, const char *text)
     struct blg_reader *r = context;
     for (size_t i = 0; i < r->base.warnings.count; i++)
         if (strcmp(r->base.warnings.items[i], text) == 0)
-            return; /* reading it a second time, after a seek */
+            return; /* read again after a seek */
     log_reader_warn(&r->base, "%s", text);
 }
 
-/* items: of a pointer to the array. */
+/* `items` points to the pointer to the array. */
 static HRESULT records_grow(void *items, size_t *capacity, size_t need, size_t size)
 {
     void *grown;
@@ -228,7 +232,7 @@ static char *entry_name(const uint8_t *entry, uint32_t size, uint32_t field, HRE
     return name;
 }
 
-/* The counter of an entry, its names from memory_alloc. S_FALSE: it is malformed. */
+/* Reads the counter of an entry; its names are from memory_alloc. S_FALSE: the entry is malformed. */
 static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *out)
 {
     HRESULT hr = S_OK;
@@ -251,7 +255,7 @@ static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *
     return FAILED(hr) ? error_set(hr, "out of memory for its catalog of counters") : hr;
 }
 
-/* Takes an entry of the catalog over. S_FALSE: it is malformed. */
+/* Adds an entry of the catalog. S_FALSE: the entry is malformed. */
 static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
 {
     const uint8_t *bytes = r->records.record.data + at;
@@ -266,7 +270,7 @@ static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
             entry.place = r->object_count++;
             r->objects[entry.place] =
                 (struct blg_object){.machine = (char *)counter.machine, .object = (char *)counter.object};
-            counter.machine = counter.object = NULL; /* the object's now */
+            counter.machine = counter.object = NULL; /* now owned by the object */
         }
     }
     log_counter_free(&counter);
@@ -288,14 +292,15 @@ static HRESULT keep_catalog(struct blg_reader *r)
     return hr;
 }
 
-/* S_FALSE: there is nothing to take from it. */
+/* Makes the record the current catalog. A corrupt first catalog is an error; a later corrupt catalog causes a warning
+   and then has no entries. */
 static HRESULT read_catalog(struct blg_reader *r)
 {
     const uint8_t *data = r->records.record.data;
     const size_t size = r->records.record.size;
     if (size && r->catalog_size == size && memcmp(r->catalog, data, size) == 0) {
         memcpy(r->instance, r->records.record.instance, sizeof r->instance);
-        return S_OK; /* the same again, after a seek or an append */
+        return S_OK; /* repeated after a seek or by an append */
     }
     const bool first = r->catalog_size == 0;
     size_t at = BLG_CATALOG_HEAD;
@@ -326,7 +331,7 @@ static HRESULT read_catalog(struct blg_reader *r)
 
 /* An item of a sample. */
 struct item {
-    const uint8_t *at; /* its head */
+    const uint8_t *at; /* its header */
     uint32_t kind, size;
 };
 
@@ -356,7 +361,7 @@ static void missing(struct blg_reader *r, const struct entry *entry, size_t numb
     blg_records_warn(&r->records, r->records.record.position, "item %zu of a sample: %s", number + 1, why);
 }
 
-/* Any item but the ordinary one of a single counter. */
+/* Reads every kind of item except a valid single counter, which read_sample reads. */
 static HRESULT read_item(struct blg_reader *r, const struct entry *entry, size_t number, const struct item *item)
 {
     HRESULT hr = S_FALSE;
@@ -400,8 +405,8 @@ static HRESULT read_objects(struct blg_reader *r)
     return S_OK;
 }
 
-/* Gives the counters of the catalog their columns, in its order; those of an object are in the item that `at` has for
-   it. at NULL: there is no sample, and objects give none. */
+/* Assigns columns to the catalog's counters in their order. `at` are the sample's items, which define the counters of
+   objects; NULL: there is no sample, so objects have no counters. */
 static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
 {
     const bool find = r->base.counters.count != 0;
@@ -430,7 +435,7 @@ static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8
         }
     }
     r->has_columns = SUCCEEDED(hr);
-    return r->has_columns ? S_OK : hr; /* S_FALSE is of a corrupt entry */
+    return r->has_columns ? S_OK : hr; /* S_FALSE only means that an entry is corrupt */
 }
 
 static HRESULT sample_is_cut(struct blg_reader *r, size_t items)
@@ -440,7 +445,7 @@ static HRESULT sample_is_cut(struct blg_reader *r, size_t items)
     return S_FALSE;
 }
 
-/* Whether the sample has an item for each entry of the catalog, from its first item on. */
+/* Checks that the sample has an item for each entry of the catalog. *whole: the check has succeeded before. */
 static HRESULT check_items(struct blg_reader *r, const uint8_t *first, const uint8_t *end, bool *whole)
 {
     struct item item;
@@ -451,7 +456,7 @@ static HRESULT check_items(struct blg_reader *r, const uint8_t *first, const uin
     return S_OK;
 }
 
-/* Reads the sample into the cells. S_FALSE: it is corrupt. */
+/* Reads the sample into the cells. S_FALSE: the sample is corrupt. */
 static HRESULT read_sample(struct blg_reader *r)
 {
     const uint8_t *at = r->records.record.data, *end = at + r->records.record.size;
@@ -463,7 +468,7 @@ static HRESULT read_sample(struct blg_reader *r)
     end = at;
     at = r->records.record.data + BLG_BLOCK_HEAD;
     const uint8_t *const first = at;
-    bool whole = false; /* known to have all items, before anything but cells is changed */
+    bool whole = false; /* all items exist; checked before anything except cells is changed */
     HRESULT hr = S_OK;
     if (!r->has_columns) {
         hr = check_items(r, first, end, &whole);
@@ -521,7 +526,7 @@ static HRESULT go_to(struct blg_reader *r, int64_t stamp)
     return blg_records_seek(&r->records, stamp);
 }
 
-/* Reads on until a sample is in the cells. S_FALSE: there are no more. */
+/* Reads records until a sample is in the cells. S_FALSE: there are no more samples. */
 static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
 {
     HRESULT hr;
@@ -539,7 +544,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
         case BLG_RECORD_CATALOG:
             hr = read_catalog(r);
             r->catalog_seen = true;
-            /* what follows in a circular log may have lost its beginning */
+            /* In a circular log, the first record after the catalog can lack its beginning. */
             r->records.in_the_middle = (etl_reader_log(r->records.etl)->mode & ETL_MODE_CIRCULAR) != 0;
             break;
         case BLG_RECORD_SUMMARY:
@@ -552,7 +557,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                 break;
             }
             if (memcmp(r->records.record.instance, r->instance, sizeof r->instance) != 0) {
-                if (r->jumped) { /* over its catalog: go all the way */
+                if (r->jumped) { /* the seek skipped its catalog: read from the beginning */
                     hr = go_to(r, INT64_MIN);
                     break;
                 }
@@ -603,7 +608,8 @@ static HRESULT blg_seek(struct log_reader *base, int64_t utc)
     r->skip_before = utc;
     if (utc == INT64_MIN)
         return go_to(r, INT64_MIN);
-    /* Local times go back when the clocks do, so read and skip a few samples more. */
+    /* Local times can go back by an hour when the clocks change, so start two hours earlier and skip the earlier
+       samples. */
     const int64_t local = zone_to_local(&etl_reader_log(r->records.etl)->zone, utc);
     return go_to(r, local < INT64_MIN + TWO_HOURS + 1 ? INT64_MIN + 1 : local - TWO_HOURS);
 }
@@ -649,7 +655,7 @@ static HRESULT fill_info(struct blg_reader *r, int64_t first_local)
         .format = LOG_BINARY,
         .zone = {.known = true,
                  .bias_minutes = (int)zone_bias_minutes(&log->zone, first_local, false),
-                 /* "@tzres.dll,-212" names a resource, not the zone */
+                 /* a name such as "@tzres.dll,-212" is a resource, not a time zone */
                  .name = name[0] && name[0] != '@' ? text_copy(name) : NULL},
         .machine = machine ? text_copy(machine) : NULL,
     };

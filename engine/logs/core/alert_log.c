@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of alert logs. */
+/* Writes alert logs. */
 #include "engine/logs/alert_log.h"
 
 #include "engine/base/clock.h"
@@ -13,10 +13,10 @@
 
 struct alert_log {
     char *path, *base;
-    struct text_buffer waiting; /* whole rows */
+    struct text_buffer waiting; /* queued complete rows */
     char *header;
     uint64_t written, dropped;
-    bool empty_first; /* the next write empties the file */
+    bool empty_first; /* the next write empties the file first */
 };
 
 void alert_number(double number, char out[ALERT_NUMBER_SIZE])
@@ -88,7 +88,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
     if (room)
         text_buffer_add_n(&log->waiting, b.text, b.length);
     bool failed = b.failed || log->waiting.failed;
-    if (log->waiting.failed) { /* the part that fit is kept: the text is complete */
+    if (log->waiting.failed) { /* the text that fit is kept, because it consists of complete rows */
         log->waiting.failed = false;
         room = false;
     }
@@ -97,7 +97,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
     return failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Whether rows may be appended to the file; *torn: its last line has no line end. */
+/* Checks whether rows can be appended to the file; *torn: its last line has no line end. */
 static HRESULT alert_log_inspect_file(const struct alert_log *log, struct file *file, uint64_t size, bool *torn)
 {
     char head[128], last = '\n';
@@ -143,7 +143,7 @@ static HRESULT write_to(struct alert_log *log, struct file *file)
         text_buffer_free(&log->waiting);
     } else {
         struct error_kept why = error_keep(hr);
-        (void)file_set_size(file, size); /* an incomplete row that stays is terminated by the next write */
+        (void)file_set_size(file, size); /* if an incomplete row remains, the next write terminates it */
         error_restore(&why);
     }
     text_buffer_free(&b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses and formats counter paths, and numbers instances of the same name. The numbers come from a hash table, so that
-   a list of thousands of equal names takes no longer than a list of different names. */
+/* Parses and formats counter paths, and numbers instances of the same name. A hash table stores the numbers, so that
+   thousands of equal names take no longer than different names. */
 #include "engine/logs/counter_path.h"
 
 #include "engine/base/error.h"
@@ -20,7 +20,7 @@ void counter_path_free(struct counter_path *path)
     *path = (struct counter_path){.index = PATH_NO_INDEX};
 }
 
-/* The closing parenthesis that matches the one at `open`, or NULL. */
+/* Returns the closing parenthesis that matches the one at `open`, or NULL. */
 static const char *closing_parenthesis(const char *open)
 {
     unsigned depth = 0;
@@ -49,11 +49,11 @@ static bool find_instance(const char *object, const char **open, const char **cl
             *close = end;
             return true;
         }
-        p = end; /* parentheses inside the object's own name */
+        p = end; /* these parentheses belong to the object's name */
         if (limit && limit < end)
             limit = strchr(end, '\\');
     }
-    /* If there is a lone parenthesis inside the instance's name, the last ")\" closes it. */
+    /* If the instance name contains an unmatched parenthesis, the last ")\" ends the instance. */
     for (const char *p = first ? first + strlen(first) : NULL; p && p > first; p--) {
         if (*p == '\\' && p[-1] == ')') {
             *open = first;
@@ -91,7 +91,7 @@ static bool set_instance(struct counter_path *out, const char *text, size_t leng
     return out->instance != NULL;
 }
 
-/* out NULL: only checks whether it is a path. */
+/* Parses a path into *out; with `out` NULL, only checks it. */
 static PDH_STATUS counter_path_scan(const char *text, struct counter_path *out)
 {
     const char *object = text + 1;
@@ -129,7 +129,7 @@ static PDH_STATUS check_or_parse(const char *text, struct counter_path *out)
 {
     if (!text || !*text)
         return PDH_CSTATUS_NO_COUNTERNAME;
-    /* A text never has more units than bytes. */
+    /* Text never has more UTF-16 units than UTF-8 bytes. */
     if (*text != '\\' || (strlen(text) > PDH_MAX_COUNTER_PATH && text_utf16_length(text) > PDH_MAX_COUNTER_PATH))
         return PDH_CSTATUS_BAD_COUNTERNAME;
     return counter_path_scan(text, out);

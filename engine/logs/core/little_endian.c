@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffer of bytes that grows at its end. */
+/* A buffer of bytes that grows at its end. */
 #include "engine/logs/little_endian.h"
 
 #include "engine/base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter logs of every format: calls the functions of the format, stores the names of counters, and opens the files to
-   which logs are written. */
+/* The functions for counter logs of every format: they call the functions of the format, store the counter names, and
+   open the files of new logs. */
 #include "engine/logs/log.h"
 
 #include "engine/base/debug_trace.h"
@@ -136,7 +136,7 @@ HRESULT log_writer_close(struct log_writer *w)
     return !w ? S_OK : w->functions->close(w);
 }
 
-/* In the order in which they are queried. */
+/* The order in which the readers are asked whether they recognise a file. */
 static const struct log_reader_functions *const readers[] = {&log_sql_reader, &log_text_reader, &log_binary_reader,
                                                              NULL};
 
@@ -151,7 +151,7 @@ static HRESULT read_head(const char *path, uint8_t *head, size_t *size)
     return hr;
 }
 
-/* Whether it is the beginning of a file that one of the readers recognizes. */
+/* Returns whether the bytes are the beginning of a file that one of the readers recognises. */
 static bool log_is_head(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; readers[i]; i++)
@@ -309,7 +309,7 @@ void log_counter_free(struct log_counter *c)
     *c = (struct log_counter){0};
 }
 
-/* NULL stays NULL. False: out of memory. */
+/* Replaces a name by its copy; NULL stays NULL. False: out of memory. */
 static bool copy_name(const char **name)
 {
     if (*name) {
@@ -334,7 +334,7 @@ HRESULT log_counters_add(struct log_counters *list, const struct log_counter *co
         return S_OK;
     }
     while (copied < count)
-        *names[copied++] = NULL; /* not ours */
+        *names[copied++] = NULL; /* still the caller's strings */
     if (grown)
         log_counter_free(&copy);
     return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);
@@ -385,7 +385,7 @@ static HRESULT open_as(const char *path, const struct log_options *options, enum
     return options->base ? file_open_below(options->base, path, mode, out) : file_open(path, mode, out);
 }
 
-/* Checks the content, because a name does not show which data a user would lose. */
+/* Checks the content of a file before it is overwritten, because its name does not show whether it is a log. */
 static HRESULT check_is_log(const char *path, struct file *file)
 {
     uint8_t head[LOG_HEAD_BYTES];

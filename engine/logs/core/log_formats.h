@@ -5,8 +5,8 @@
 
 #include "engine/logs/log.h"
 
-/* Semantics are those of the log_writer_ functions in log.h. create never gets NULL options and leaves no new file
-   behind when it fails. */
+/* These functions are defined like the log_writer_ functions in log.h. `create` never gets NULL options, and leaves no
+   new file behind when it fails. */
 struct log_format_functions {
     HRESULT(*create)
     (const struct log_format_traits *format, const char *path, const struct log_counter *counters, size_t count,
@@ -14,7 +14,7 @@ struct log_format_functions {
     HRESULT (*append)(struct log_writer *w, int64_t utc, const struct log_cell *cells);
     HRESULT (*flush)(struct log_writer *w);
     uint64_t (*size)(const struct log_writer *w);
-    HRESULT (*warning)(struct log_writer *w, char **text); /* NULL: there are never any warnings */
+    HRESULT (*warning)(struct log_writer *w, char **text); /* NULL: the format has no warnings */
     HRESULT (*close)(struct log_writer *w);
 };
 
@@ -23,34 +23,36 @@ struct log_writer {
     const struct log_format_functions *functions;
 };
 
-/* Semantics are those of the log_reader_ functions in log.h. */
+/* These functions are defined like the log_reader_ functions in log.h. */
 struct log_reader_functions {
-    /* Is it this format? `head` contains the first `size` bytes of the file, fewer than LOG_HEAD_BYTES only if the file
-       ends there; NULL if `path` is not a file. */
+    /* Returns whether the file has this format. `head` contains the first `size` bytes of the file, which are fewer
+       than LOG_HEAD_BYTES only if the file ends there; NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
-    HRESULT (*open)(const char *path, struct log_reader **out); /* fills in the first member; zeroed otherwise */
+    /* sets the members of struct log_reader that it uses; the others stay zero */
+    HRESULT (*open)(const char *path, struct log_reader **out);
     HRESULT (*next)(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
     HRESULT (*seek)(struct log_reader *r, int64_t utc);
     void (*progress)(const struct log_reader *r, uint64_t *done, uint64_t *total);
-    void (*close)(struct log_reader *r); /* ends with log_reader_free_base and freeing r */
+    void (*close)(struct log_reader *r); /* calls log_reader_free_base and then frees r */
 };
 enum { LOG_HEAD_BYTES = 4096 };
 
 /* First member of each format's reader. */
 struct log_reader {
     const struct log_reader_functions *functions;
-    struct log_info info; /* its texts are from memory_alloc */
+    struct log_info info; /* its strings are from memory_alloc */
     struct log_counters counters;
     struct texts warnings;
     const struct counter_names *names; /* NULL: counters get no English names */
-    size_t translated;                 /* counters that have theirs */
+    size_t translated;                 /* number of counters that already have English names */
 };
-/* For the formats: adds a warning such as "row 12 at byte 3456: ...". Never fails: the warning is dropped if memory
-   runs out or LOG_MAX_WARNINGS is reached. */
+/* Adds a warning such as "row 12 at byte 3456: ..."; for the formats. Never fails: drops the warning if memory runs out
+   or LOG_MAX_WARNINGS is reached. */
 void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
-void log_reader_free_base(struct log_reader *r); /* frees info's strings, counters and warnings, not r */
+/* frees the strings in `info`, the counters and the warnings, but not r */
+void log_reader_free_base(struct log_reader *r);
 
-/* For the formats without changing instances: E_INVALIDARG with a text for a wildcard counter. */
+/* For formats that have no changing instances: returns E_INVALIDARG with a text if there is a wildcard counter. */
 HRESULT log_refuse_wildcards(const char *path, const struct log_counter *counters, size_t count);
 
 extern const struct log_reader_functions log_text_reader;

@@ -195,7 +195,7 @@ char *format_path(const char *path)
     if (!sql_source_is(path))
         return text_copy(path);
     if (FAILED(sql_source_parse(path, &source)))
-        return text_copy("SQL:..."); /* its name may contain a password, so it is not shown */
+        return text_copy("SQL:..."); /* the unparsable name can contain a password, so it is not shown */
     char *shown = text_copy(source.shown);
     sql_source_free(&source);
     return shown;
@@ -209,7 +209,7 @@ HRESULT sample_distances_add(struct sample_distances *d, int64_t distance)
         d->step = 1;
     if (d->seen++ % d->step != 0)
         return S_OK;
-    if (d->count == MAX_DISTANCES) { /* every second goes */
+    if (d->count == MAX_DISTANCES) { /* drop every second interval */
         for (size_t i = 0; i < MAX_DISTANCES / 2; i++)
             d->items[i] = d->items[2 * i];
         d->count = MAX_DISTANCES / 2;

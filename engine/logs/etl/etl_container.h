@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A container that is being written, as used by etl_file.c (its buffers) and etl_events.c (single events into buffers);
-   and decompression. */
+/* A container file while it is written. etl_file.c manages its buffers, and etl_events.c packs single events into them.
+   Also declares the decompression. */
 #ifndef OPENPLA_ETL_CONTAINER_H
 #define OPENPLA_ETL_CONTAINER_H
 
@@ -10,42 +10,43 @@
 
 struct etl_file {
     struct file *file;
-    uint32_t size;      /* of every buffer */
+    uint32_t size;      /* bytes of every buffer */
     struct etl_log log; /* the header that the next flush will write; end_utc is the time of the newest event */
-    uint8_t event[ETL_LOG_HEAD];   /* its event up to the names, as stored in the file */
-    struct etl_buffer_header head; /* of buffer */
-    uint8_t *buffer;  /* the last buffer to which events were added, as it should be in the file; without its header */
-    uint8_t *spare;   /* the buffer before it, while events are being added across buffers */
-    uint32_t written; /* bytes of the buffer that are in the file; 0: its copy cannot be trusted at all */
-    uint64_t buffers; /* complete buffers in the file, including the header's */
-    uint64_t place;   /* of buffer among them */
-    uint64_t ring_first, ring_end; /* places of the ring; 0: not a ring */
-    uint64_t sequence;             /* the highest there is */
-    uint64_t taken; /* number of buffers for which the file has room while it is open; 0: for those in it */
-    bool full;      /* nothing more is added to the buffer, even if it has room */
-    bool given;     /* the buffer was written as a whole; its header was not created here */
-    bool changed;   /* since the last flush */
-    bool torn;      /* a failed write left bytes after the last buffer */
+    uint8_t event[ETL_LOG_HEAD];   /* its event up to the names, as in the file */
+    struct etl_buffer_header head; /* header of `buffer` */
+    uint8_t *buffer;  /* the last buffer with added events, as it should be in the file but without its header */
+    uint8_t *spare;   /* the previous buffer, while events are added across buffers */
+    uint32_t written; /* bytes of `buffer` in the file; 0: its content in the file is not valid */
+    uint64_t buffers; /* complete buffers in the file, including the first one with the log file header */
+    uint64_t place;   /* index of `buffer` in the file */
+    uint64_t ring_first, ring_end; /* first index and end of the ring; 0: not a ring */
+    uint64_t sequence;             /* the highest sequence number in the file */
+    /* number of buffers for which space is reserved while the file is open; 0: no more than in the file */
+    uint64_t taken;
+    bool full;    /* no more events are added to `buffer`, even if they fit */
+    bool given;   /* `buffer` was added as a whole; its header was not created here */
+    bool changed; /* since the last flush */
+    bool torn;    /* a failed write left bytes after the last buffer */
 };
 
-/* The header of an empty buffer with this sequence number. */
+/* Returns the header of an empty buffer with this sequence number. */
 struct etl_buffer_header etl_container_new_header(const struct etl_file *e, uint64_t sequence);
-/* An empty buffer with this sequence number, for the file and as `head`. */
+/* Creates an empty buffer with this sequence number in `buffer`, and its header in `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);
-/* The place after `place`. */
+/* Returns the index of the buffer after `place`, which in a ring can be its first one. */
 uint64_t etl_container_next_place(const struct etl_file *e, uint64_t place);
-/* Updates e->buffer in the file: its new events, and then its header. */
+/* Writes the changes of e->buffer to the file: first its new events, then its header. */
 HRESULT etl_container_write_buffer(struct etl_file *e, bool last);
-/* ... the log file header: end, number of buffers, losses. */
+/* Writes the changed fields of the log file header: end, number of buffers and losses. */
 HRESULT etl_container_write_counts(struct etl_file *e);
 /* Removes the bytes that a failed write left after the last buffer. */
 HRESULT etl_container_cut_torn_end(struct etl_file *e);
-void etl_container_swap(struct etl_file *e); /* e->buffer and e->spare */
+void etl_container_swap(struct etl_file *e); /* exchanges e->buffer and e->spare */
 
-/* Plain XPRESS (LZ77) of [MS-XCA] 2.4, as in compressed .etl buffers. */
-/* Decompresses until `packed` ends or `size` bytes are written; returns their number. If the result is less than
-   `size`, the stream is truncated or corrupt after these bytes. */
+/* Plain XPRESS (LZ77) compression of [MS-XCA] 2.4, as in compressed .etl buffers. */
+/* Decompresses until `packed` ends or `size` bytes are written, and returns the number of written bytes. If the result
+   is less than `size`, the stream is truncated or corrupt after these bytes. */
 size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size);
 
 #endif

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs single events into the buffers of a container: all of a call or none. A new buffer is first written with a
-   header that counts no event, which is where a full disk shows. The header that counts them follows once the buffers
-   before it are in the file. */
+/* Packs single events into the buffers of a container: all events of a call or none. A new buffer is first written with
+   a header that counts no events. A full disk is detected at this point. The header that counts the events is written
+   after all earlier buffers are in the file. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 
 #include <string.h>
 
-enum { STAMP_AT = 0x10, STAMP_SIZE = 8 }; /* of an event */
+enum { STAMP_AT = 0x10, STAMP_SIZE = 8 }; /* of the time stamp in an event */
 
 static uint32_t event_space(const struct etl_event *event)
 {
     return (event->head_size + event->data_size + 7) & ~(uint32_t)7;
 }
 
-/* Number of bytes that the current buffer can still take. */
+/* Returns the number of bytes that still fit into the current buffer. */
 static uint32_t room(const struct etl_file *e)
 {
     return e->full ? 0 : e->size - e->head.used;
 }
 
-/* The index of the first event from `i` on that does not fit into `room` bytes; *space: of those before it. */
+/* Returns the index of the first event from `i` on that does not fit into `room` bytes; *space is the size of the
+   events before it. */
 static size_t events_that_fit(const struct etl_event *events, size_t count, size_t i, uint32_t room, uint32_t *space)
 {
     for (*space = 0; i < count && event_space(&events[i]) <= room - *space; i++)
@@ -41,8 +42,8 @@ static void put_events(uint8_t *at, const struct etl_event *events, size_t count
     }
 }
 
-/* Writes `new_buffers` buffers behind the present one with the events, but with headers that count none. The last one
-   stays in e->spare. */
+/* Writes the events into `new_buffers` new buffers after the current one, with headers that count no events. The last
+   of them stays in e->spare. */
 static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = etl_container_cut_torn_end(e);
@@ -57,13 +58,13 @@ static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *event
         memset(e->spare + ETL_BUFFER_HEAD + space, 0xFF, e->size - ETL_BUFFER_HEAD - space);
         place = etl_container_next_place(e, place);
         hr = file_write_at(e->file, place * e->size, e->spare, e->size);
-        e->torn = e->torn || place >= e->buffers; /* until the buffers count */
+        e->torn = e->torn || place >= e->buffers; /* until the new buffers are counted */
         from = to;
     }
     return hr;
 }
 
-/* Copies events into the buffer until one does not fit; returns the index of that event. */
+/* Writes the headers of the new buffers again, now with the events that write_uncounted has written. */
 static HRESULT count_written(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = S_OK;
@@ -81,8 +82,8 @@ static HRESULT count_written(struct etl_file *e, const struct etl_event *events,
     return hr;
 }
 
-/* The new buffers are written first, since a full disk shows there. Their events follow those of the present buffer, so
-   they are counted after these. */
+/* Writes the new buffers first, because a full disk is detected there. Their events come after those of the current
+   buffer, so they are counted after them. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {
@@ -93,13 +94,13 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     HRESULT hr = write_uncounted(e, events + here, count - here, new_buffers);
     if (FAILED(hr)) {
         e->log.end_utc = old.log.end_utc;
-        (void)etl_container_cut_torn_end(e); /* if it fails, it is tried again with the next growth and flush */
+        (void)etl_container_cut_torn_end(e); /* if this fails, it is tried again with the next growth and flush */
         return hr;
     }
     put_events(e->buffer + e->head.used, events, here);
     e->head.used += space;
     hr = etl_container_write_buffer(e, false);
-    etl_container_swap(e); /* the old one is kept for a way back */
+    etl_container_swap(e); /* the previous buffer is kept to undo the change */
     if (SUCCEEDED(hr))
         hr = count_written(e, events + here, count - here, new_buffers);
     if (SUCCEEDED(hr))
@@ -109,7 +110,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
         e->changed = false;
         return S_OK;
     }
-    *e = old; /* afterwards the buffers are in their places again */
+    *e = old; /* now both buffers are as before */
     memset(e->buffer + e->head.used, 0xFF, e->size - e->head.used);
     e->written = 0;
     e->changed = true;
@@ -118,7 +119,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     return hr;
 }
 
-/* Number of new buffers that the events need. */
+/* Returns the number of new buffers that the events need. */
 static uint64_t buffers_needed(const struct etl_file *e, const struct etl_event *events, size_t count)
 {
     uint32_t free = room(e);
@@ -144,7 +145,7 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
         }
     }
     if (utc < e->log.end_utc)
-        utc = e->log.end_utc; /* the clock was set back; the buffers' times must not decrease */
+        utc = e->log.end_utc; /* the clock was set back, but the buffers' times must not decrease */
     uint64_t new_buffers = buffers_needed(e, events, count);
     if (new_buffers != 0)
         return add_across(e, utc, events, count, new_buffers);

@@ -4,8 +4,8 @@
    The file is a complete log after every write call: the events of a buffer are written before the header that counts
    them, and the log file header's number of buffers is written last. Therefore a reader between any two calls, or after
    a crash, finds complete buffers with complete events. The layouts are those of Windows 8 and later, 64-bit;
-   BuffersWritten, EndTime and the losses are updated at each flush. A ring (a circular log) returns to its first buffer
-   when the file must not grow; sequence numbers show readers the order. */
+   BuffersWritten, EndTime and the losses are updated at each flush. In a circular log, the writer returns to the ring's
+   first buffer when the file has its maximum size. Readers find the order of the buffers by their sequence numbers. */
 #include "engine/logs/etl_file.h"
 
 #include "engine/base/debug_trace.h"
@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-/* ... for an existing file, by the size of its buffers. */
 static void etl_container_free(struct etl_file *e)
 {
     if (!e)
@@ -28,7 +27,7 @@ static void etl_container_free(struct etl_file *e)
     memory_free(e);
 }
 
-/* Of the newest event. */
+/* Returns the time of the newest event, for a buffer's header. */
 static int64_t buffer_time(const struct etl_file *e)
 {
     return etl_log_buffer_time(&e->log, etl_log_stamp(&e->log, e->log.end_utc));
@@ -56,7 +55,7 @@ void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uin
     etl_buffer_header_write(head, buffer);
 }
 
-/* Fills the first buffer of the file. */
+/* Writes the log file header into the first buffer of the file. */
 static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
 {
     uint32_t length;
@@ -79,7 +78,7 @@ static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
     return S_OK;
 }
 
-/* Without a file. NULL: out of memory, with a text. */
+/* Creates a container without a file. NULL: out of memory, with a text. */
 static struct etl_file *etl_container_new(const char *path, uint32_t size)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
@@ -100,7 +99,7 @@ static bool is_size(uint32_t size)
     return size >= ETL_SMALLEST_BUFFER && size <= ETL_LARGEST_BUFFER && size % ETL_BUFFER_UNIT == 0;
 }
 
-/* Uses version 2.0 of the format for logs that readers of 1.5 do not support. */
+/* Selects version 2.0 of the format for logs that readers of version 1.5 do not support. */
 static void etl_log_complete(struct etl_log *log)
 {
     enum { LARGEST_1_5 = 1024 * 1024, MOST_PROCESSORS_1_5 = 256 };
@@ -114,7 +113,7 @@ static void etl_log_complete(struct etl_log *log)
     log->pointer_size = 8;
 }
 
-/* Everything that is known about the file before it is open. */
+/* Sets everything that is known before the file is open. */
 static HRESULT etl_file_prepare(struct etl_file *e, const struct etl_log *log)
 {
     e->buffers = 2;
@@ -221,7 +220,7 @@ static HRESULT etl_container_load_header(struct etl_file *e, struct file *file, 
     return e->log.buffer_size == e->size && e->log.pointer_size == 8 ? S_OK : no_container(path);
 }
 
-/* Searches the end of the last record in buffer `place` and stores it in e->head.used; 0: the buffer has none. */
+/* Finds the end of the last record in buffer `place` and stores it in e->head.used; 0: no record ends in the buffer. */
 static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *path, uint64_t place,
                            etl_ends_record *ends)
 {
@@ -241,14 +240,14 @@ static HRESULT load_buffer(struct etl_file *e, struct file *file, const char *pa
     const uint32_t there = used < got ? used : (uint32_t)got;
     while (etl_buffer_event(e->buffer, there, &offset, &event, &length)) {
         if (!ends || ends(event, length)) {
-            e->head.used = (offset + 7) & ~(uint32_t)7; /* the padding may be missing */
+            e->head.used = (offset + 7) & ~(uint32_t)7; /* the padding can be missing */
             memset(e->buffer + (event - e->buffer) + length, 0, e->head.used - (uint32_t)(event - e->buffer) - length);
         }
     }
     return cut || offset == used ? S_OK : damaged(e, path, place);
 }
 
-/* Reads the data needed for appending: the header, and the buffer in which the last record ends. */
+/* Reads the data that appending needs: the header, and the buffer in which the last record ends. */
 static HRESULT load_end(struct etl_file *e, struct file *file, const char *path, etl_ends_record *ends)
 {
     uint64_t size;
@@ -277,7 +276,7 @@ static HRESULT load_end(struct etl_file *e, struct file *file, const char *path,
     return S_OK;
 }
 
-/* ... for an existing file, by the size of its buffers. */
+/* Like etl_container_new, but with the buffer size of an existing file. */
 static HRESULT etl_container_of_size(struct file *file, const char *path, struct etl_file **out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
@@ -309,7 +308,7 @@ HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *
     return S_OK;
 }
 
-/* A buffer without events: a complete buffer may take its place. */
+/* Returns whether the current buffer has no events, so that a complete buffer can replace it. */
 static bool is_empty(const struct etl_file *e)
 {
     return e->head.used == ETL_BUFFER_HEAD && !e->given;
@@ -387,8 +386,8 @@ void etl_container_swap(struct etl_file *e)
     e->buffer = other;
 }
 
-/* Writes the whole buffer in e->spare to `place`. If that place already holds a buffer or reserved room, it is emptied
-   first and the header is written last, so that a header never counts events of another buffer. */
+/* Writes the whole buffer in e->spare to `place`. If that place already has a buffer or reserved space, its header is
+   cleared first and the new header is written last, so that a header never counts events of another buffer. */
 static HRESULT place_buffer(struct etl_file *e, uint64_t place, const struct etl_buffer_header *head)
 {
     const uint64_t at = place * e->size;
@@ -432,7 +431,7 @@ HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_bu
     e->changed = true;
     if (FAILED(hr)) {
         e->written = replaces ? 0 : e->written;
-        (void)etl_container_cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
+        (void)etl_container_cut_torn_end(e); /* if this fails, it is tried again with the next growth and flush */
         return hr;
     }
     etl_container_swap(e);
@@ -533,7 +532,7 @@ void etl_file_abandon(struct etl_file *e)
 
 /* ---- continuing the file of a session that has ended, or whose host process has exited ---- */
 
-/* Reads the header at a place. S_FALSE: not a complete buffer of events of this file. */
+/* Reads the buffer header at a place. S_FALSE: not a complete buffer with events of this file. */
 static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t place, struct etl_buffer_header *out)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
@@ -547,7 +546,8 @@ static HRESULT head_at(const struct etl_file *e, struct file *file, uint64_t pla
     return out->type == ETL_TYPE_EVENTS && out->sequence < INT64_MAX ? S_OK : S_FALSE;
 }
 
-/* Sets e->buffers, e->sequence, and e->place to the buffer before the next one. S_FALSE: the file has no buffer. */
+/* Sets e->buffers, e->sequence, and e->place to the buffer before the next one to write. S_FALSE: the file has no
+   buffer. */
 static HRESULT find_place(struct etl_file *e, struct file *file, uint64_t places, etl_holds *holds, void *context)
 {
     uint64_t oldest = UINT64_MAX, oldest_place = 0;
@@ -569,7 +569,7 @@ static HRESULT find_place(struct etl_file *e, struct file *file, uint64_t places
     }
     if (FAILED(hr))
         return hr;
-    if (e->buffers == e->ring_end) /* it has come round */
+    if (e->buffers == e->ring_end) /* the ring has wrapped around */
         e->place = oldest_place == e->ring_first ? e->ring_end - 1 : oldest_place - 1;
     return e->buffers != 1 ? S_OK : S_FALSE;
 }
@@ -594,7 +594,7 @@ static HRESULT load_place(struct etl_file *e, struct file *file, const char *pat
         hr = head_at(e, file, e->place, &e->head);
         if (hr == S_OK)
             hr = file_read_at(file, e->place * e->size, e->buffer, e->size, &got);
-        else if (SUCCEEDED(hr)) /* in a ring: an older buffer was being overwritten */
+        else if (SUCCEEDED(hr)) /* in a ring, an older buffer was being overwritten */
             etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
         e->written = e->head.used;
         e->full = e->given = true;

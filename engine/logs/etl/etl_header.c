@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the log file header of either pointer size, and converts its clock and its time zone. Each change of
-   a TIME_ZONE_INFORMATION is given in the local time that ends with it. */
+/* Reads and writes the log file header of either pointer size, and converts its clock and its time zone.
+   TIME_ZONE_INFORMATION specifies each change in the local time that is valid before the change. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES_AT_32 = 0x110, NAMES_AT_64 = 0x118, ZONE_NAME_UNITS = 32 };
-/* Fields of TRACE_LOGFILE_HEADER. After the two name slots all fields of the 32-bit form are SHIFT_32 bytes lower. */
+/* Fields of TRACE_LOGFILE_HEADER. In the 32-bit form, all fields after the two name pointers are SHIFT_32 bytes
+   lower. */
 enum {
     SIZE_AT = 0x00,
     VERSION_AT = 0x04,
@@ -34,7 +35,7 @@ enum {
     BUFFERS_LOST_AT = 0x114,
     SHIFT_32 = 8,
 };
-/* Fields of its TIME_ZONE_INFORMATION. */
+/* Fields of the TIME_ZONE_INFORMATION in it. */
 enum {
     STANDARD_NAME_AT = 0x04,
     TO_STANDARD_AT = 0x44,
@@ -43,7 +44,7 @@ enum {
     TO_DAYLIGHT_AT = 0x98,
     DAYLIGHT_BIAS_AT = 0xA8,
 };
-/* Of SYSTEM_TRACE_HEADER. */
+/* Fields of SYSTEM_TRACE_HEADER. */
 enum { LENGTH_AT = 0x04, HOOK_AT = 0x06, THREAD_AT = 0x08, PROCESS_AT = 0x0C, STAMP_AT = 0x10 };
 #define TICKS_PER_SECOND INT64_C(10000000)
 
@@ -54,7 +55,7 @@ static struct zone_change read_change(const uint8_t *at)
                                 get_u16(at + 8), get_u16(at + 10), get_u16(at + 12), get_u16(at + 14)};
 }
 
-/* A name in a field of fixed size, or up to the end of the event if it has no NUL. */
+/* Reads a name that ends with a NUL, or at the end of its fixed-size field or of the event. */
 static bool read_name(const uint8_t *at, size_t room, const char **out, size_t *bytes)
 {
     size_t units;
@@ -143,7 +144,7 @@ static void write_change(uint8_t *at, const struct zone_change *c)
         put_u16(at + 2 * i, fields[i]);
 }
 
-/* The text's first units and a NUL; S_FALSE: it takes more than `room` bytes. */
+/* Writes as many units of the name as fit into `room` bytes, and a NUL. S_FALSE: the name is truncated. */
 static HRESULT write_name(uint8_t *at, size_t room, const char *name, size_t *bytes)
 {
     WCHAR *wide;
@@ -160,7 +161,7 @@ static HRESULT write_name(uint8_t *at, size_t room, const char *name, size_t *by
     return taken == units ? S_OK : S_FALSE;
 }
 
-/* A zone's name is truncated if it does not fit. */
+/* Writes the time zone; truncates names that do not fit. */
 static HRESULT write_zone(uint8_t *at, const struct etl_log *log)
 {
     enum { ROOM = ZONE_NAME_UNITS * sizeof(uint16_t) };
@@ -236,17 +237,17 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
     return S_OK;
 }
 
-/* ticks * to / from, without intermediate overflow. */
+/* Returns ticks * to / from without intermediate overflow. */
 static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 {
-    if (to == from) /* the usual clock; the divisions would take a tenth of the time for reading an event */
+    if (to == from) /* the usual clock; the divisions need a tenth of the time for reading an event */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
-    const int64_t rest = ticks % from; /* with a clock above 900 GHz this would overflow */
+    const int64_t rest = ticks % from; /* as integers, rest * to would overflow for a clock above 900 GHz */
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
 }
 
-/* Ticks of the file's clock per second; 0: stamps are FILETIMEs. */
+/* Returns the ticks per second of the file's clock; 0: stamps are FILETIMEs. */
 static int64_t ticks_per_second(const struct etl_log *log)
 {
     if (log->clock == ETL_CLOCK_SYSTEM)
@@ -296,7 +297,7 @@ int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time)
 
 enum { LAST_YEAR = 9999 };
 
-/* The local FILETIME of the change in that year. */
+/* Returns the local FILETIME of the change in that year. */
 static int64_t change_in_year(const struct zone_change *c, int year)
 {
     struct calendar_time t = {.year = c->year != 0 ? c->year : year,

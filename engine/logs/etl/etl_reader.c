@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of .etl containers. Opening scans the headers of the buffers into an index, sorted by stream (processor)
-   and sequence number. This also puts a circular file in order. Reading loads one buffer of each stream, and uses a
+/* Reads .etl containers. Opening reads the buffer headers into an index that is sorted by stream (processor) and
+   sequence number. This order is also correct for a circular file. Reading loads one buffer of each stream, and uses a
    heap to find the stream with the oldest event. Compressed buffers are plain XPRESS: words of 32 flags, where each
-   flag stands for a literal byte or a match of 16 bits or more. */
+   flag announces a literal byte or a match of 16 bits or more. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -18,10 +18,10 @@
 struct packed {
     const uint8_t *at;
     size_t size, next;
-    size_t half; /* place of a byte whose upper half is the next match's length; 0: no such byte */
+    size_t half; /* position of the byte whose upper half is the next match's length; 0: no such byte */
 };
 
-/* The length of a match if its three bits are not sufficient. 0: the stream ends. */
+/* Returns the length of a match that does not fit into its three bits. 0: the data end, or the length is invalid. */
 static uint32_t long_match(struct packed *p)
 {
     uint32_t length;
@@ -90,43 +90,44 @@ size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, si
 
 enum { COMPRESSION_XPRESS = 3, SCAN_WINDOW = 0x10000 };
 
-struct place { /* of a buffer in the file */
+struct place { /* a buffer in the file */
     uint64_t offset, sequence;
-    uint32_t size; /* in the file */
+    uint32_t size; /* bytes in the file */
     uint16_t stream, flags;
     int64_t time; /* a stamp */
 };
 
 struct stream {
-    size_t first, end, next; /* in the index; next: to be loaded when the current buffer is finished */
+    size_t first, end, next; /* index in `places`; next: buffer to load after the current one */
     uint8_t *buffer;
     size_t capacity;
-    uint32_t used, offset; /* in buffer */
+    uint32_t used, offset; /* positions in `buffer` */
     bool cut;              /* the file does not contain all of this buffer */
     struct etl_buffer_header head;
     struct etl_record record;
     int64_t key;   /* for ordering events: the stamp; the log file header comes before everything else */
-    bool metadata; /* among equal stamps, events that describe others come first */
+    bool metadata; /* among equal stamps, events that describe other events come first */
 };
 
 struct etl_reader {
     char *path;
     struct file *file;
     uint64_t size;  /* size of the file when it was opened */
-    uint64_t whole; /* after the last complete buffer of the file */
+    uint64_t whole; /* offset after the last complete buffer of the file */
     struct etl_log log;
-    uint32_t step; /* size of an unpacked file's buffers */
+    uint32_t step; /* buffer size of an uncompressed file */
     bool packed;
     struct place *places;
     size_t place_count, place_capacity;
     struct stream *streams;
     size_t stream_count;
-    struct stream **heap; /* the one with the oldest event first */
+    struct stream **heap; /* heap[0] has the oldest event */
     size_t heap_count;
-    size_t begun; /* number of streams in the heap or without events; the heap is built when this includes all */
-    bool given;   /* heap[0]'s event has been returned */
+    /* number of streams that are in the heap or have no events; the heap is built when all are counted */
+    size_t begun;
+    bool given; /* heap[0]'s event has been returned */
     uint8_t *stored;
-    size_t stored_capacity; /* a packed buffer */
+    size_t stored_capacity; /* for `stored`, a compressed buffer */
     uint64_t done;
     etl_warn *warn;
     void *warn_context;
@@ -156,8 +157,8 @@ static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_hea
     return head->used <= head->size && (r->packed || offset == 0 || head->size == r->step);
 }
 
-/* Searches for the header after a corrupt one in a file with buffers of different sizes. *offset: its position, or the
-   end. */
+/* Searches for the next header after a corrupt one in a file with buffers of different sizes. *offset becomes its
+   position, or the end of the file. */
 static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
@@ -228,7 +229,7 @@ static HRESULT index_buffer(struct etl_reader *r, uint64_t *offset, uint64_t num
         *offset += r->step;
     else
         hr = find_next_head(r, offset);
-    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* space that was allocated in advance */
+    if (FAILED(hr) || etl_all_zero(bytes, sizeof bytes)) /* space that was reserved in advance */
         return hr;
     etl_reader_warn(r, at, "the header of buffer %llu is corrupt; its events up to byte %llu are skipped",
                     (unsigned long long)number, (unsigned long long)(*offset < r->size ? *offset : r->size));
@@ -276,7 +277,7 @@ static HRESULT make_streams(struct etl_reader *r)
     return S_OK;
 }
 
-/* The first buffer: the log file header, and the way in which the rest of the file is stored. */
+/* Reads the log file header from the first buffer, and determines how the rest of the file is stored. */
 static HRESULT read_header(struct etl_reader *r)
 {
     uint8_t bytes[ETL_BUFFER_HEAD];
@@ -371,7 +372,7 @@ static HRESULT make_room(struct etl_reader *r, uint8_t **bytes, size_t *capacity
     return S_OK;
 }
 
-/* Unpacks the buffer in r->stored into the stream's. */
+/* Decompresses the buffer in r->stored into the stream's buffer. */
 static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, const struct place *place, uint32_t used,
                                     size_t got)
 {
@@ -395,8 +396,8 @@ static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, cons
     return S_OK;
 }
 
-/* Reads the buffer at `place` into the stream. If the buffer is now a different one (in a circular log that is being
-   written), the result is an empty buffer. */
+/* Reads the buffer at `place` into the stream. The result is an empty buffer if the file now has a different one there,
+   as in a circular log that is being written. */
 static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const struct place *place)
 {
     const bool packed = (place->flags & ETL_FLAG_COMPRESSED) != 0;
@@ -429,7 +430,7 @@ static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const 
     return S_OK;
 }
 
-/* No event follows the current one in the buffer. */
+/* Returns whether the current event is the last one in the buffer. */
 static bool is_last(const struct stream *s)
 {
     const uint8_t *event;
@@ -437,7 +438,7 @@ static bool is_last(const struct stream *s)
     return !etl_buffer_event(s->buffer, s->used, &offset, &event, &size);
 }
 
-/* The stream's next event; loads buffers as needed. S_FALSE: there are no more. */
+/* Reads the stream's next event; loads buffers as needed. S_FALSE: no more events. */
 static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
 {
     for (;;) {
@@ -579,7 +580,7 @@ HRESULT etl_reader_grow(struct etl_reader *r)
         const size_t before = r->place_count;
         hr = index_buffer(r, &offset, number);
         if (SUCCEEDED(hr) && (r->place_count == before || offset > size))
-            break; /* reserved space that is not written yet, or a part of a buffer */
+            break; /* reserved space that is not written yet, or a partial buffer */
         r->whole = offset;
     }
     r->place_count -= r->place_count != 0 && r->places[r->place_count - 1].offset >= r->whole;
@@ -588,7 +589,7 @@ HRESULT etl_reader_grow(struct etl_reader *r)
     return FAILED(hr) ? hr : r->place_count != 0 ? S_OK : S_FALSE;
 }
 
-/* The stamp of the first event of a buffer; S_FALSE: it has no events. */
+/* Returns the stamp of a buffer's first event; S_FALSE: the buffer has no events. */
 static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place, int64_t *stamp)
 {
     HRESULT hr = stream_load_buffer(r, s, &r->places[place]);
@@ -604,13 +605,14 @@ static HRESULT first_stamp(struct etl_reader *r, struct stream *s, size_t place,
 
 static HRESULT seek_stream(struct etl_reader *r, struct stream *s, int64_t stamp)
 {
-    size_t low = s->first, high = s->end; /* buffers before low begin before the stamp; buffers from high on do not */
+    /* buffers before `low` begin before the stamp; buffers from `high` on do not */
+    size_t low = s->first, high = s->end;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         size_t probe = middle;
         int64_t first = 0;
         HRESULT hr = S_FALSE;
-        while (hr == S_FALSE && probe < high) { /* the first with an event from the middle on */
+        while (hr == S_FALSE && probe < high) { /* the first buffer with an event, from `middle` on */
             hr = first_stamp(r, s, probe, &first);
             probe += hr == S_FALSE;
         }

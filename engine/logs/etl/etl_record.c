@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the headers of buffers and of events. The layouts are those of Windows 7 and later, from Microsoft's
-   documentation of EVENT_TRACE_HEADER and EVENT_HEADER. Undocumented ones were measured in files (SYSTEM_TRACE_HEADER,
-   PERFINFO_TRACE_HEADER, extended items). */
+   documentation of EVENT_TRACE_HEADER and EVENT_HEADER. Undocumented layouts were determined from files
+   (SYSTEM_TRACE_HEADER, PERFINFO_TRACE_HEADER, extended items). */
 #include "engine/logs/etl_record.h"
 
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { LONGEST_EVENT = 0xFFF8 }; /* an event's size has 16 bits */
+enum { LONGEST_EVENT = 0xFFF8 }; /* an event's size field has 16 bits */
 enum {
     SIZE_AT = 0x00,
     SAVED_AT = 0x04,
@@ -34,7 +34,7 @@ void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out
         .current = get_u32(buffer + CURRENT_AT),
         .time = (int64_t)get_u64(buffer + TIME_AT),
         .sequence = get_u64(buffer + SEQUENCE_AT),
-        /* Before Windows 8 a byte, followed by the alignment of events. */
+        /* Before Windows 8, the processor is one byte, followed by the alignment of events. */
         .processor = (flags & ETL_FLAG_PROCESSOR_INDEX) != 0 ? get_u16(buffer + PROCESSOR_AT) : buffer[PROCESSOR_AT],
         .logger = get_u16(buffer + LOGGER_AT),
         .state = get_u32(buffer + STATE_AT),
@@ -146,7 +146,7 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
     const uint32_t space = (length + 7) & ~(uint32_t)7;
     *event = at;
     *size = length;
-    *offset = space > used - *offset ? used : *offset + space; /* the padding of the last event may be missing */
+    *offset = space > used - *offset ? used : *offset + space; /* the padding of the last event can be missing */
     return true;
 }
 
@@ -178,7 +178,7 @@ uint32_t etl_event_stamp_at(const uint8_t first[8])
     }
 }
 
-/* A GUID as stored in files. */
+/* Converts a GUID as stored in files. */
 static GUID etl_guid(const uint8_t at[16])
 {
     GUID guid = {.Data1 = get_u32(at), .Data2 = get_u16(at + 4), .Data3 = get_u16(at + 6)};
@@ -212,7 +212,8 @@ static void decode_performance(const uint8_t *at, struct etl_record *out)
     out->id = get_u16(at + 6);
     out->opcode = at[6];
     out->stamp = (int64_t)get_u64(at + 8);
-    uint32_t head = PERFORMANCE_HEAD + ((uint32_t)(out->version >> 8) & 7) * 8; /* with values of the PMC */
+    /* with values of the processor's performance counters */
+    uint32_t head = PERFORMANCE_HEAD + ((uint32_t)(out->version >> 8) & 7) * 8;
     out->data = at + (head < out->size ? head : out->size);
 }
 
@@ -238,7 +239,7 @@ static void decode_classic(const uint8_t *at, struct etl_record *out)
     out->data = at + (instance ? INSTANCE_HEAD : CLASSIC_HEAD);
 }
 
-/* Number of bytes of the extended items; all remaining bytes if the items do not end. */
+/* Returns the number of bytes of the extended items; all remaining bytes if the items have no end. */
 static uint32_t extended_size(const uint8_t *at, uint32_t room)
 {
     uint32_t done = 0;
@@ -368,7 +369,8 @@ GUID etl_record_provider(const struct etl_record *e)
 {
     if (e->kind != ETL_RECORD_SYSTEM && e->kind != ETL_RECORD_PERFORMANCE)
         return e->provider;
-    /* Images are loaded in the group of processes and unloaded in their own; both are events of the class Image. */
+    /* Image loads are in the group of processes and image unloads in a group of their own; both are events of the class
+       Image. */
     const size_t group = e->id == IMAGE_LOAD ? IMAGE_GROUP : e->id >> 8;
     return group < GROUPS ? groups[group].guid : (GUID){0};
 }
@@ -414,7 +416,7 @@ char *etl_text(const uint8_t *at, size_t units)
     size_t i = 0;
     if (!text)
         return NULL;
-    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F; i++) /* ASCII: nearly every name */
+    for (; i < units && get_u16(at + 2 * i) - 1u < 0x7F; i++) /* ASCII other than NUL: nearly every name */
         text[i] = (char)at[2 * i];
     if (i == units) {
         text[i] = '\0';

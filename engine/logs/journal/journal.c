@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal: an event is a line with time, id, level, message and name=value fields, separated by tabs. Control
-   characters and '%' are written as %XX. Each process has a quota of events per second. */
+/* Writes and reads the journal. An event is a line with time, id, level, message and name=value fields, separated by
+   tabs. Control characters and '%' are written as %XX. Each process has a quota of events per second. */
 #include "engine/logs/journal.h"
 
 #include "engine/base/clock.h"
@@ -16,21 +16,22 @@
 
 #define JOURNAL_LEFT_OUT 9013 /* the event that reports the number of events that were not written */
 
-/* How many events one process may write (the quotas "events" and "burst"): otherwise a process that floods the journal
-   would displace the events of others. Room is added at a fixed rate, up to the size of a burst. */
+/* Limits the number of events that one process can write (the quotas "events" and "burst"). Otherwise a process that
+   floods the journal would displace the events of other processes. Room for events is added at a fixed rate, up to the
+   size of a burst. */
 struct journal_room {
-    bool free;        /* there is room for an event */
-    bool full_now;    /* the first event without room, which is reported */
-    uint64_t dropped; /* with room: earlier events without room, to be reported; if that fails, restored */
+    bool free;        /* there is room for this event */
+    bool full_now;    /* this is the first event without room, which is reported */
+    uint64_t dropped; /* number of earlier events without room, which are reported now; restored if that fails */
 };
 
-#define WHOLE 1000 /* thousandths of an event, because time is in milliseconds */
+#define WHOLE 1000 /* in thousandths of an event, because time is in milliseconds */
 
 static struct {
     struct lock lock;
     bool begun;
-    uint64_t at;    /* clock_monotonic_ms up to which it has been filled */
-    uint64_t store; /* in thousandths */
+    uint64_t at;    /* clock_monotonic_ms of the last filling */
+    uint64_t store; /* room for events, in thousandths */
     uint64_t dropped;
 } journal_store;
 
@@ -76,8 +77,8 @@ static void journal_room_give_back(uint64_t dropped)
 #define LOCK_MS      2000
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
-/* Writers never reach this number, and ignore files with a higher one. A file with this number was placed there
-   manually to stay the newest forever; it is deleted when it is full. */
+/* Writers never reach this number, and ignore files with a higher one. A file with this number was placed there by hand
+   to remain the newest one forever; it is deleted when it is full. */
 #define LAST_NUMBER  4000000000u
 #define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536
@@ -116,7 +117,7 @@ static unsigned number_of(const char *name)
     return strncmp(digits + 1, LAST_DIGITS, 10) <= 0 && sscanf(name, NAME_FORMAT, &number) == 1 ? number : 0;
 }
 
-/* The smallest number above `after`, or 0; *newest is the largest number. */
+/* Returns the smallest file number above `after`, or 0. *newest is the largest number. */
 static HRESULT find_number(const char *folder, unsigned after, unsigned *next, unsigned *newest)
 {
     struct texts names = {0};
@@ -140,7 +141,7 @@ static char *path_of(const char *folder, unsigned number)
     return path;
 }
 
-/* A file that a reader has open is deleted the next time. */
+/* Deletes old files. A file that a reader has open is deleted by a later call. */
 static void delete_old(const char *folder, unsigned newest)
 {
     unsigned number, ignored;
@@ -156,7 +157,7 @@ static void delete_old(const char *folder, unsigned newest)
 
 /* ---- writing ---- */
 
-/* Whether the file ends in the middle of a line, as happens when a writer is killed. */
+/* Returns whether the file ends in the middle of a line, as after a writer was killed. */
 static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
 {
     char last = '\n';
@@ -166,8 +167,8 @@ static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
     return hr;
 }
 
-/* S_FALSE: try the next file. The open file is the lock: no other process has it open for writing, so the next one is
-   created only when this one is full. */
+/* Appends the line to a file. S_FALSE: try the next file. The open file is the lock: no other process has it open for
+   writing, so the next file is created only when this one is full. */
 static HRESULT append_to(const char *folder, unsigned number, bool listed, const char *line)
 {
     struct file *f;
@@ -182,7 +183,7 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     if (SUCCEEDED(hr) && size >= FILE_BYTES) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr) && listed && !size) {
-        /* It may have been filled and deleted since it was listed: in that case it is new but has an old number. */
+        /* The file may have been filled and deleted after it was listed; then it is new although its number is old. */
         unsigned later, newest;
         hr = find_number(folder, number, &later, &newest);
         hr = SUCCEEDED(hr) && later ? S_FALSE : hr;
@@ -197,14 +198,14 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     return hr;
 }
 
-/* The file to which this process wrote last, which usually saves listing the folder. */
+/* The file to which this process wrote last. It usually makes listing the folder unnecessary. */
 static struct {
     struct lock lock;
     char folder[512];
     unsigned number;
 } latest;
 
-/* 0: no file, or it no longer exists. */
+/* Returns the number of that file; 0: there is none, or it no longer exists. */
 static unsigned latest_recall(const char *folder)
 {
     lock_enter(&latest.lock);
@@ -280,7 +281,7 @@ static HRESULT append_entry(const char *folder, const struct journal_entry *e)
     return hr;
 }
 
-/* `count` 0: it begins now. */
+/* Reports dropped events. `count` 0: the first one is being dropped now. */
 static HRESULT append_dropped(const char *folder, const struct journal_entry *e, uint64_t count)
 {
     char process[16], rate[16], times[24];
@@ -317,12 +318,12 @@ HRESULT journal_append(const char *folder, const struct journal_entry *e)
 
 struct journal_reader {
     char *folder;
-    struct file *file; /* NULL: no file yet */
+    struct file *file; /* NULL: not opened yet */
     unsigned number;
     uint64_t offset; /* position of the next line to read */
-    char *text;      /* bytes that were read but not returned: from `at` to `end` */
+    char *text;      /* bytes that were read but not returned, from `at` to `end` */
     size_t at, end, capacity;
-    bool skip; /* the rest of a line that is too long */
+    bool skip; /* skip the rest of a line that is too long */
 };
 
 HRESULT journal_reader_open(const char *folder, struct journal_reader **out)
@@ -349,7 +350,7 @@ void journal_reader_close(struct journal_reader *r)
     memory_free(r);
 }
 
-/* Reads on in the current file. S_FALSE: there is no more data. */
+/* Reads more data of the current file. S_FALSE: no more data. */
 static HRESULT read_more(struct journal_reader *r)
 {
     size_t got = 0;
@@ -376,7 +377,7 @@ static HRESULT read_more(struct journal_reader *r)
     return got ? S_OK : S_FALSE;
 }
 
-/* Continues with the next file. S_FALSE: no further file. */
+/* Continues with the next file. S_FALSE: there is no next file. */
 static HRESULT next_file(struct journal_reader *r)
 {
     unsigned next, newest;
@@ -387,11 +388,11 @@ static HRESULT next_file(struct journal_reader *r)
     char *path = path_of(r->folder, next);
     hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
     memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted in the meantime: use the next one */
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted in the meantime; use the next one */
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
-    hr = read_more(r); /* lines written before the next file was created */
+    hr = read_more(r); /* lines that were written before the next file was created */
     if (hr != S_FALSE) {
         file_close(file);
         return hr;
@@ -405,7 +406,7 @@ static HRESULT next_file(struct journal_reader *r)
     return S_OK;
 }
 
-/* The next complete line without its end, in place in the buffer. */
+/* Returns the next complete line without its line end, in place in the buffer. */
 static HRESULT next_line(struct journal_reader *r, char **line)
 {
     for (;;) {
@@ -452,7 +453,7 @@ static bool parse_time(const char *text, int64_t *utc)
     return true;
 }
 
-/* An escape may have hidden invalid UTF-8. */
+/* Decodes the escapes and checks the result, because an escape can hide invalid UTF-8. */
 static bool take_text(char *text)
 {
     return text_unescape(text) && text_is_utf8(text, strlen(text));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Units of counters, from their types and names. */
+/* Derives the units of counters from their types and names. */
 #include "engine/logs/counter_unit.h"
 
 #include "engine/base/text.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The unit that the name suggests: the first pattern that matches. */
+/* Returns the unit of the first pattern that matches the name. */
 static const char *unit_from_name(const char *counter)
 {
     static const struct {

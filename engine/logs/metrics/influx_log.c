@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes performance logs as InfluxDB's line protocol, with times in nanoseconds, the protocol's own unit. */
+/* Writes performance logs in InfluxDB's line protocol, with times in nanoseconds, the protocol's default unit. */
 #include "engine/base/memory.h"
 #include "engine/logs/export/log_output.h"
 #include "engine/logs/line_protocol.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* InfluxDB's line protocol.
+/* Writes InfluxDB's line protocol.
 
-   Escapes: a backslash before a comma, a blank and, except in measurements, an equals sign. A backslash itself has no
-   escape: before one of these characters or at the end of a name it would be read as the beginning of an escape, so it
-   becomes a slash there ("C:\" is "C:/"). Line ends, other control characters and the NUL cannot be written at all;
-   they become blanks. */
+   A backslash escapes a comma, a blank and, except in measurements, an equals sign. A backslash itself cannot be
+   escaped. Before one of these characters or at the end of a name it would begin an escape, so it is written as a slash
+   there ("C:\" becomes "C:/"). Line ends and other control characters cannot be written and become blanks. */
 #include "engine/logs/line_protocol.h"
 
 #include "engine/base/memory.h"
@@ -16,7 +15,7 @@
 
 /* ---- names ---- */
 
-/* Adds a tag's name or value, or a field's name. */
+/* Adds a tag's name or value, or a field's name, with escapes. */
 static void line_add_escaped(struct text_buffer *b, const char *text)
 {
     for (; *text; text++) {
@@ -33,7 +32,8 @@ static void line_add_escaped(struct text_buffer *b, const char *text)
     }
 }
 
-/* The usual names of telegraf's configuration, which its dashboards expect. */
+/* Returns the measurement that telegraf's usual configuration has for the object, which telegraf's dashboards
+   expect. */
 static const char *line_measurement(const char *object)
 {
     static const char *const rows[][2] = {
@@ -60,7 +60,7 @@ void line_add_tag(struct text_buffer *b, const char *name, const char *value)
     line_add_escaped(b, value);
 }
 
-/* Tags in the order of their names, which InfluxDB stores fastest. */
+/* The tags are in the order of their names, because InfluxDB stores this order fastest. */
 void line_add_series(struct text_buffer *b, const struct log_counter *counter, const char *instance)
 {
     const char *object = log_counter_english_object(counter);
@@ -101,7 +101,7 @@ void line_add_field(struct text_buffer *b, const struct log_counter *counter)
         }
     }
     b->failed |= field.failed;
-    /* A field must have a name, and InfluxDB drops one that is called as its column of times. */
+    /* A field must have a name, and InfluxDB drops a field with the name of its time column. */
     if (field.length == 0 || strcmp(field.text, "time") == 0)
         text_buffer_add(b, "value");
     else
@@ -129,15 +129,15 @@ struct line_place {
 };
 
 struct line_layout {
-    struct line_place *places; /* those of one series beside each other, in the order of their first counters */
+    struct line_place *places; /* places of one series are adjacent, in the order of their first counters */
     size_t count, duplicates;
     struct texts names;
 };
 
-/* A series as it is found while a layout is built. */
+/* A series, during the creation of a layout. */
 struct line_series {
     const char *text;
-    size_t first; /* counter */
+    size_t first; /* its first counter */
 };
 
 static int line_compare_series(const void *left, const void *right)
@@ -147,7 +147,7 @@ static int line_compare_series(const void *left, const void *right)
     return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
-/* A place while it is sorted: `first` is the first counter of its series. */
+/* A place during sorting. `first` is the first counter of its series. */
 struct line_sorted {
     struct line_place place;
     size_t first;
@@ -178,7 +178,7 @@ static HRESULT line_take_text(struct line_layout *l, struct text_buffer *b, cons
     return hr;
 }
 
-/* Sorts the counters by series and field and keeps the first of each field. */
+/* Sorts the counters by series and field, and keeps the first counter of each field. */
 static void line_layout_sort(struct line_layout *l, struct line_series *series, struct line_sorted *sorted,
                              size_t count)
 {
@@ -200,7 +200,7 @@ static void line_layout_sort(struct line_layout *l, struct line_series *series, 
     for (size_t i = 0; i < kept; i++) {
         l->places[i] = sorted[i].place;
         if (i > 0 && sorted[i].first == sorted[i - 1].first)
-            l->places[i].series = l->places[i - 1].series; /* one address for one series */
+            l->places[i].series = l->places[i - 1].series; /* all places of a series have the same address */
     }
     l->count = kept;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of metrics: names, help, and the lines of Prometheus' text format 0.0.4 and of OpenMetrics 1.0. */
+/* Builds families of metrics: their names and help, and their lines in Prometheus' text format 0.0.4 and OpenMetrics
+   1.0. */
 #include "engine/logs/metric_family.h"
 
 #include "engine/base/memory.h"
@@ -51,7 +52,7 @@ void metric_add_family(struct text_buffer *b, const struct metric_family *f, boo
     size_t length = strlen(f->name);
     const char *type = types[f->kind];
     if (openmetrics && f->kind == METRIC_COUNTER) {
-        /* The samples of a counter end in _total, which its family's name lacks. */
+        /* The samples of a counter end in _total, but its family's name does not. */
         if (ends_with(f->name, length, "_total"))
             length -= strlen("_total");
         else
@@ -82,7 +83,7 @@ void metric_cut_index(char *name)
         *index = 0;
 }
 
-/* The part before the slash of "svchost#1/0"; returns the rest. */
+/* Copies the part before the slash of "svchost#1/0" to `parent` and returns the rest. */
 static const char *split_parent(const char *instance, bool last, char parent[NAME_BYTES])
 {
     const char *slash = last ? strrchr(instance, '/') : strchr(instance, '/');
@@ -115,7 +116,7 @@ void metric_add_instance(struct text_buffer *b, bool more, const char *instance,
         metric_add_label(b, more, "parent", parent);
         more = true;
     }
-    if (!thread) { /* the numbers of threads move when one ends */
+    if (!thread) { /* numbers of threads change when a thread exits */
         metric_add_label(b, more, "name", name);
         more = true;
     }
@@ -142,7 +143,7 @@ char *metric_help_of(const struct log_counter *counter, bool has_instances, cons
                      const struct metric_form *form)
 {
     const char *object = log_counter_english_object(counter), *name = log_counter_english_counter(counter);
-    /* The first sentence; Windows' explanations are pages long. */
+    /* Only the first sentence, because Windows' explanations are pages long. */
     const char *end = text ? strstr(text, ". ") : NULL;
     const int length = text ? (int)(end ? end + 1 - text : (ptrdiff_t)strlen(text)) : 0;
     return text_format("\\%s%s\\%s%s%.*s%s%s", object ? object : "", has_instances ? "(*)" : "", name ? name : "",
@@ -179,7 +180,7 @@ static void slots_enter_family(struct metric_families *f, size_t place)
         slot_enter(f, family->name, length - strlen("_total"), place);
 }
 
-/* Room for one more family. A log may have a hundred thousand of them. */
+/* Reserves space for one more family. A log can have a hundred thousand families. */
 static bool slots_grow(struct metric_families *f)
 {
     if (2 * (f->slots_used + 2) <= f->slot_count)
@@ -197,7 +198,7 @@ static bool slots_grow(struct metric_families *f)
     return true;
 }
 
-/* The place of the family of a base name; f->count: it does not exist. */
+/* Returns the index of the family with a base name; f->count: it does not exist. */
 static size_t find_base(const struct metric_families *f, const char *base)
 {
     const size_t length = strlen(base);
@@ -220,7 +221,7 @@ HRESULT metric_families_find(const struct metric_families *f, const struct log_c
             memory_free(base);
             return S_OK;
         }
-        /* The other name may be taken too; it grows, so this ends. */
+        /* The longer name can also be in use. The loop ends, because the name grows each time. */
         char *other = text_format("%s_of_%s", base, form->kind == METRIC_COUNTER ? "events" : "values");
         memory_free(base);
         base = other;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Forms and names of metrics, from the types and names of counters.
+/* Derives the forms and names of metrics from the types and names of counters.
 
-   A counter of PDH is a raw value and a formula that needs two samples. Prometheus computes rates itself, over any
-   time, so raw values leave: what PDH divides by time is a counter, what it divides by another count is the sum and the
-   count of a summary, and what it shows as it is becomes a gauge. Names follow Prometheus' rules: base units at the
-   end, no abbreviations, no suffix that belongs to another type. */
+   A PDH counter is a raw value and a formula that needs two samples. Prometheus computes rates itself, over any period,
+   so raw values are exported. A value that PDH divides by time becomes a counter. A value that PDH divides by another
+   count becomes the sum of a summary, with the other value as its count. A value that PDH shows unchanged becomes a
+   gauge. Names follow Prometheus' rules: base units at the end, no abbreviations, and no suffix that belongs to another
+   type. */
 #include "engine/logs/metric_form.h"
 
 #include "engine/logs/counter_unit.h"
@@ -21,7 +22,7 @@ enum { TICKS_100NS = 10000000 };
 /* ---- forms ---- */
 
 struct unit_row {
-    const char *unit; /* of counter_unit(), or a suffix of the name */
+    const char *unit; /* from counter_unit(), or a suffix of the counter's name */
     const char *base;
     int64_t factor, divisor;
     double offset;
@@ -69,7 +70,7 @@ static struct metric_form form_counted(const struct log_counter *counter, enum m
         .drops_percent = strcmp(u->base, "ratio") == 0};
 }
 
-/* Ticks of a clock as seconds. */
+/* Returns the form for ticks of a clock, which are exported as seconds. */
 static struct metric_form form_ticks(const struct log_counter *counter, enum metric_kind kind, const char *note)
 {
     const bool is_100ns = (counter->type & PERF_TIMER_100NS) != 0;
@@ -87,7 +88,8 @@ static bool name_is_rate(const char *name)
     return length > 4 && text_equal_nocase(name + length - 4, "/sec");
 }
 
-/* A value that PDH computed: a rate keeps its name, and all else is what the name says. */
+/* Returns the form for a value that PDH has computed. A rate keeps "per second" in its name; for other values, the name
+   determines the unit. */
 static struct metric_form form_computed(const struct log_counter *counter)
 {
     static const char *const seconds = "Avg. Disk sec/";
@@ -120,7 +122,7 @@ struct metric_form metric_form_of(const struct log_counter *counter)
     case PERF_COUNTER_DELTA:
     case PERF_COUNTER_LARGE_DELTA:
         form = form_counted(counter, METRIC_COUNTER);
-        if (strcmp(form.unit, "bytes") != 0) /* a rate of anything else is a number of events */
+        if (strcmp(form.unit, "bytes") != 0) /* rates of anything but bytes count events */
             form = (struct metric_form){.kind = METRIC_COUNTER, .scale = form.scale, .unit = "", .note = ""};
         if (!*form.unit)
             form.scale.factor = form.scale.divisor = 1, form.scale.offset = 0;
@@ -177,7 +179,7 @@ int64_t metric_steady_limit(const struct metric_form *form)
 {
     enum { MOST_SECONDS = 3 };
     const struct metric_scale *scale = &form->scale;
-    int64_t most; /* the divisor may be a frequency that another computer reports */
+    int64_t most; /* the divisor can be a frequency that another computer reports */
     if (form->kind != METRIC_COUNTER || !scale->large || scale->divisor <= 1)
         return 0;
     return __builtin_mul_overflow(scale->divisor, MOST_SECONDS, &most) ? INT64_MAX : most;
@@ -185,7 +187,7 @@ int64_t metric_steady_limit(const struct metric_form *form)
 
 /* ---- names ---- */
 
-/* Adds the words of a name in lower case with '_' between them, except for those that the unit replaces. */
+/* Adds the words of a name in lower case, separated by '_', except for the words that the unit replaces. */
 static void name_add_words(struct text_buffer *b, const char *text, const struct metric_form *form)
 {
     static const char *const of_bytes[] = {"bytes", "byte", "kbytes", "mbytes", "kilobytes", "megabytes", "kb", "mb"};
@@ -213,7 +215,7 @@ static void name_add_words(struct text_buffer *b, const char *text, const struct
     }
 }
 
-/* Letters that names of metrics lack. */
+/* Returns whether the text has letters that metric names cannot contain. */
 static bool name_has_foreign(const char *text)
 {
     while (*text && (unsigned char)*text < 0x80)
@@ -233,7 +235,7 @@ static void name_cut(struct text_buffer *b, size_t bytes)
     b->text[b->length] = 0;
 }
 
-/* Suffixes that belong to other types would make a reader take the metric for a part of one. */
+/* Avoids suffixes of other types, with which a reader would take the metric for a part of another metric. */
 static void name_avoid_suffixes(struct text_buffer *b, const struct metric_form *form)
 {
     if (b->failed)
@@ -259,7 +261,7 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
     char bare[1024];
     const size_t length = strlen(name);
     object = object ? object : "";
-    /* "/sec" says what rate() does. */
+    /* rate() replaces "/sec". */
     if (length < sizeof bare && name_is_rate(name)) {
         text_fit(bare, sizeof bare, name);
         bare[length - 4] = 0;
@@ -291,7 +293,7 @@ static void add_double(struct text_buffer *b, double value)
     text_buffer_add_n(b, text, (size_t)length);
 }
 
-/* value / divisor for a power of ten, exactly, with '.' in any locale. */
+/* Adds value / divisor exactly if the divisor is a power of ten, with '.' in any locale. False: not added. */
 static bool add_decimal(struct text_buffer *b, int64_t value, int64_t divisor)
 {
     unsigned digits = 0;
@@ -311,8 +313,8 @@ static bool add_decimal(struct text_buffer *b, int64_t value, int64_t divisor)
     return true;
 }
 
-/* The number that the bits are. With a unit that is a multiple it is multiplied and divided once each, so 12.5 % is
-   0.125. */
+/* Adds the double that has these bits. It is multiplied by `factor` and divided by `divisor` only one time each, so
+   that 12.5 % becomes exactly 0.125. */
 static bool add_computed(struct text_buffer *b, const struct metric_scale *scale, int64_t bits)
 {
     double value;
@@ -325,7 +327,7 @@ static bool add_computed(struct text_buffer *b, const struct metric_scale *scale
     return true;
 }
 
-/* 32-bit values that count have passed 2^31 when they are negative. */
+/* Returns the raw value as a number. A negative 32-bit value is a count that has passed 2^31. */
 static int64_t raw_whole(int64_t value, bool large)
 {
     return large || value >= 0 ? value : (int64_t)(uint32_t)value;

@@ -2,20 +2,20 @@
 /* Writes performance logs as OpenMetrics text 1.0 with timestamps, which `promtool tsdb create-blocks-from openmetrics`
    turns into blocks of Prometheus.
 
-   OpenMetrics wants all points of a series together, and all series of a family; a log has one sample after the other.
-   So samples are collected (column_store.h: at most STORE_BYTES of memory, then a temporary file), and log_writer_close
-   writes them family by family. Names, units and labels are those of openpla serve (metric_form.h, metric_family.h), so
-   old data continue what Prometheus scrapes. Raw values leave; a log that has only computed values (text logs) becomes
-   gauges of other names.
+   OpenMetrics requires that all points of a series are consecutive, and all series of a family, but a log has one
+   sample after the other. Therefore samples are collected (column_store.h: in at most STORE_BYTES of memory, then in a
+   temporary file), and log_writer_close writes them family by family. Names, units and labels are those of openpla
+   serve (metric_form.h, metric_family.h), so that the exported data continue the series that Prometheus scrapes. Raw
+   values are exported. A log that has only computed values (a text log) becomes gauges with other names.
 
-   A column of the log is not always one series. The instance svchost#3 is another process after an svchost has ended,
-   and the log says which one, if it has ID Process. So a column is cut into runs of one process each, and runs with the
-   same labels, from whichever column, are one series:
+   A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
+   process. The log shows which process it is if it has the counter ID Process. Therefore a column is split into runs of
+   one process each, and runs with the same labels form one series, even if they are from different columns:
 
        column svchost#1   [pid 7 .......][pid 9 ....]      series {name="svchost",pid="9"} = second run of svchost#1,
        column svchost#2   [pid 9 .......][no process]                                        first run of svchost#2
 
-   Points that are not later than the last one of their series are left out, since readers reject the file otherwise. */
+   A point that is not later than the previous point of its series is omitted, because readers reject such files. */
 #include "engine/base/memory.h"
 #include "engine/logs/export/column_store.h"
 #include "engine/logs/export/log_output.h"
@@ -28,17 +28,18 @@
 
 enum {
     STORE_BYTES = 64 << 20,
-    MOST_RUNS = 1 << 20, /* of a family; more would be no use to Prometheus either */
+    MOST_RUNS = 1 << 20, /* per family; Prometheus could not use more */
     LINES_BETWEEN_CHECKS = 10000,
 };
 #define NO_COLUMN SIZE_MAX
-enum { READ_TIME, READ_VALUE, READ_PROCESS, READ_THREAD }; /* readers of the store */
+enum { READ_TIME, READ_VALUE, READ_PROCESS, READ_THREAD }; /* numbers of readers of the store */
 
 struct om_column {
     struct metric_form form;
     size_t counter, family;
-    size_t stored;          /* its column of the store; NO_COLUMN: it has no metric, and is no ID of another */
-    size_t process, thread; /* columns of the store with ID Process and ID Thread of the instance; or NO_COLUMN */
+    size_t stored; /* its column in the store; NO_COLUMN: it has no metric, and is not an ID column that another column
+                      needs */
+    size_t process, thread; /* columns in the store with the instance's ID Process and ID Thread; or NO_COLUMN */
     const char *computer;   /* without backslashes; "": unknown */
     char *instance;         /* "parent/name#index"; NULL: none */
     uint64_t labels;        /* hash */
@@ -47,8 +48,8 @@ struct om_column {
 
 struct om_run {
     uint64_t labels;   /* hash */
-    size_t column;     /* of om_log.columns */
-    uint64_t from, to; /* samples */
+    size_t column;     /* index in om_log.columns */
+    uint64_t from, to; /* first sample, and the sample after the last one */
     size_t series;     /* the first run with these labels */
     int64_t process, thread;
     bool has_process, has_thread;
@@ -58,8 +59,8 @@ struct om_log {
     struct log_writer base;
     struct log_output file;
     struct metric_families families;
-    struct om_column *columns; /* of the counters, then sorted by family */
-    struct texts texts;        /* instances and machines */
+    struct om_column *columns; /* in the order of the counters, later sorted by family */
+    struct texts texts;        /* names of instances and machines */
     size_t count;
     struct column_store *store;
     size_t stored;
@@ -96,7 +97,7 @@ static const char *om_machine(const struct log_counter *c)
     return c->machine ? c->machine + strspn(c->machine, "\\") : "";
 }
 
-/* "parent/name#index" */
+/* Sets column->instance to "parent/name#index". */
 static HRESULT om_take_instance(struct om_log *log, const struct log_counter *c, struct om_column *column)
 {
     struct text_buffer b = {0};
@@ -170,8 +171,8 @@ static HRESULT om_add_column(struct om_log *log, const struct log_counter *count
     return hr;
 }
 
-/* The instance of a counter, whatever the counter is. Logs that are merged may have it with raw and with computed
-   values, which are different columns. */
+/* Returns a hash of the counter's instance, which is the same for all counters of the instance. Merged logs can contain
+   an instance with raw and with computed values; these get different hashes. */
 static uint64_t om_hash_instance(const struct log_counter *c)
 {
     struct log_counter instance = *c;
@@ -205,7 +206,7 @@ static size_t om_stored(struct om_log *log, size_t at)
     return log->columns[at].stored;
 }
 
-/* Finds ID Process or ID Thread of the columns' instances. */
+/* Finds the column ID Process or ID Thread for each column's instance. */
 static void om_find_ids(struct om_log *log, const struct log_counter *counters, const char *name,
                         struct om_hashed *room)
 {
@@ -227,7 +228,7 @@ static void om_find_ids(struct om_log *log, const struct log_counter *counters, 
     }
 }
 
-/* Leaves out _Total where a family has the instances that it is the sum of, as openpla serve does. */
+/* Omits _Total if the family has the instances of which it is the sum, as openpla serve does. */
 static void om_drop_totals(struct om_log *log, struct om_hashed *room)
 {
     size_t count = 0;
@@ -246,8 +247,8 @@ static void om_drop_totals(struct om_log *log, struct om_hashed *room)
     }
 }
 
-/* Leaves out counters with the name and the labels of an earlier one. If it is another counter, it is the same number
-   in another unit (Available Bytes and Available MBytes), and nothing is lost. */
+/* Omits counters whose name and labels are those of an earlier column. If the two counters differ, they are the same
+   number in two units (Available Bytes and Available MBytes), so nothing is lost. */
 static void om_drop_twins(struct om_log *log, const struct log_counter *counters, struct om_hashed *room)
 {
     size_t count = 0;
@@ -283,7 +284,7 @@ static HRESULT om_arrange(struct om_log *log, const struct log_counter *counters
     uint8_t *words = memory_alloc(log->stored + 1);
     if (!words)
         return om_no_memory();
-    memset(words, 1, log->stored + 1); /* column 0 has the times */
+    memset(words, 1, log->stored + 1); /* column 0 contains the times */
     for (size_t i = 0; i < log->count; i++) {
         const struct om_column *c = &log->columns[i];
         const enum metric_source source = c->form.scale.source;
@@ -345,7 +346,7 @@ static HRESULT om_append(struct log_writer *w, int64_t utc, const struct log_cel
     return column_store_next(log->store);
 }
 
-/* Nothing can be written before the last sample. */
+/* The output cannot begin before the last sample. */
 static HRESULT om_flush(struct log_writer *w)
 {
     (void)w;
@@ -392,7 +393,7 @@ static HRESULT om_add_run(struct om_log *log, struct om_run *run)
     return S_OK;
 }
 
-/* The ID in a row; false: none. */
+/* Reads the ID in a row; false: there is none. */
 static bool om_read_id(const struct column_part *part, size_t row, bool is_double, int64_t *id)
 {
     double value;
@@ -408,7 +409,7 @@ static bool om_read_id(const struct column_part *part, size_t row, bool is_doubl
     return true;
 }
 
-/* Cuts a column where its process or thread changes. */
+/* Splits a column into runs where its process or thread changes. */
 static HRESULT om_cut_column(struct om_log *log, size_t at)
 {
     const struct om_column *c = &log->columns[at];
@@ -462,7 +463,8 @@ static int om_compare_series(const void *left, const void *right)
     return (a->column > b->column) - (a->column < b->column);
 }
 
-/* Brings runs of the same labels together, in the order of time, and series in that of their first columns. */
+/* Sorts the runs so that runs with the same labels are adjacent and in time order. The series are in the order of their
+   first columns. */
 static void om_sort_runs(struct om_log *log)
 {
     if (log->run_count == 0)
@@ -476,9 +478,9 @@ static void om_sort_runs(struct om_log *log)
 
 /* ---- points ---- */
 
-/* The beginnings of the lines of a run. */
+/* The beginnings of a run's lines. */
 struct om_lines {
-    char *first, *second; /* of a summary: its sum, its count */
+    char *first, *second; /* for a summary: its sum, its count */
     size_t first_length, second_length;
 };
 
@@ -503,7 +505,7 @@ static HRESULT om_begin_line(const struct om_log *log, const struct om_run *run,
     return *text ? S_OK : om_no_memory();
 }
 
-/* Milliseconds since 1970, which are all that Prometheus keeps. */
+/* Returns milliseconds since 1970, the resolution of Prometheus. */
 static int64_t om_milliseconds(int64_t utc)
 {
     static const int64_t epoch = INT64_C(116444736000000000);
@@ -521,7 +523,7 @@ static void om_add_time(struct text_buffer *b, int64_t milliseconds)
     text_buffer_add_n(b, "\n", 1);
 }
 
-/* Adds a point. False: it has no value, and what was added is to be removed. */
+/* Adds a point. False: the point has no value, and the caller removes the added text. */
 static bool om_add_point(struct text_buffer *b, const struct om_lines *lines, const struct metric_form *form,
                          const struct log_raw *raw, int64_t milliseconds)
 {
@@ -538,7 +540,7 @@ static bool om_add_point(struct text_buffer *b, const struct om_lines *lines, co
     return true;
 }
 
-/* The state of the series that is written. */
+/* The state of the series that is being written. */
 struct om_series {
     bool has_time, has_value;
     int64_t last_time, last_value;
@@ -603,7 +605,7 @@ static int om_compare_families(const void *left, const void *right)
 static HRESULT om_write_families(struct om_log *log)
 {
     HRESULT hr = S_OK;
-    /* A counter that is not written has family 0, and is skipped there. */
+    /* Counters without a metric have family 0; they are skipped there, because is_written is false. */
     qsort(log->columns, log->count, sizeof *log->columns, om_compare_families);
     for (size_t first = 0, end; first < log->count && SUCCEEDED(hr); first = end) {
         bool has_head = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the English names of translated counters, and counts how many of a log's names were recognized.
 
-   A name is looked up in the tables of the log's computer first, then in the built-in table, the object before the
-   counter. Perflib has one list for objects and counters, so a translation there may have several English names. In
-   that case the built-in table decides, or the name stays unchanged. */
+   Each name is looked up first in the lists of the log's computer and then in the built-in table, and the object is
+   looked up before the counter. Perflib has one list for objects and counters, so one translation can have several
+   English names there. In that case the built-in table decides, or the name stays unchanged. */
 #include "engine/logs/counter_names.h"
 
 #include "engine/base/file.h"
@@ -18,7 +18,7 @@ enum { COLUMNS = 7 /* English and the languages of the table */ };
 
 struct table_row {
     bool is_object;
-    const char *names[COLUMNS]; /* the English one, then those of the languages */
+    const char *names[COLUMNS]; /* the English name, then those in the table's languages */
 };
 static const struct table_row rows[] = {
 #define NAMES_OBJECT(...)  {true, {__VA_ARGS__}},
@@ -37,7 +37,7 @@ static const struct {
     {"English", LANGID_ENGLISH},
 #define NAMES_LANGUAGE(name, langid) {name, langid},
 #include "engine/logs/names/counter_names.def"
-    /* of files only */
+    /* languages that only files can have */
     {"Chinese", 0x04},
     {"Czech", 0x05},
     {"Danish", 0x06},
@@ -151,7 +151,7 @@ static const struct indexed_name *find_index(const struct name_list *list, uint3
     return low < list->count && list->items[low].index == index ? &list->items[low] : NULL;
 }
 
-/* NULL: not read, or contains no names. */
+/* Returns the English list; NULL: it was not read, or contains no names. */
 static const struct name_list *english_list(const struct name_lists *lists)
 {
     for (size_t i = 0; i < lists->count; i++)
@@ -160,7 +160,7 @@ static const struct name_list *english_list(const struct name_lists *lists)
     return NULL;
 }
 
-/* Joins each list with the English one by their indexes. */
+/* Adds the names of each list with the English names that have the same index. */
 static HRESULT add_lists(struct local_names *t, const struct name_lists *lists)
 {
     const struct name_list *english = english_list(lists);
@@ -193,7 +193,7 @@ static HRESULT read_file(struct name_lists *lists, const char *path)
     return hr;
 }
 
-/* perfc009.dat beside perfc007.dat. */
+/* Reads perfc009.dat from the folder of perfc007.dat. */
 static HRESULT read_english_beside(struct name_lists *lists, const char *path)
 {
     static const char *const names[] = {"perfc009.dat", "PERFC009.DAT", "Perfc009.dat"};
@@ -266,12 +266,12 @@ void counter_names_free(struct counter_names *n)
 
 enum found { FOUND_NOTHING, FOUND_ONE, FOUND_SEVERAL };
 struct answer {
-    const char *english; /* FOUND_ONE */
-    bool is_foreign;     /* it differs from the given name */
-    uint32_t languages;  /* of all entries of the name */
+    const char *english; /* valid for FOUND_ONE */
+    bool is_foreign;     /* the English name differs from the given name */
+    uint32_t languages;  /* languages of all entries of the name */
 };
 
-/* Whether the object has the built-in entry: an object's if `object` is NULL. */
+/* Returns whether a built-in entry belongs to the object. `object` NULL: whether the entry is an object. */
 static bool is_of(const struct local_name *entry, const char *object)
 {
     return object && entry->object ? text_equal_nocase(entry->object, object) : object == entry->object;
@@ -310,7 +310,7 @@ static enum found find_built_in(const struct counter_names *n, const char *folde
     return found;
 }
 
-/* Whether the built-in table has the English name there. */
+/* Returns whether the built-in table has this English name for the object. */
 static bool is_known(const struct counter_names *n, const char *english, const char *object)
 {
     char folded[NAMES_LONGEST];
@@ -318,7 +318,8 @@ static bool is_known(const struct counter_names *n, const char *english, const c
     return name_fold(english, folded) && find_built_in(n, folded, object, &a) == FOUND_ONE && !a.is_foreign;
 }
 
-/* If a computer's list has several English names, the one in the built-in table is used, otherwise the given name. */
+/* Chooses among several English names in a computer's lists: the one in the built-in table, otherwise the given
+   name. */
 static enum found choose(const struct counter_names *n, const struct local_name *entries, size_t count,
                          const char *folded, const char *object, struct answer *out)
 {
@@ -367,7 +368,7 @@ static enum found find_name(const struct counter_names *n, const char *folded, c
     return found != FOUND_NOTHING ? found : find_built_in(n, folded, object, out);
 }
 
-/* Whether a counter of any object has this name in another language, and no counter has it in English. */
+/* Returns whether a counter of any object has this name in another language, and no counter has it in English. */
 static bool is_foreign_counter(const struct counter_names *n, const char *folded)
 {
     size_t count;
@@ -403,7 +404,7 @@ static void find_names(const struct counter_names *n, const char *object, const 
         return;
     }
     out->counter = c.is_foreign ? c.english : NULL;
-    /* Readers of English names compare case: Italian has "Working set". */
+    /* Readers of English names compare case, and Italian has "Working set" for "Working Set". */
     if (out->object && strcmp(counter, c.english) != 0)
         out->counter = c.english;
     if (out->counter && strcmp(object, o.english) != 0)
@@ -469,7 +470,7 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 
 #define ADVICE " (give the names of their computer: -names)"
 
-/* If there are more kinds than this, the rest count as one. */
+/* Counts a name by its languages. If there are too many kinds, the last one also counts all further kinds. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
 {
     size_t i = 0;
@@ -510,7 +511,7 @@ static const char *language_name(uint32_t language)
     return language < ALL_LANGUAGES ? languages[language].name : "translated";
 }
 
-/* The language to which most of the remaining recognized names could belong; NAMES_SOME + 1: no names remain. */
+/* Returns the language to which most of the remaining recognized names can belong; NAMES_SOME + 1: no names remain. */
 static uint32_t most_frequent(const struct names_summary *s, uint32_t done, size_t *count)
 {
     uint32_t best = NAMES_SOME + 1;
@@ -528,7 +529,7 @@ static uint32_t most_frequent(const struct names_summary *s, uint32_t done, size
     return best;
 }
 
-/* "14 of 82 counters are German, 2 are French, and were understood". Returns the languages. */
+/* Adds "14 of 82 counters are German, 2 are French, and were understood". Returns a mask of these languages. */
 static uint32_t add_understood(const struct names_summary *s, struct text_buffer *b)
 {
     uint32_t done = 0;
@@ -546,7 +547,7 @@ static uint32_t add_understood(const struct names_summary *s, struct text_buffer
     return done;
 }
 
-/* Adds the unknown names whose language is one of the log's languages, or unknown too. */
+/* Adds the unknown names whose language is one of the log's languages or is not known. */
 static void add_unknown(const struct names_summary *s, uint32_t detected, struct text_buffer *b)
 {
     enum { SHOWN = 3 };

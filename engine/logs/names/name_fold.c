@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The form in which translated names are compared. Tables recorded through a console have lost accents, and users type
-   names with different blanks and apostrophes than Windows. */
+/* Converts translated names to the form in which they are compared. Tables recorded in a console have lost accents, and
+   users type names with other blanks and apostrophes than Windows. */
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
 
@@ -29,7 +29,7 @@ static bool is_blank(uint32_t c)
            c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/* Combining accents, and characters without width. */
+/* Returns whether the character is a combining accent or has no width. */
 static bool is_mark(uint32_t c)
 {
     return (c >= 0x0300 && c <= 0x036F) || c == 0xAD || (c >= 0x200B && c <= 0x200F) || c == 0x2060 || c == 0xFEFF;
@@ -38,7 +38,7 @@ static bool is_mark(uint32_t c)
 static uint32_t plain(uint32_t c)
 {
     if (c >= 0xFF01 && c <= 0xFF5E)
-        c -= 0xFF01 - '!'; /* of full width */
+        c -= 0xFF01 - '!'; /* full-width form */
     if (c == 0x2018 || c == 0x2019 || c == 0x201B || c == 0x02BC || c == 0xB4 || c == '`')
         return '\'';
     if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212)
@@ -113,7 +113,7 @@ bool name_has_foreign_letter(const char *name)
     const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
     while (at < end) {
         const uint32_t c = unicode_next(&at, end, NULL);
-        /* Signs such as the degree sign, the micro sign and typographic quotes are not included. */
+        /* Signs such as the degree sign, the micro sign and typographic quotes are not letters. */
         const bool is_letter = (c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7 && !is_mark(c)) ||
                                (c >= 0x3040 && c < 0xE000) || (c >= 0xFF66 && c < 0xFFE0);
         if (is_letter)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a computer's lists of names: exports of the registry key Perflib, and its files perfcNNN.dat.
+/* Reads a computer's name lists from exports of the registry key Perflib and from its perfcNNN.dat files.
 
-   Both contain strings in pairs, an index and a name, in the form of a REG_MULTI_SZ. Even indexes are names, odd ones
-   are explanations. The key of a language is its number, such as 007; a file has it in its name. The contents of a file
-   are untrusted: its size and the number of names are limited, and incomplete pairs are skipped. */
+   Both contain pairs of strings, an index and a name, in the form of a REG_MULTI_SZ. Even indexes are names, odd
+   indexes are explanations. A language's registry key is its number, such as 007; a file's name contains this number.
+   The contents of a file are untrusted: its size and the number of names are limited, and incomplete pairs are
+   skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
@@ -56,13 +57,13 @@ static HRESULT from_bytes(const uint8_t *bytes, size_t size, char **out)
     return hr;
 }
 
-/* UTF-16 without a mark: the file begins with the digits of an index. */
+/* Returns whether the bytes are UTF-16 without a byte order mark: the file then begins with the digits of an index. */
 static bool looks_like_utf16(const uint8_t *bytes, size_t size)
 {
     return size >= 4 && bytes[0] >= '0' && bytes[0] <= '9' && !bytes[1] && !bytes[3];
 }
 
-/* The strings, each on its own line. */
+/* Converts the strings to UTF-8, each on its own line. */
 static HRESULT decode(const char *bytes, size_t size, char **out)
 {
     const uint8_t *data = (const uint8_t *)bytes;
@@ -73,7 +74,7 @@ static HRESULT decode(const char *bytes, size_t size, char **out)
     return from_bytes(data + mark, size - mark, out);
 }
 
-/* The next line, without its end, in place; NULL: there are no more lines. */
+/* Returns the next line, without its end, in place; NULL: no more lines. */
 static char *next_line(char **rest)
 {
     char *line = *rest;
@@ -127,7 +128,7 @@ static int compare_indexes(const void *left, const void *right)
     return order ? order : strcmp(a->name, b->name);
 }
 
-/* Pairs of lines: index and name. *pairs: the number of pairs, including explanations. */
+/* Adds names from pairs of lines, an index and a name. *pairs counts all pairs, including explanations. */
 static HRESULT add_pairs(struct name_list *list, char *text, const char *path, size_t *pairs)
 {
     HRESULT hr = S_OK;
@@ -148,7 +149,7 @@ static HRESULT add_pairs(struct name_list *list, char *text, const char *path, s
     return hr;
 }
 
-/* The primary language of "007" or "0416"; false: it is not a language. */
+/* Returns the primary language of "007" or "0416"; false: not a language. */
 static bool read_langid(const char *text, size_t length, uint32_t *out)
 {
     uint32_t value = 0;
@@ -192,15 +193,15 @@ struct reg_reading {
     struct name_lists *lists;
     const char *path;
     bool wide;          /* strings are UTF-16 */
-    bool in_key;        /* of a language */
-    uint32_t langid;    /* of it */
+    bool in_key;        /* inside the key of a language */
+    uint32_t langid;    /* language of the key */
     bool in_value;      /* the value's bytes continue on the next line */
-    size_t line, pairs; /* number of the line; pairs of all lists */
+    size_t line, pairs; /* line number; number of pairs in all lists */
     uint8_t *bytes;
     size_t count, capacity;
 };
 
-/* "[HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\007]" */
+/* Reads a line such as "[HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\007]". */
 static void begin_key(struct reg_reading *r, char *line)
 {
     static const char parent[] = "\\Perflib";
@@ -214,7 +215,7 @@ static void begin_key(struct reg_reading *r, char *line)
     *last++ = '\0';
     if (!text_equal_nocase(last - sizeof parent, parent))
         return;
-    r->langid = 0; /* of CurrentLanguage */
+    r->langid = 0; /* for CurrentLanguage */
     r->in_key = text_equal_nocase(last, "CurrentLanguage") || read_langid(last, strlen(last), &r->langid);
 }
 
@@ -232,7 +233,7 @@ static HRESULT end_value(struct reg_reading *r)
     return hr;
 }
 
-/* Value of a hexadecimal digit; 16: not a digit. */
+/* Returns the value of a hexadecimal digit; 16: not a digit. */
 static unsigned hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -241,7 +242,8 @@ static unsigned hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* "31,00,\": bytes, and whether more bytes follow on the next line. */
+/* Adds the bytes of a line such as "31,00,\". Unless a backslash continues the value on the next line, the value
+   ends. */
 static HRESULT add_hex(struct reg_reading *r, const char *at)
 {
     while (*at) {
@@ -295,7 +297,7 @@ static HRESULT read_reg(struct name_lists *lists, const char *path, char *text, 
         hr = read_reg_line(&r, line);
     }
     if (SUCCEEDED(hr) && r.in_value)
-        hr = end_value(&r); /* in a file that is truncated */
+        hr = end_value(&r); /* the file is truncated inside a value */
     if (SUCCEEDED(hr) && !r.pairs)
         hr = bad_data(path, "it has no value Counter of a key Perflib\\009 or of another language");
     memory_free(r.bytes);
